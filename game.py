@@ -1,0 +1,878 @@
+"""
+# Breakout, annotated
+
+How does an agent play an Atari game? It is not shown what a person sees. It
+is shown what the DQN paper showed it (Mnih et al. 2015): four small gray
+pictures, one for each of its last four decisions. This module makes them: for
+one game, for a game in another process, and for many games at once. It is
+written to be read from top to bottom, and to be copied as it is.
+
+| what | type and shape | meaning |
+| --- | --- | --- |
+| screen | `uint8 (210, 160, 3)` | one frame in colour (or 250 high) |
+| observation | `uint8 (4, 84, 84)` | four pictures, the oldest first |
+| action | a whole number | an index into the game's list of actions |
+| reward | `float` | the points won in one step |
+
+Six words mean the same thing all the way down:
+
+- **frame**: what the console draws in 1/60 of a second.
+- **step**: one decision of the agent, held for four frames.
+- **observation**: what the agent sees after a step, its last four pictures.
+- **life**: most games give a few; losing one is not yet the end.
+- **game**: what is played from one reset of the emulator to the next.
+- **episode**: what the agent takes for a whole, be it a game or one life.
+"""
+
+import argparse
+import contextlib
+import multiprocessing
+import operator
+import os
+import select
+import signal
+import threading
+import time
+from multiprocessing import util
+from multiprocessing.pool import ExceptionWithTraceback
+
+import ale_py
+import cv2
+import gymnasium as gym
+import numpy as np
+
+# The emulator is the Arcade Learning Environment, ALE (Bellemare et al. 2013).
+# Its package brings 104 games along and is made known to Gymnasium once.
+gym.register_envs(ale_py)
+
+BREAKOUT = "BreakoutNoFrameskip-v4"
+ACTION_REPEAT = 4  # frames to a step
+STACK = 4  # pictures to an observation
+SIZE = 84  # pixels of a picture, both ways
+
+# ## What the agent sees
+#
+# ### Small and gray
+#
+# A screen has 33,600 pixels in 128 colours. DQN took the brightness alone and
+# shrank it to 84×84, which a network of its day could take in. With
+# `INTER_AREA` each new pixel is the mean of the area it covers: a ball two
+# pixels wide fades, but it can't fall between two samples.
+#
+# OpenCV shrinks up to four channels at a time, each by itself. So the screens
+# of four games, laid over one another like the red, green and blue of a photo,
+# are shrunk in one call. The result is the same to the last bit, and a fifth
+# of the time is saved.
+CHANNELS = 4
+
+
+def shrink(screens):
+    """Shrink a list of gray screens to 84×84.
+
+    Takes `uint8 (height, 160)` each; returns a list of new arrays,
+    `uint8 (84, 84)` each.
+    """
+    pictures = []
+    for i in range(0, len(screens), CHANNELS):
+        layers = cv2.merge(screens[i : i + CHANNELS])  # (210, 160, 4)
+        layers = cv2.resize(layers, (SIZE, SIZE), interpolation=cv2.INTER_AREA)
+        pictures += cv2.split(layers)  # 4 × (84, 84)
+    return pictures
+
+
+# ### What may come in
+#
+# A network that ends in the wrong shape, a NaN, an action of another game: a
+# bug in the caller should be reported where it was made, before any game has
+# moved. One test serves a single action, of shape `()`, and a batch of them.
+# Whole floats are refused too: an action that is a float is one that somebody
+# forgot to turn into an index.
+
+
+def require(condition, expected, got):
+    """Raise a `ValueError` that says what was expected, if it isn't so."""
+    if not condition:
+        raise ValueError(f"expected {expected}, got {got!r}")
+
+
+def check_number(name, value, least=0):
+    """Return `value` as an `int`, which must be at least `least`."""
+    number = operator.index(value)
+    require(number >= least, f"{name} of at least {least}", value)
+    return number
+
+
+def check_actions(actions, shape, meanings):
+    """Return `actions` as plain numbers, or raise a `ValueError`.
+
+    `meanings` names the game's actions in their order. Integers of Python,
+    NumPy and PyTorch are fine.
+    """
+    with contextlib.suppress(TypeError, ValueError, RuntimeError):
+        array = np.asarray(actions)
+        if array.dtype.kind in "iu" and array.shape == shape:
+            if ((array >= 0) & (array < len(meanings))).all():
+                return array.tolist()
+    numbers = f"whole numbers from 0 to {len(meanings) - 1}"
+    require(
+        False, f"{numbers} ({', '.join(meanings)}), shape {shape}", actions
+    )
+
+
+# ## One game
+#
+# ### What ends an episode
+#
+# In a game of five lives an agent learns sooner what to avoid if each lost life
+# ends an episode. But then it never learns that a life can be spent, and the
+# score of a life is not the score of a game; Machado et al. (2018) advise
+# against it. So there are three modes. `"restart"` ends the episode and starts
+# the game over, as labml's tutorial and Gymnasium do. `"continue"` ends it and
+# goes on with the same game, as OpenAI's Baselines and most after them do.
+# With `"ignore"` only the end of the game ends an episode.
+#
+# With each mode goes the number of lives that must be left for a lost one to
+# count. `"continue"` lets the last one be and waits for the end of the game, as
+# Baselines do: in 12 of 104 games that comes 48 to 5,700 frames later, and
+# nobody wants that as an episode.
+LIFE_MODES = {"restart": 0, "continue": 1, "ignore": float("inf")}
+
+# ### Where a game starts
+#
+# A true reset takes 5 ms, since the emulator plays 60 frames to let the console
+# boot. When lives are lost every 30 to 60 steps that adds up. So the state
+# after the first reset is kept as a snapshot and put back at each later one, in
+# 0.03 ms. Every episode then starts from the same state and depends on its seed
+# and its actions alone; a true reset carries a few bytes over in twenty games.
+#
+# Five games keep something outside of the emulator's snapshot. They take a true
+# reset each time.
+NO_SNAPSHOT = {"amidar", "koolaid", "qbert", "tetris", "trondead"}
+
+
+class Game:
+    """
+    One Atari game, the way DQN saw it.
+
+    `seed` is any whole number from 0 on, `env_id` the id of an Atari game or
+    its `EnvSpec`. The options:
+
+    - `on_life_loss`: `"restart"`, `"continue"` or `"ignore"`, as above;
+    - `noop_max`: one to so many frames without an action start a game;
+    - `fire_on_reset`: FIRE is pressed before an episode's first observation;
+    - `clip_reward`: rewards become -1, 0 or 1.
+
+    `env` is the Gymnasium environment; `final_obs` is the last observation of
+    the episode that ended last. Bad options raise `ValueError` or
+    `TypeError`, an unknown id raises Gymnasium's own error.
+    """
+
+    # Ids differ in how many frames a step takes: `…NoFrameskip-v4` one, `…-v4`
+    # two to four at random, `ALE/…-v5` four. With `frameskip=1` all of them
+    # become the same engine, and what happens in each frame is up to us. The
+    # console's memory serves as the environment's own observation because it
+    # costs next to nothing: nobody looks at it.
+    def __init__(
+        self,
+        seed,
+        env_id=BREAKOUT,
+        *,
+        on_life_loss="restart",
+        noop_max=0,
+        fire_on_reset=False,
+        clip_reward=False,
+    ):
+        require(on_life_loss in LIFE_MODES, [*LIFE_MODES], on_life_loss)
+        self._mode, self._clip_reward = on_life_loss, clip_reward
+        self._seed = check_number("seed", seed)
+        self._noop_max = check_number("noop_max", noop_max)
+        self.env = gym.make(env_id, frameskip=1, obs_type="ram")
+        self._ale = self.env.unwrapped.ale
+        self.meanings = self.env.unwrapped.get_action_meanings()
+        first = self.meanings[0]
+        require(first == "NOOP" or not noop_max, "NOOP as action 0", first)
+        self._fires = fire_on_reset and "FIRE" in self.meanings
+        self._actions = [ale_py.Action[name] for name in self.meanings]
+        screens = 2, *self._ale.getScreenDims()
+        self._older, self.screen = np.empty(screens, np.uint8)
+        self._pictures = self._snapshot = self.final_obs = None
+        self._score, self._length = 0.0, 0
+
+    def step(self, action):
+        """Hold `action` for four frames.
+
+        Returns `obs_4, reward, done, episode_info`: the observation
+        `uint8 (4, 84, 84)`, the caller's own; the reward; whether an episode
+        is over, and then `obs_4` is the first of the next one; and `None`, or
+        if the emulator was reset the whole game's `{"reward", "length",
+        "truncated"}`, its length in steps.
+
+        Raises `ResetNeeded` before the first `reset`, and `ValueError` for an
+        action that isn't the game's, which then hasn't moved.
+        """
+        if self._pictures is None:
+            raise gym.error.ResetNeeded("call reset() before step()")
+        reward = self.play(check_actions(action, (), self.meanings))
+        done, episode_info = self.see(*shrink([self.screen]))
+        return self.observe(), reward, done, episode_info
+
+    # ### Four frames, of which two are seen
+    #
+    # Sixty decisions a second are more than a game needs. DQN decides fifteen
+    # times a second and holds each action for four frames, which also makes
+    # four times as much play of the same work.
+    #
+    # The console can draw only a few objects at a time, so many games draw
+    # some of them on the even frames and the others on the odd ones, and the
+    # glow of a television blended the two. Whoever looks at every fourth
+    # frame misses half of the world. DQN takes the brighter of the last two
+    # frames, pixel by pixel, at full size.
+    #
+    # Lives are read after every frame, since a life won and a life lost
+    # within one step would cancel out. An episode that is over in the middle
+    # of a step stops there, and what it ended with is the last screen alone.
+    def play(self, action):
+        """Hold a checked action; return the reward.
+
+        Leaves what was seen, gray and at full size, in `screen`, and in
+        `terminated` whether the game or a life that counts was lost.
+        """
+        reward = 0.0
+        for frame in range(1, ACTION_REPEAT + 1):
+            reward += self._ale.act(self._actions[action])
+            lives = self._ale.lives()
+            lost = LIFE_MODES[self._mode] <= lives < self._lives
+            self._lives = lives
+            if lost or self._ale.game_over():
+                break
+            if frame == ACTION_REPEAT - 1:
+                self._ale.getScreenGrayscale(self._older)
+        self._ale.getScreenGrayscale(self.screen)
+        if frame == ACTION_REPEAT:
+            np.maximum(self._older, self.screen, out=self.screen)
+        self.terminated = lost or self._ale.game_over(with_truncation=False)
+        self._score, self._length = self._score + reward, self._length + 1
+        return float(np.sign(reward)) if self._clip_reward else reward
+
+    # ### The stack
+    #
+    # One picture doesn't show which way the ball flies; four of them do. They
+    # are those of the last four steps, sixteen frames, and not of four frames
+    # in a row. When an episode is over its last observation is kept aside,
+    # and the stack is filled with the first picture of the next one.
+    def see(self, picture):
+        """Add the picture of the step played; return `done, episode_info`."""
+        self._pictures = self._pictures[1:] + [picture]
+        over = self._ale.game_over()
+        if not (over or self.terminated):
+            return False, None
+        self.final_obs = self.observe()
+        return True, self._begin(restart=over or self._mode == "restart")
+
+    def observe(self):
+        """Return the observation as a new array, `uint8 (4, 84, 84)`."""
+        return np.array(self._pictures)
+
+    # Breakout waits for FIRE to serve the ball, and an agent may take long to
+    # find that out. With `fire_on_reset` it is pressed for one step before
+    # each episode's first observation, and nothing of that step counts
+    # (Baselines' `FireReset`; SB3 and EnvPool press it in ways of their own).
+    def _begin(self, restart, seed=None):
+        """Begin an episode; return the info of the game that was ended."""
+        infos = [self._restart(seed)] if restart else []
+        for _ in range(ACTION_REPEAT if self._fires else 0):
+            self._ale.act(ale_py.Action.FIRE)
+            if self._ale.game_over():
+                infos.append(self._restart())
+                break
+        self._lives = self._ale.lives()
+        gray = cv2.cvtColor(self.render(), cv2.COLOR_RGB2GRAY)
+        self._pictures = shrink([gray]) * STACK
+        return infos[0] if infos else None
+
+    # The emulator stops a game after 108,000 frames, half an hour (Machado et
+    # al. 2018). Such a game is cut short, not lost, and a learner may want to
+    # know; one that is over on that very frame is over.
+    #
+    # DQN let up to 30 frames pass before the agent's first decision, so that
+    # games don't all start alike. Gymnasium does too, and draws their number
+    # in the same way.
+    def _restart(self, seed=None):
+        """Reset the emulator; return the info of the game that was played."""
+        info = {"reward": self._score, "length": self._length}
+        over = self._ale.game_over(with_truncation=False)
+        info["truncated"] = self._ale.game_truncated() and not over
+        self._score, self._length = 0.0, 0
+        self._reset_emulator(seed)
+        random, most = self.env.unwrapped.np_random, self._noop_max
+        for _ in range(random.integers(1, most + 1) if most else 0):
+            self._ale.act(ale_py.Action.NOOP)
+            if self._ale.game_over():
+                self._reset_emulator(seed)
+        return info
+
+    # Sticky actions are ALE's remedy for agents that learn moves by heart:
+    # with a probability of 0.25 the action before is played once more. Which
+    # one that was is not in the snapshot either, so these games too take true
+    # resets.
+    #
+    # A snapshot brings back the state but not the screen, which is drawn with
+    # the next frame. So the first screen is kept beside it.
+    def _reset_emulator(self, seed):
+        if self._snapshot is not None and seed is None:
+            return self.env.unwrapped.restore_state(self._snapshot)
+        self.env.reset(seed=seed)
+        sticky = self._ale.getFloat("repeat_action_probability") > 0
+        if not sticky and self.env.spec.kwargs["game"] not in NO_SNAPSHOT:
+            self._snapshot = self.env.unwrapped.clone_state()
+            self._first_screen = self._ale.getScreenRGB()
+
+    def render(self, _=None):
+        """Return the colour screen as it is now, `uint8 (height, 160, 3)`."""
+        if self._snapshot is None or self._ale.getEpisodeFrameNumber() > 0:
+            return self._ale.getScreenRGB()
+        return self._first_screen.copy()
+
+    def reset(self, seed=None):
+        """Start a new game; return its first observation.
+
+        That is `uint8 (4, 84, 84)`, the same picture four times, the caller's
+        own. The first reset takes the seed of the construction. With a `seed`
+        all starts over: the same actions then give the same everything.
+        """
+        if seed is not None:
+            self._seed = check_number("seed", seed)
+        seed, self._seed = self._seed, None
+        self._begin(restart=True, seed=seed)
+        return self.observe()
+
+
+# ## A game in another process
+#
+# The emulator holds Python's lock while it plays, so threads gain nothing: to
+# use a second core a game needs a process of its own. Commands go to it
+# through a pipe as `(command, data)`, and each is answered. The loop knows
+# nothing of Atari: it plays anything that has these three methods.
+#
+# An error in the game doesn't end the worker: it is the answer, and is raised
+# in the parent. Its traceback would be lost on the way, so it goes along as
+# text, as in Python's own pool of processes.
+#
+# Ctrl-C in a terminal goes to every process in it, but what is to happen then
+# is for the parent to say. OpenCV's own threads would only fight with the
+# other workers for the cores.
+
+
+def worker_process(remote, seed, env_id=BREAKOUT, play=Game, **options):
+    """Play a game for whoever is at the other end of the pipe `remote`.
+
+    Answers `("step", action)`, `("reset", seed or None)` and
+    `("render", None)` with what the game returns, or with the exception that
+    it raised. Ends at `("close", None)` or when the pipe is closed. `play`
+    makes the game from `seed`, `env_id` and `options`. The protocol is
+    labml's.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=leave_with_parent, daemon=True).start()
+    cv2.setNumThreads(0)
+    game = None
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            message = remote.recv()
+            try:
+                command, data = message
+                if command == "close":
+                    return
+                game = game or play(seed, env_id, **options)
+                if command not in ("step", "reset", "render"):
+                    raise NotImplementedError(f"unknown command {command!r}")
+                answer = getattr(game, command)(data)
+            except Exception as error:
+                answer = ExceptionWithTraceback(error, error.__traceback__)
+            remote.send(answer)
+
+
+# ### When the parent dies
+#
+# A parent that is killed can't say goodbye. Mostly a worker learns of it by
+# its pipe, which is closed; but not while it is busy, nor if some other
+# process got a copy of the parent's end. So a thread looks once a second
+# whether the parent is still there.
+
+
+def leave_with_parent():
+    """End this process within a second after its parent, however that died."""
+    parent, parent_id = multiprocessing.parent_process(), os.getppid()
+    while parent.is_alive() and os.getppid() == parent_id:
+        parent.join(1)
+    os._exit(1)
+
+
+class Worker(contextlib.AbstractContextManager):
+    """
+    A game in a process of its own.
+
+    Takes what `Game` takes, and as `context` the name of a start method
+    (`"fork"`, `"spawn"` or `"forkserver"`) or a context of `multiprocessing`.
+    `worker.child.send(("step", action))` asks, and `worker.child.recv()`
+    brings what `Game.step` returns, as in labml's PPO tutorial. `process` is
+    the `multiprocessing.Process`; `close()` or a `with` statement ends it.
+    """
+
+    # labml calls the parent's end of the pipe the child. Here the worker is
+    # that itself, since it has more to say than a pipe when it is dead.
+    child = property(lambda self: self)
+
+    # After a `fork` a child holds a copy of everything, the pipes of earlier
+    # workers too, and these would then not notice that the parent let go. So
+    # each pipe is closed in later children. Ctrl-C is held back while the
+    # process starts: it inherits that, and can't be hit before it is deaf.
+    #
+    # There is nothing in a worker that has to be saved, so `close` doesn't
+    # ask: `SIGKILL` ends a stopped or hanging process too, and at once. It
+    # is called once at most, at the latest when the object is dropped or the
+    # interpreter ends.
+    def __init__(
+        self, seed, env_id=BREAKOUT, *, context=None, play=Game, **options
+    ):
+        if not hasattr(context, "Process"):
+            context = multiprocessing.get_context(context)
+        self.pipe, remote = context.Pipe()
+        self.poll, self.fileno = self.pipe.poll, self.pipe.fileno
+        self.ready = select.poll()
+        self.ready.register(self.pipe, select.POLLIN)
+        util.register_after_fork(self.pipe, type(self.pipe).close)
+        args = remote, seed, env_id, play
+        self.process = context.Process(
+            target=worker_process, args=args, kwargs=options, daemon=True
+        )
+        held_back = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            self.process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, held_back)
+            remote.close()
+        args = self.pipe, self.process
+        self.close = util.Finalize(self, end_process, args, exitpriority=0)
+
+    def send(self, message):
+        """Send a command; if the worker is dead, `recv` will say so."""
+        with contextlib.suppress(OSError):
+            self.pipe.send(message)
+
+    def recv(self):
+        """Return the next answer, or raise the error that was raised there.
+
+        `EOFError` says that the worker is gone, and how it ended.
+        """
+        try:
+            answer = self.pipe.recv()
+        except (EOFError, OSError):
+            self.process.join(1)
+            code = self.process.exitcode  # below 0: the signal
+            raise EOFError(f"worker ended with exit code {code}") from None
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def end_process(pipe, process):
+    """Close `pipe` and end `process`, in whatever state it is."""
+    pipe.close()
+    process.kill()
+    process.join(5)
+
+
+# ## Many games
+#
+# ### Why eight pipes are slow
+#
+# Eight workers on two cores spend a good part of their time in waking up and
+# in copying: a message there and back takes 43 µs, an observation is packed,
+# sent and unpacked, and each step waits for the slowest of eight. So there is
+# one process to a core, each with a row of games, and one message to each of
+# them a step. Observations don't cross the pipe at all: they lie in memory
+# that all the processes share, with a record for each game.
+#
+# A record has three places for an observation. Steps write the first and the
+# second in turn, so that what the caller saw last stays whole even if a worker
+# dies while it writes the next. The third is for the last observation of an
+# episode.
+PLACES, LAST = 3, 2
+STARTS = 3  # tries to start a worker
+START_TIMEOUT = 60  # seconds that a start or a reset is given at least
+LONGEST_TIMEOUT = 10**6  # seconds, since the system counts in 32 bits
+
+
+class Row:
+    """
+    The games of one process, played one after the other.
+
+    `memory` has a record of type `dtype` for each of all the games, and `row`
+    is the slice of those that are played here, with their `seeds`.
+    """
+
+    def __init__(self, seeds, env_id, memory, dtype, row, **options):
+        self._games = [Game(seed, env_id, **options) for seed in seeds]
+        shared = np.frombuffer(memory, dtype)[row]
+        self._obs, self._screens = shared["obs"], shared["screen"]
+
+    def reset(self, message):
+        """Reset all games, each with its seed or `None`."""
+        place, seeds = message
+        for game, obs, seed in zip(self._games, self._obs, seeds):
+            obs[place] = game.reset(seed)
+
+    # Each game is played by itself; then the screens of all are shrunk
+    # together. Where the action is `None` a game rests: it doesn't play, and
+    # shows what it showed.
+    def step(self, message):
+        """Step all games; return their rewards, and the ends of episodes.
+
+        The ends are a list of `(game, terminated, episode_info)`.
+        """
+        place, actions = message
+        rewards, ends = [0.0] * len(actions), []
+        playing = [i for i, action in enumerate(actions) if action is not None]
+        for i in playing:
+            rewards[i] = self._games[i].play(actions[i])
+        pictures = shrink([self._games[i].screen for i in playing])
+        for i, picture in zip(playing, pictures):
+            game = self._games[i]
+            done, episode_info = game.see(picture)
+            if done:
+                ends.append((i, game.terminated, episode_info))
+                self._obs[i, LAST] = game.final_obs
+        for game, obs in zip(self._games, self._obs):
+            obs[place] = game.observe()
+        return rewards, ends
+
+    def render(self, _=None):
+        """Draw the colour screens of all games into the shared memory."""
+        for game, screen in zip(self._games, self._screens):
+            screen[:] = game.render()
+
+
+class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
+    """
+    Many Atari games at once: a Gymnasium vector environment.
+
+    - `num_envs`, `env_id` and `game_options`: so many such `Game`s.
+    - `seed`: game i gets `seed + i`, or `seed[i]` of a list.
+    - `processes`: how many workers; `None` is one for each core, and with 0
+      all games are played in this process, with the same results.
+    - `timeout`: after so many seconds without an answer a worker is replaced.
+    - `context`: a start method or a context, as for `Worker`.
+    - `autoreset_mode`: Gymnasium's SAME_STEP or NEXT_STEP.
+
+    Everything returned is the caller's own. Bad arguments raise `ValueError`
+    or `TypeError` at once; calls after `close` raise Gymnasium's
+    `ClosedEnvironmentError`.
+    """
+
+    def __init__(
+        self,
+        num_envs,
+        env_id=BREAKOUT,
+        *,
+        seed=0,
+        processes=None,
+        timeout=60.0,
+        context=None,
+        autoreset_mode=gym.vector.AutoresetMode.SAME_STEP,
+        **game_options,
+    ):
+        self._workers, self._local = {}, None
+        self._stepping, self._resting = False, None
+        self.num_envs = num_envs = check_number("num_envs", num_envs, least=1)
+        self._seeds = self._spread(seed)
+        if processes is None:
+            affinity = getattr(os, "sched_getaffinity", None)
+            processes = len(affinity(0)) if affinity else os.cpu_count()
+        processes = min(check_number("processes", processes), num_envs)
+        require(timeout > 0, "a timeout above 0 seconds", timeout)
+        self._timeout = min(timeout, LONGEST_TIMEOUT)
+        self._start_timeout = max(self._timeout, START_TIMEOUT)
+        mode = gym.vector.AutoresetMode(autoreset_mode)
+        require(mode.name != "DISABLED", "SAME_STEP or NEXT_STEP", mode)
+        self._next_step = mode.name == "NEXT_STEP"
+
+        # A game of the parent's own tells the spaces, and at once whether the
+        # id and the options are any good.
+        game = Game(0, env_id, **game_options)
+        self.meanings, self.spec = game.meanings, game.env.spec
+        self.metadata = {"autoreset_mode": mode, "render_fps": 15}
+        self.render_mode = "rgb_array"
+        stack, screen = (STACK, SIZE, SIZE), game.render().shape
+        self.single_observation_space = gym.spaces.Box(0, 255, stack, np.uint8)
+        self.single_action_space = game.env.action_space
+        batch = gym.vector.utils.batch_space
+        self.observation_space = batch(self.single_observation_space, num_envs)
+        self.action_space = batch(self.single_action_space, num_envs)
+
+        # The memory is made first, and the processes inherit it. It has no
+        # name in the file system that could be left behind.
+        dtype = [("obs", "u1", (PLACES, *stack)), ("screen", "u1", screen)]
+        size = num_envs * np.dtype(dtype).itemsize
+        memory = multiprocessing.RawArray("B", size)
+        self._shared, self._shown = np.frombuffer(memory, dtype), 0
+        rows = np.array_split(range(num_envs), max(1, processes))
+        self._rows = [slice(row[0], row[-1] + 1) for row in rows]
+        self._all = range(len(rows))
+        options = dict(memory=memory, dtype=dtype, **game_options)
+        if processes == 0:
+            row = self._rows[0]
+            self._local = Row(self._seeds, env_id, row=row, **options)
+            return
+        self._options = dict(env_id=env_id, context=context, **options)
+        self._start(self._all, "render")
+
+    def _spread(self, seed):
+        """Return the seeds of all games, from one number or from a list."""
+        if np.ndim(seed) == 0:
+            seed = [operator.index(seed) + i for i in range(self.num_envs)]
+        require(len(seed) == self.num_envs, f"{self.num_envs} seeds", seed)
+        return [check_number("seed", one) for one in seed]
+
+    def _check(self, stepping=False):
+        """Raise Gymnasium's error if this isn't the time for the call."""
+        if self.closed:
+            raise gym.error.ClosedEnvironmentError("the games are closed")
+        if self._stepping and not stepping:
+            raise gym.error.AlreadyPendingCallError("call step_wait()", "step")
+        if stepping and not self._stepping:
+            raise gym.error.NoAsyncCallError("call step_async()", "step")
+
+    def reset(self, *, seed=None, options=None):
+        """Start new games; return `observations, {}`.
+
+        `observations` is `uint8 (num_envs, 4, 84, 84)`. `seed` is a number or
+        a list as at the construction, or `None`: the games then go on with
+        the random numbers that they have.
+        """
+        self._check()
+        require(not options, "no options", options)
+        seeds = None if seed is None else self._spread(seed)
+        self._seeds = seeds or self._seeds
+        self._ask(self._all, "reset", seeds)
+        _, missing = self._answers(self._all, self._start_timeout)
+        self._start(missing, "reset")
+        self._resting = np.zeros(self.num_envs, bool)
+        return self._show(), {}
+
+    def step(self, actions):
+        """Step all games; return what `step_wait` returns."""
+        self.step_async(actions)
+        return self.step_wait()
+
+    def step_async(self, actions):
+        """Begin a step and return at once.
+
+        `actions` are `num_envs` whole numbers. Raises `ValueError` if they
+        aren't, and no game has moved.
+        """
+        self._check()
+        if self._resting is None:
+            raise gym.error.ResetNeeded("call reset() before step()")
+        actions = check_actions(actions, (self.num_envs,), self.meanings)
+        for game in np.flatnonzero(self._resting):
+            actions[game] = None
+        self._stepping = True
+        self._ask(self._all, "step", actions)
+
+    # Rewards come as one list for each row, and only games whose episode has
+    # ended take work of their own. With 32 games a loop over all of them and
+    # their infos would cost 15 % of the speed.
+    #
+    # Gymnasium puts the infos of single games into one dict, with an array
+    # and a mask for each key. In NEXT_STEP mode the last observation is what
+    # the step returns, so it takes the place of the first, which comes when
+    # the game has rested.
+    def step_wait(self):
+        """Wait for the step that was begun.
+
+        Returns `observations, rewards, terminated, truncated, infos`: `uint8
+        (num_envs, 4, 84, 84)`; `float64`, `bool` and `bool (num_envs,)`; and a
+        dict. That holds, each with a mask, `"final_obs"` of the episodes that
+        ended (in SAME_STEP mode) and `"final_info"` of the games that were
+        reset; and `"restarted"`, a mask of the games that had to be replaced,
+        in a step in which there are any.
+        """
+        self._check(stepping=True)
+        self._stepping = False
+        answers, missing = self._answers(self._all, self._timeout)
+        self._start(missing, "reset")
+        obs, rewards = self._shared["obs"], np.zeros(self.num_envs)
+        terminated, restarted = np.zeros((2, self.num_envs), bool)
+        infos = {"restarted": restarted} if missing else {}
+        for i, row in enumerate(self._rows):
+            if i in missing:
+                restarted[row] = True
+                obs[row, LAST] = obs[row, self._shown]
+                games = range(row.stop - row.start)
+                answers[i] = 0.0, [(j, False, None) for j in games]
+            rewards[row], ends = answers[i]
+            for j, lost, episode_info in ends:
+                game = row.start + j
+                terminated[game], last = lost, obs[game, LAST].copy()
+                info = {"final_info": episode_info} if episode_info else {}
+                if self._next_step:
+                    obs[game, 1 - self._shown] = last
+                else:
+                    info["final_obs"] = last
+                self._add_info(infos, info, game)
+        final = infos.get("final_info", {"truncated": False})
+        truncated = restarted | final["truncated"]
+        self._resting = (terminated | truncated) & self._next_step
+        return self._show(), rewards, terminated, truncated, infos
+
+    def _show(self):
+        """Return the new observations, which from now on are the old ones."""
+        self._shown = 1 - self._shown
+        return self._shared["obs"][:, self._shown].copy()
+
+    def render(self):
+        """Return a tuple of colour screens, `uint8 (height, 160, 3)` each.
+
+        Those of a worker that has died are black, and the next step tells.
+        """
+        self._check()
+        self._shared["screen"] = 0
+        self._ask(self._all, "render")
+        self._answers(self._all, self._timeout)
+        return tuple(self._shared["screen"].copy())
+
+    # ### Asking and waiting
+    #
+    # All workers are asked before the first answer is waited for. One that has
+    # died closes its pipe, which ends the waiting. One that hasn't answered
+    # when the time is up is killed, and has then died too: so there is only
+    # one kind of fault to think of.
+    #
+    # `select.poll` is the bare system call. The `poll` of `multiprocessing`
+    # sets up a selector each time and takes ten times as long.
+    def _ask(self, which, command, data=None):
+        data = data or [None] * self.num_envs
+        for i in which:
+            self._message = command, (1 - self._shown, data[self._rows[i]])
+            if self._workers:
+                self._workers[i].send(self._message)
+
+    def _answers(self, which, seconds):
+        """Return `{worker: answer}`, and which workers have died."""
+        if self._local:
+            command, message = self._message
+            return {0: getattr(self._local, command)(message)}, []
+        answers, deadline = {}, time.monotonic() + seconds
+        try:
+            for i in which:
+                left = max(0, deadline - time.monotonic())
+                if self._workers[i].ready.poll(left * 1000):
+                    with contextlib.suppress(EOFError, OSError):
+                        answers[i] = self._workers[i].pipe.recv()
+        finally:
+            missing = [i for i in which if i not in answers]
+            for i in missing:
+                self._workers[i].process.kill()
+        for answer in answers.values():
+            if isinstance(answer, Exception):
+                raise answer
+        return answers, missing
+
+    # ### When a worker dies
+    #
+    # A new one takes its place and starts its games over from their seeds;
+    # all other games go on. One that dies before its first answer is tried
+    # twice more and then no more: what killed it, such as a lack of memory,
+    # would only kill the next.
+    def _start(self, which, command):
+        """Start the workers `which`, and wait for their first answers."""
+        for _ in range(STARTS):
+            for i in which:
+                row, seeds = self._rows[i], self._seeds[self._rows[i]]
+                worker = Worker(seeds, play=Row, row=row, **self._options)
+                self._workers[i] = worker
+            self._ask(which, command)
+            _, which = self._answers(which, self._start_timeout)
+        if which:
+            code = self._workers[which[0]].process.exitcode
+            self.close()
+            raise RuntimeError(
+                f"a worker can't start, exit code {code}; is the program's "
+                '`if __name__ == "__main__":` missing?'
+            )
+
+    def close_extras(self, **_):
+        """End all workers; called once by `close`."""
+        for worker in self._workers.values():
+            worker.close()
+
+    def __exit__(self, *_):
+        self.close()
+
+
+# ## Playing
+#
+# As a program the module plays at random, whole games, and shows with labml
+# how it goes. What the agents saw last is left as a picture.
+ZOOM, MARGIN = 2, 24  # of the picture, in pixels
+
+
+def draw(observations, path):
+    """Write a picture of `observations`, `(games, 4, 84, 84)`, to `path`."""
+    picture = np.vstack([np.hstack(pictures) for pictures in observations])
+    picture = picture.repeat(ZOOM, axis=0).repeat(ZOOM, axis=1)
+    picture = np.pad(picture, ((MARGIN, 0), (0, 0)))
+    for i in range(STACK):
+        place = i * SIZE * ZOOM, MARGIN - ZOOM
+        text = f"{STACK - 1 - i} steps ago"
+        cv2.putText(picture, text, place, cv2.FONT_HERSHEY_PLAIN, 1, 255)
+    cv2.imwrite(path, picture)
+
+
+def main():
+    """Play Atari games at random; leave a picture of them, `game.png`."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("env_id", nargs="?", default=BREAKOUT)
+    parser.add_argument("--games", type=int, default=8)
+    parser.add_argument("--steps", type=int, default=2000, help="of each game")
+    parser.add_argument("--seed", type=int, default=0)
+    args = parser.parse_args()
+    n, seed = args.games, args.seed
+    try:
+        games = Games(n, args.env_id, seed=seed, on_life_loss="ignore")
+    except (gym.error.Error, TypeError, ValueError) as error:
+        parser.exit(2, f"game.py: {error}\n")
+    # labml warns if there is no file with its settings; none is needed here.
+    with open(os.devnull, "w") as null, contextlib.redirect_stdout(null):
+        from labml import lab, logger, monit, tracker
+
+        lab.get_path()
+
+    random, scores, steps = np.random.default_rng(seed), [], 0
+    with games, contextlib.suppress(KeyboardInterrupt):
+        observations, _ = games.reset()
+        start = time.perf_counter()
+        for _ in monit.loop(args.steps):
+            actions = random.integers(len(games.meanings), size=n)
+            observations, *_, infos = games.step(actions)
+            steps += n
+            speed = steps / (time.perf_counter() - start)
+            if "final_info" in infos:
+                final, ended = infos["final_info"], infos["_final_info"]
+                scores += final["reward"][ended].tolist()
+                tracker.add("reward", final["reward"][ended].mean())
+                tracker.add("length", final["length"][ended].mean())
+                tracker.save(steps, {"steps per second": speed})
+    draw(observations, "game.png")
+    logger.log()
+    print(f"{steps:,} steps of {n} games, {len(scores)} episodes")
+    print(f"score: mean {np.mean(scores):.2f}, best {max(scores):.0f}")
+    print(f"{speed:,.0f} steps/s, {speed * ACTION_REPEAT:,.0f} frames/s")
+
+
+if __name__ == "__main__":
+    main()
