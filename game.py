@@ -40,6 +40,7 @@ import ale_py
 import cv2
 import gymnasium as gym
 import numpy as np
+from gymnasium.vector import AutoresetMode
 
 # The emulator is the Arcade Learning Environment, ALE (Bellemare et al. 2013).
 # Its package brings 104 games along and is made known to Gymnasium once.
@@ -113,41 +114,12 @@ def check_actions(actions, shape, meanings):
         if array.dtype.kind in "iu" and array.shape == shape:
             if ((array >= 0) & (array < len(meanings))).all():
                 return array.tolist()
-    numbers = f"whole numbers from 0 to {len(meanings) - 1}"
-    require(
-        False, f"{numbers} ({', '.join(meanings)}), shape {shape}", actions
-    )
+    most, names = len(meanings) - 1, ", ".join(meanings)
+    expected = f"whole numbers from 0 to {most} ({names}), of shape {shape}"
+    require(False, expected, actions)
 
 
 # ## One game
-#
-# ### What ends an episode
-#
-# In a game of five lives an agent learns sooner what to avoid if each lost life
-# ends an episode. But then it never learns that a life can be spent, and the
-# score of a life is not the score of a game; Machado et al. (2018) advise
-# against it. So there are three modes. `"restart"` ends the episode and starts
-# the game over, as labml's tutorial and Gymnasium do. `"continue"` ends it and
-# goes on with the same game, as OpenAI's Baselines and most after them do.
-# With `"ignore"` only the end of the game ends an episode.
-#
-# With each mode goes the number of lives that must be left for a lost one to
-# count. `"continue"` lets the last one be and waits for the end of the game, as
-# Baselines do: in 12 of 104 games that comes 48 to 5,700 frames later, and
-# nobody wants that as an episode.
-LIFE_MODES = {"restart": 0, "continue": 1, "ignore": float("inf")}
-
-# ### Where a game starts
-#
-# A true reset takes 5 ms, since the emulator plays 60 frames to let the console
-# boot. When lives are lost every 30 to 60 steps that adds up. So the state
-# after the first reset is kept as a snapshot and put back at each later one, in
-# 0.03 ms. Every episode then starts from the same state and depends on its seed
-# and its actions alone; a true reset carries a few bytes over in twenty games.
-#
-# Five games keep something outside of the emulator's snapshot. They take a true
-# reset each time.
-NO_SNAPSHOT = {"amidar", "koolaid", "qbert", "tetris", "trondead"}
 
 
 class Game:
@@ -157,7 +129,7 @@ class Game:
     `seed` is any whole number from 0 on, `env_id` the id of an Atari game or
     its `EnvSpec`. The options:
 
-    - `on_life_loss`: `"restart"`, `"continue"` or `"ignore"`, as above;
+    - `on_life_loss`: `"restart"`, `"continue"` or `"ignore"`, see below;
     - `noop_max`: one to so many frames without an action start a game;
     - `fire_on_reset`: FIRE is pressed before an episode's first observation;
     - `clip_reward`: rewards become -1, 0 or 1.
@@ -172,17 +144,9 @@ class Game:
     # become the same engine, and what happens in each frame is up to us. The
     # console's memory serves as the environment's own observation because it
     # costs next to nothing: nobody looks at it.
-    def __init__(
-        self,
-        seed,
-        env_id=BREAKOUT,
-        *,
-        on_life_loss="restart",
-        noop_max=0,
-        fire_on_reset=False,
-        clip_reward=False,
-    ):
-        require(on_life_loss in LIFE_MODES, [*LIFE_MODES], on_life_loss)
+    def __init__(self, seed, env_id=BREAKOUT, *, on_life_loss="restart",
+                 noop_max=0, fire_on_reset=False, clip_reward=False):
+        require(on_life_loss in self.MODES, [*self.MODES], on_life_loss)
         self._mode, self._clip_reward = on_life_loss, clip_reward
         self._seed = check_number("seed", seed)
         self._noop_max = check_number("noop_max", noop_max)
@@ -192,10 +156,10 @@ class Game:
         first = self.meanings[0]
         require(first == "NOOP" or not noop_max, "NOOP as action 0", first)
         self._fires = fire_on_reset and "FIRE" in self.meanings
-        self._actions = [ale_py.Action[name] for name in self.meanings]
+        self._actions = [getattr(ale_py.Action, m) for m in self.meanings]
         screens = 2, *self._ale.getScreenDims()
         self._older, self.screen = np.empty(screens, np.uint8)
-        self._pictures = self._snapshot = self.final_obs = None
+        self.pictures = self._snapshot = self.final_obs = None
         self._score, self._length = 0.0, 0
 
     def step(self, action):
@@ -210,17 +174,17 @@ class Game:
         Raises `ResetNeeded` before the first `reset`, and `ValueError` for an
         action that isn't the game's, which then hasn't moved.
         """
-        if self._pictures is None:
+        if self.pictures is None:
             raise gym.error.ResetNeeded("call reset() before step()")
         reward = self.play(check_actions(action, (), self.meanings))
         done, episode_info = self.see(*shrink([self.screen]))
-        return self.observe(), reward, done, episode_info
+        return np.array(self.pictures), reward, done, episode_info
 
     # ### Four frames, of which two are seen
     #
     # Sixty decisions a second are more than a game needs. DQN decides fifteen
-    # times a second and holds each action for four frames, which also makes
-    # four times as much play of the same work.
+    # times a second and holds each action for four frames, so that the same
+    # computing pays for four times as much play.
     #
     # The console can draw only a few objects at a time, so many games draw
     # some of them on the even frames and the others on the odd ones, and the
@@ -230,7 +194,8 @@ class Game:
     #
     # Lives are read after every frame, since a life won and a life lost
     # within one step would cancel out. An episode that is over in the middle
-    # of a step stops there, and what it ended with is the last screen alone.
+    # of a step stops there. What it ended with is then the last screen alone:
+    # only a fourth frame has a third before it.
     def play(self, action):
         """Hold a checked action; return the reward.
 
@@ -241,7 +206,7 @@ class Game:
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
             lives = self._ale.lives()
-            lost = LIFE_MODES[self._mode] <= lives < self._lives
+            lost = self.MODES[self._mode] <= lives < self._lives
             self._lives = lives
             if lost or self._ale.game_over():
                 break
@@ -254,6 +219,24 @@ class Game:
         self._score, self._length = self._score + reward, self._length + 1
         return float(np.sign(reward)) if self._clip_reward else reward
 
+    # ### What ends an episode
+    #
+    # In a game of five lives an agent learns sooner what to avoid if each lost
+    # life ends an episode. But then it never learns that a life can be spent,
+    # and the score of a life is not the score of a game; Machado et al. (2018)
+    # advise against it. So there are three modes. `"restart"` ends the episode
+    # and starts the game over, as labml's tutorial and Gymnasium do.
+    # `"continue"` ends it and goes on with the same game, as OpenAI's
+    # Baselines and most after them do. With `"ignore"` only the end of the
+    # game ends an episode.
+    #
+    # A lost life counts if enough are left: none need be for `"restart"`, one
+    # for `"continue"`, more than there ever are for `"ignore"`. When the last
+    # life is lost, `"continue"` waits for the end of the game, as Baselines
+    # do: in 12 of 104 games that comes 48 to 5,700 frames later, and nobody
+    # wants those as an episode.
+    MODES = {"restart": 0, "continue": 1, "ignore": float("inf")}
+
     # ### The stack
     #
     # One picture doesn't show which way the ball flies; four of them do. They
@@ -262,21 +245,19 @@ class Game:
     # and the stack is filled with the first picture of the next one.
     def see(self, picture):
         """Add the picture of the step played; return `done, episode_info`."""
-        self._pictures = self._pictures[1:] + [picture]
+        self.pictures = self.pictures[1:] + [picture]
         over = self._ale.game_over()
         if not (over or self.terminated):
             return False, None
-        self.final_obs = self.observe()
+        self.final_obs = np.array(self.pictures)  # (4, 84, 84)
         return True, self._begin(restart=over or self._mode == "restart")
-
-    def observe(self):
-        """Return the observation as a new array, `uint8 (4, 84, 84)`."""
-        return np.array(self._pictures)
 
     # Breakout waits for FIRE to serve the ball, and an agent may take long to
     # find that out. With `fire_on_reset` it is pressed for one step before
     # each episode's first observation, and nothing of that step counts
     # (Baselines' `FireReset`; SB3 and EnvPool press it in ways of their own).
+    # If even that ends the game, there are two resets in one step, and the
+    # info is that of the first.
     def _begin(self, restart, seed=None):
         """Begin an episode; return the info of the game that was ended."""
         infos = [self._restart(seed)] if restart else []
@@ -287,10 +268,27 @@ class Game:
                 break
         self._lives = self._ale.lives()
         gray = cv2.cvtColor(self.render(), cv2.COLOR_RGB2GRAY)
-        self._pictures = shrink([gray]) * STACK
+        self.pictures = shrink([gray]) * STACK
         return infos[0] if infos else None
 
-    # The emulator stops a game after 108,000 frames, half an hour (Machado et
+    # ### Where a game starts
+    #
+    # A true reset takes 5 ms, since the emulator plays 60 frames to let the
+    # console boot. When lives are lost every 30 to 60 steps that adds up. So
+    # the state after the first reset is kept as a snapshot and put back at
+    # each later one, in 0.03 ms. Every episode then starts from the same state
+    # and depends on its seed and its actions alone; a true reset carries a few
+    # bytes over in twenty games.
+    #
+    # Not everything is in a snapshot. Five games keep something elsewhere. And
+    # with sticky actions, ALE's remedy for agents that learn moves by heart,
+    # the action before is played once more with a probability of 0.25 (Machado
+    # et al. 2018), and which one that was is not in it either. These take true
+    # resets. Nor is the screen, which is drawn with the next frame: so the
+    # first screen is kept beside the snapshot.
+    NO_SNAPSHOT = {"amidar", "koolaid", "qbert", "tetris", "trondead"}
+
+    # The ids stop a game after 108,000 frames, half an hour (as in Hessel et
     # al. 2018). Such a game is cut short, not lost, and a learner may want to
     # know; one that is over on that very frame is over.
     #
@@ -303,29 +301,21 @@ class Game:
         over = self._ale.game_over(with_truncation=False)
         info["truncated"] = self._ale.game_truncated() and not over
         self._score, self._length = 0.0, 0
-        self._reset_emulator(seed)
+        if self._snapshot is not None and seed is None:
+            self.env.unwrapped.restore_state(self._snapshot)
+        else:
+            self.env.reset(seed=seed)
+            sticky = self._ale.getFloat("repeat_action_probability") > 0
+            game = self.env.spec.kwargs["game"]
+            if not sticky and game not in self.NO_SNAPSHOT:
+                self._snapshot = self.env.unwrapped.clone_state()
+                self._first_screen = self._ale.getScreenRGB()
         random, most = self.env.unwrapped.np_random, self._noop_max
         for _ in range(random.integers(1, most + 1) if most else 0):
             self._ale.act(ale_py.Action.NOOP)
             if self._ale.game_over():
-                self._reset_emulator(seed)
+                self.env.reset(seed=seed)
         return info
-
-    # Sticky actions are ALE's remedy for agents that learn moves by heart:
-    # with a probability of 0.25 the action before is played once more. Which
-    # one that was is not in the snapshot either, so these games too take true
-    # resets.
-    #
-    # A snapshot brings back the state but not the screen, which is drawn with
-    # the next frame. So the first screen is kept beside it.
-    def _reset_emulator(self, seed):
-        if self._snapshot is not None and seed is None:
-            return self.env.unwrapped.restore_state(self._snapshot)
-        self.env.reset(seed=seed)
-        sticky = self._ale.getFloat("repeat_action_probability") > 0
-        if not sticky and self.env.spec.kwargs["game"] not in NO_SNAPSHOT:
-            self._snapshot = self.env.unwrapped.clone_state()
-            self._first_screen = self._ale.getScreenRGB()
 
     def render(self, _=None):
         """Return the colour screen as it is now, `uint8 (height, 160, 3)`."""
@@ -344,7 +334,7 @@ class Game:
             self._seed = check_number("seed", seed)
         seed, self._seed = self._seed, None
         self._begin(restart=True, seed=seed)
-        return self.observe()
+        return np.array(self.pictures)
 
 
 # ## A game in another process
@@ -352,7 +342,8 @@ class Game:
 # The emulator holds Python's lock while it plays, so threads gain nothing: to
 # use a second core a game needs a process of its own. Commands go to it
 # through a pipe as `(command, data)`, and each is answered. The loop knows
-# nothing of Atari: it plays anything that has these three methods.
+# nothing of Atari: it plays anything with the methods `step`, `reset` and
+# `render`.
 #
 # An error in the game doesn't end the worker: it is the answer, and is raised
 # in the parent. Its traceback would be lost on the way, so it goes along as
@@ -419,22 +410,22 @@ class Worker(contextlib.AbstractContextManager):
     the `multiprocessing.Process`; `close()` or a `with` statement ends it.
     """
 
-    # labml calls the parent's end of the pipe the child. Here the worker is
-    # that itself, since it has more to say than a pipe when it is dead.
+    # In labml's tutorial `child` is the parent's end of the pipe. A bare pipe
+    # can't say how its other end has died, so here the worker stands in for
+    # it.
     child = property(lambda self: self)
 
     # After a `fork` a child holds a copy of everything, the pipes of earlier
     # workers too, and these would then not notice that the parent let go. So
-    # each pipe is closed in later children. Ctrl-C is held back while the
-    # process starts: it inherits that, and can't be hit before it is deaf.
+    # each pipe is closed in later children. A worker ignores Ctrl-C once it
+    # runs; until then the signal is held back, which a process inherits.
     #
     # There is nothing in a worker that has to be saved, so `close` doesn't
     # ask: `SIGKILL` ends a stopped or hanging process too, and at once. It
     # is called once at most, at the latest when the object is dropped or the
     # interpreter ends.
-    def __init__(
-        self, seed, env_id=BREAKOUT, *, context=None, play=Game, **options
-    ):
+    def __init__(self, seed, env_id=BREAKOUT, *, context=None, play=Game,
+                 **options):
         if not hasattr(context, "Process"):
             context = multiprocessing.get_context(context)
         self.pipe, remote = context.Pipe()
@@ -443,9 +434,8 @@ class Worker(contextlib.AbstractContextManager):
         self.ready.register(self.pipe, select.POLLIN)
         util.register_after_fork(self.pipe, type(self.pipe).close)
         args = remote, seed, env_id, play
-        self.process = context.Process(
-            target=worker_process, args=args, kwargs=options, daemon=True
-        )
+        self.process = context.Process(target=worker_process, args=args,
+                                       kwargs=options, daemon=True)
         held_back = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             self.process.start()
@@ -503,8 +493,8 @@ def end_process(pipe, process):
 # episode.
 PLACES, LAST = 3, 2
 STARTS = 3  # tries to start a worker
-START_TIMEOUT = 60  # seconds that a start or a reset is given at least
-LONGEST_TIMEOUT = 10**6  # seconds, since the system counts in 32 bits
+GUARD = 'is `if __name__ == "__main__":` missing around the program?'
+START_TIMEOUT, LONGEST = 60, 2**31 // 1000  # seconds
 
 
 class Row:
@@ -521,10 +511,14 @@ class Row:
         self._obs, self._screens = shared["obs"], shared["screen"]
 
     def reset(self, message):
-        """Reset all games, each with its seed or `None`."""
+        """Reset all games, each with its seed or `None`.
+
+        Returns what `step` would if all episodes had been cut off.
+        """
         place, seeds = message
         for game, obs, seed in zip(self._games, self._obs, seeds):
             obs[place] = game.reset(seed)
+        return 0.0, [(i, False, None) for i in range(len(seeds))]
 
     # Each game is played by itself; then the screens of all are shrunk
     # together. Where the action is `None` a game rests: it doesn't play, and
@@ -539,15 +533,15 @@ class Row:
         playing = [i for i, action in enumerate(actions) if action is not None]
         for i in playing:
             rewards[i] = self._games[i].play(actions[i])
-        pictures = shrink([self._games[i].screen for i in playing])
-        for i, picture in zip(playing, pictures):
-            game = self._games[i]
-            done, episode_info = game.see(picture)
-            if done:
-                ends.append((i, game.terminated, episode_info))
-                self._obs[i, LAST] = game.final_obs
-        for game, obs in zip(self._games, self._obs):
-            obs[place] = game.observe()
+        screens = [self._games[i].screen for i in playing]
+        pictures = dict(zip(playing, shrink(screens)))
+        for i, game in enumerate(self._games):
+            if i in pictures:
+                done, episode_info = game.see(pictures[i])
+                if done:
+                    ends.append((i, game.terminated, episode_info))
+                    self._obs[i, LAST] = game.final_obs
+            self._obs[i, place] = game.pictures
         return rewards, ends
 
     def render(self, _=None):
@@ -573,18 +567,9 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     `ClosedEnvironmentError`.
     """
 
-    def __init__(
-        self,
-        num_envs,
-        env_id=BREAKOUT,
-        *,
-        seed=0,
-        processes=None,
-        timeout=60.0,
-        context=None,
-        autoreset_mode=gym.vector.AutoresetMode.SAME_STEP,
-        **game_options,
-    ):
+    def __init__(self, num_envs, env_id=BREAKOUT, *, seed=0, processes=None,
+                 timeout=60.0, context=None,
+                 autoreset_mode=AutoresetMode.SAME_STEP, **game_options):
         self._workers, self._local = {}, None
         self._stepping, self._resting = False, None
         self.num_envs = num_envs = check_number("num_envs", num_envs, least=1)
@@ -593,12 +578,11 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             affinity = getattr(os, "sched_getaffinity", None)
             processes = len(affinity(0)) if affinity else os.cpu_count()
         processes = min(check_number("processes", processes), num_envs)
-        require(timeout > 0, "a timeout above 0 seconds", timeout)
-        self._timeout = min(timeout, LONGEST_TIMEOUT)
-        self._start_timeout = max(self._timeout, START_TIMEOUT)
-        mode = gym.vector.AutoresetMode(autoreset_mode)
-        require(mode.name != "DISABLED", "SAME_STEP or NEXT_STEP", mode)
-        self._next_step = mode.name == "NEXT_STEP"
+        require(0 < timeout < LONGEST, f"0 < timeout < {LONGEST} s", timeout)
+        self._timeout = timeout
+        mode = AutoresetMode(autoreset_mode)
+        require(mode != AutoresetMode.DISABLED, "SAME_STEP or NEXT_STEP", mode)
+        self._next_step = mode == AutoresetMode.NEXT_STEP
 
         # A game of the parent's own tells the spaces, and at once whether the
         # id and the options are any good.
@@ -623,12 +607,12 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._rows = [slice(row[0], row[-1] + 1) for row in rows]
         self._all = range(len(rows))
         options = dict(memory=memory, dtype=dtype, **game_options)
-        if processes == 0:
-            row = self._rows[0]
-            self._local = Row(self._seeds, env_id, row=row, **options)
-            return
-        self._options = dict(env_id=env_id, context=context, **options)
-        self._start(self._all, "render")
+        self._options = dict(env_id=env_id, context=context, play=Row) | options
+        if processes > 0:
+            self._start(self._all, "render")
+        else:
+            row, seeds = self._rows[0], self._seeds
+            self._local = Row(seeds, env_id, row=row, **options)
 
     def _spread(self, seed):
         """Return the seeds of all games, from one number or from a list."""
@@ -658,7 +642,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         seeds = None if seed is None else self._spread(seed)
         self._seeds = seeds or self._seeds
         self._ask(self._all, "reset", seeds)
-        _, missing = self._answers(self._all, self._start_timeout)
+        _, missing = self._answers(self._all, START_TIMEOUT)
         self._start(missing, "reset")
         self._resting = np.zeros(self.num_envs, bool)
         return self._show(), {}
@@ -703,8 +687,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         """
         self._check(stepping=True)
         self._stepping = False
-        answers, missing = self._answers(self._all, self._timeout)
-        self._start(missing, "reset")
+        answers, missing = self._answers(self._all)
+        answers |= self._start(missing, "reset")
         obs, rewards = self._shared["obs"], np.zeros(self.num_envs)
         terminated, restarted = np.zeros((2, self.num_envs), bool)
         infos = {"restarted": restarted} if missing else {}
@@ -712,8 +696,6 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             if i in missing:
                 restarted[row] = True
                 obs[row, LAST] = obs[row, self._shown]
-                games = range(row.stop - row.start)
-                answers[i] = 0.0, [(j, False, None) for j in games]
             rewards[row], ends = answers[i]
             for j, lost, episode_info in ends:
                 game = row.start + j
@@ -742,7 +724,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._check()
         self._shared["screen"] = 0
         self._ask(self._all, "render")
-        self._answers(self._all, self._timeout)
+        self._answers(self._all)
         return tuple(self._shared["screen"].copy())
 
     # ### Asking and waiting
@@ -757,16 +739,17 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     def _ask(self, which, command, data=None):
         data = data or [None] * self.num_envs
         for i in which:
-            self._message = command, (1 - self._shown, data[self._rows[i]])
+            message = 1 - self._shown, data[self._rows[i]]
+            self._command, self._data = command, message
             if self._workers:
-                self._workers[i].send(self._message)
+                self._workers[i].send((command, message))
 
-    def _answers(self, which, seconds):
+    def _answers(self, which, at_least=0):
         """Return `{worker: answer}`, and which workers have died."""
         if self._local:
-            command, message = self._message
-            return {0: getattr(self._local, command)(message)}, []
-        answers, deadline = {}, time.monotonic() + seconds
+            return {0: getattr(self._local, self._command)(self._data)}, []
+        answers = {}
+        deadline = time.monotonic() + max(self._timeout, at_least)
         try:
             for i in which:
                 left = max(0, deadline - time.monotonic())
@@ -789,21 +772,20 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     # twice more and then no more: what killed it, such as a lack of memory,
     # would only kill the next.
     def _start(self, which, command):
-        """Start the workers `which`, and wait for their first answers."""
+        """Start the workers `which`; return their answers to `command`."""
+        answers = {}
         for _ in range(STARTS):
             for i in which:
                 row, seeds = self._rows[i], self._seeds[self._rows[i]]
-                worker = Worker(seeds, play=Row, row=row, **self._options)
-                self._workers[i] = worker
+                self._workers[i] = Worker(seeds, row=row, **self._options)
             self._ask(which, command)
-            _, which = self._answers(which, self._start_timeout)
-        if which:
-            code = self._workers[which[0]].process.exitcode
-            self.close()
-            raise RuntimeError(
-                f"a worker can't start, exit code {code}; is the program's "
-                '`if __name__ == "__main__":` missing?'
-            )
+            answered, which = self._answers(which, START_TIMEOUT)
+            answers |= answered
+        if not which:
+            return answers
+        code = self._workers[which[0]].process.exitcode
+        self.close()
+        raise RuntimeError(f"workers won't start, exit code {code}; {GUARD}")
 
     def close_extras(self, **_):
         """End all workers; called once by `close`."""
@@ -817,7 +799,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
 # ## Playing
 #
 # As a program the module plays at random, whole games, and shows with labml
-# how it goes. What the agents saw last is left as a picture.
+# how it goes. It leaves a picture of what each agent saw when it last scored.
 ZOOM, MARGIN = 2, 24  # of the picture, in pixels
 
 
@@ -826,10 +808,10 @@ def draw(observations, path):
     picture = np.vstack([np.hstack(pictures) for pictures in observations])
     picture = picture.repeat(ZOOM, axis=0).repeat(ZOOM, axis=1)
     picture = np.pad(picture, ((MARGIN, 0), (0, 0)))
-    for i in range(STACK):
-        place = i * SIZE * ZOOM, MARGIN - ZOOM
-        text = f"{STACK - 1 - i} steps ago"
-        cv2.putText(picture, text, place, cv2.FONT_HERSHEY_PLAIN, 1, 255)
+    names = "3 steps ago", "2 steps ago", "1 step ago", "now"
+    for i, name in enumerate(names):
+        place = i * SIZE * ZOOM, MARGIN - 8
+        cv2.putText(picture, name, place, cv2.FONT_HERSHEY_PLAIN, 1, 255)
     cv2.imwrite(path, picture)
 
 
@@ -841,38 +823,42 @@ def main():
     parser.add_argument("--steps", type=int, default=2000, help="of each game")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
-    n, seed = args.games, args.seed
+    n, seed, start = args.games, args.seed, time.perf_counter()
     try:
         games = Games(n, args.env_id, seed=seed, on_life_loss="ignore")
     except (gym.error.Error, TypeError, ValueError) as error:
         parser.exit(2, f"game.py: {error}\n")
     # labml warns if there is no file with its settings; none is needed here.
     with open(os.devnull, "w") as null, contextlib.redirect_stdout(null):
-        from labml import lab, logger, monit, tracker
+        from labml import lab, monit, tracker
 
         lab.get_path()
 
     random, scores, steps = np.random.default_rng(seed), [], 0
     with games, contextlib.suppress(KeyboardInterrupt):
-        observations, _ = games.reset()
+        seen, _ = games.reset()
         start = time.perf_counter()
         for _ in monit.loop(args.steps):
-            actions = random.integers(len(games.meanings), size=n)
-            observations, *_, infos = games.step(actions)
+            actions = random.integers(games.single_action_space.n, size=n)
+            observations, rewards, *_, infos = games.step(actions)
+            seen[rewards > 0] = observations[rewards > 0]
             steps += n
-            speed = steps / (time.perf_counter() - start)
             if "final_info" in infos:
                 final, ended = infos["final_info"], infos["_final_info"]
                 scores += final["reward"][ended].tolist()
                 tracker.add("reward", final["reward"][ended].mean())
                 tracker.add("length", final["length"][ended].mean())
-                tracker.save(steps, {"steps per second": speed})
-    draw(observations, "game.png")
-    logger.log()
-    print(f"{steps:,} steps of {n} games, {len(scores)} episodes")
+                seconds = time.perf_counter() - start
+                tracker.save(steps, {"steps per second": steps / seconds})
+    speed = steps / (time.perf_counter() - start)
+    if steps:
+        draw(seen, "game.png")
+    print(f"\n{steps:,} steps of {n} games, {len(scores)} episodes")
+    scores = scores or [0]
     print(f"score: mean {np.mean(scores):.2f}, best {max(scores):.0f}")
     print(f"{speed:,.0f} steps/s, {speed * ACTION_REPEAT:,.0f} frames/s")
 
 
 if __name__ == "__main__":
-    main()
+    with contextlib.suppress(KeyboardInterrupt):
+        main()

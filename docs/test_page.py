@@ -1,0 +1,589 @@
+"""
+Tests of the page: `game.md` and `docs/index.html`.
+
+    pip install -r docs/requirements.txt    # and a Chromium of the system
+    pytest docs/test_page.py
+"""
+
+import base64
+import html.parser
+import json
+import re
+import shutil
+import sys
+from importlib import resources
+from pathlib import Path
+
+import cv2
+import gymnasium as gym
+import numpy as np
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
+sys.path[:0] = [str(ROOT), str(DOCS)]
+
+import game
+import weave
+
+SOURCE = (ROOT / "game.py").read_text()
+MARKDOWN = (ROOT / "game.md").read_text()
+HTML = (DOCS / "index.html").read_text()
+CSS = (DOCS / "page/page.css").read_text()
+NOTES = (DOCS / "notes.md").read_text()
+RECORDING = json.loads((DOCS / "figures/recording.json").read_text())
+FACTS = json.loads((DOCS / "figures/facts.json").read_text())
+
+# People link to these.
+ANCHORS = """
+    breakout-annotated one-step-taken-apart what-the-agent-sees one-game
+    what-ends-an-episode the-stack a-game-in-another-process many-games
+    when-a-worker-dies playing
+""".split()
+
+
+class Page(html.parser.HTMLParser):
+    """The text of each element that has an id or holds lines of prose."""
+
+    VOID = {"meta", "link", "img", "input", "br", "hr"}
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.texts, self.order, self.tags = [], {}, [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        self.tags.append((tag, attributes))
+        key = attributes.get("data-lines") or attributes.get("id")
+        if key:
+            assert key not in self.texts, f"{key} is there twice"
+            self.texts[key] = ""
+            self.order.append(key)
+        if tag not in self.VOID:
+            self.open.append(key)
+
+    def handle_endtag(self, tag):
+        self.open.pop()
+
+    def handle_data(self, data):
+        for key in filter(None, self.open):
+            self.texts[key] += data
+
+
+PAGE = Page(HTML)
+
+
+# The text
+
+
+def test_both_pages_are_fresh():
+    assert weave.markdown_page(SOURCE) == MARKDOWN
+    assert weave.html_page(SOURCE) == HTML
+
+
+def test_a_stale_page_is_noticed(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(sys, "argv", ["weave.py", "--check"])
+    assert weave.main() == 0
+    (tmp_path / "game.py").write_text(SOURCE + "# One more thing.\n")
+    monkeypatch.setattr(weave, "ROOT", tmp_path)
+    monkeypatch.setattr(weave, "DOCS", tmp_path / "docs")
+    shutil.copytree(DOCS, tmp_path / "docs")
+    assert weave.main() == 1
+    assert "game.md is stale" in capsys.readouterr().out
+
+
+def letters(text):
+    """What Markdown and HTML have in common."""
+    text = re.sub(r"\]\([^)]*\)|^ *\d+\. |^```\w+", "", text, flags=re.M)
+    return "".join(re.findall(r"\w", text))
+
+
+def test_every_source_line_is_on_the_page_once_and_in_order():
+    lines = SOURCE.splitlines()
+    shown = []
+    for key in PAGE.order:
+        if re.fullmatch(r"L\d+", key):
+            row = int(key[1:])
+            assert PAGE.texts[key] == lines[row - 1]
+            shown.append(row)
+        elif re.fullmatch(r"\d+-\d+", key):
+            first, last = map(int, key.split("-"))
+            source = "\n".join(lines[first - 1 : last])
+            assert letters(PAGE.texts[key]) == letters(source)
+            shown += range(first, last + 1)
+    assert shown == sorted(set(shown))
+    missing = set(range(1, len(lines) + 1)) - set(shown)
+    assert not [row for row in missing if lines[row - 1].strip()]
+
+
+def test_every_source_line_is_in_the_markdown_once_and_in_order():
+    shown = iter(MARKDOWN.splitlines())
+    for _, part in weave.blocks(SOURCE):
+        for row, text in part:
+            if text.strip():
+                assert text.strip() in map(str.strip, shown), row
+    fenced = re.findall(r"^```python\n(.*?)^```", MARKDOWN, re.M | re.S)
+    fenced = "".join(fenced).splitlines()
+    code = [
+        text
+        for kind, part in weave.blocks(SOURCE)
+        if kind != "prose"
+        for _, text in part
+    ]
+    shown = [line for line in fenced if line.strip()]
+    assert shown == [line for line in code if line.strip()] + re.findall(
+        "^(?:training|evaluation) =.*", MARKDOWN, re.M
+    )
+
+
+def test_the_weaver_on_a_small_module():
+    source = (
+        '"""\n# T\n"""\nx = """\n# no prose\n"""\n\n# ## S\n# Why.\n'
+        'def f():\n    """Do."""\n    # So.\n    return x  # shape\n'
+    )
+    kinds = [
+        (kind, [row for row, _ in part]) for kind, part in weave.blocks(source)
+    ]
+    assert kinds == [
+        ("prose", [1, 2, 3]),
+        ("code", [4, 5, 6]),
+        ("prose", [8, 9]),
+        ("head", [10]),
+        ("prose", [11, 12]),
+        ("code", [13]),
+    ]
+
+
+def test_all_links_lead_somewhere():
+    ids = [a["id"] for _, a in PAGE.tags if "id" in a]
+    assert len(ids) == len(set(ids))
+    for tag, attributes in PAGE.tags:
+        address = attributes.get("href", "")
+        if address.startswith("#"):
+            assert address[1:] in ids
+        elif address and tag == "a" and "://" not in address:
+            assert (DOCS / address).exists(), address
+    headings = re.findall(
+        r"^#+ (.+)",
+        re.sub(r"^```.*?^```", "", MARKDOWN, flags=re.M | re.S),
+        re.M,
+    )
+    slugs = [weave.slug(title) for title in headings]
+    assert len(slugs) == len(set(slugs))
+    links = re.findall(r"\]\(([^)\s]+)", MARKDOWN)
+    assert any(link.endswith(".svg") for link in links)
+    for link in links:
+        if link.startswith("#"):
+            assert link[1:] in slugs
+        elif "://" not in link:
+            assert (ROOT / link).exists(), link
+
+
+def test_anchors_stay():
+    assert set(ANCHORS) <= set(PAGE.texts)
+
+
+def test_nothing_is_loaded_from_elsewhere():
+    loading = {"src", "srcset", "data", "action", "poster", "background"}
+    for tag, attributes in PAGE.tags:
+        for name, value in attributes.items():
+            if name in loading or name == "href" and tag != "a":
+                assert value.startswith("data:") or name == "data-n", value
+    assert not re.search(r"@import|url\((?!#)", CSS)
+    assert "default-src 'none'" in HTML
+    assert len(HTML.encode()) < 1_500_000
+
+
+def test_structure():
+    count = [tag for tag, _ in PAGE.tags].count
+    assert count("h1") == count("main") == count("nav") == 1
+    assert ("html", {"lang": "en"}) in PAGE.tags
+    assert all(a["alt"] for tag, a in PAGE.tags if tag == "img")
+    assert not any("loading" in a for tag, a in PAGE.tags)
+
+
+# The colours
+
+
+def palette(block):
+    return dict(re.findall(r"--([\w-]+): (#\w{6});", block))
+
+
+def luminance(colour):
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    parts = [
+        p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4
+        for p in parts
+    ]
+    return np.dot(parts, [0.2126, 0.7152, 0.0722])
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_contrast_of_every_colour_of_text(scheme):
+    colours = [
+        palette(block) for block in re.findall(r":root {(.*?)}", CSS, re.S)
+    ][scheme]
+    text = set(colours) - {"page", "panel", "hit", "line", "brick", "mark"}
+    pairs = [(name, under) for name in text for under in ("page", "panel")]
+    pairs.append(("ink", "hit"))
+    assert len(text) >= 10
+    for name, under in pairs:
+        lighter, darker = sorted(
+            [luminance(colours[name]), luminance(colours[under])], reverse=True
+        )
+        assert (lighter + 0.05) / (darker + 0.05) >= 4.5, (name, under)
+
+
+def test_every_token_has_a_colour_of_the_palette():
+    """Tokens that no rule names are plain."""
+    rules = re.findall(r"^(\.[\w, .]+) { color: var\(--(\w+)\); }", CSS, re.M)
+    assert {name for _, name in rules} <= set(palette(CSS))
+    named = {css.strip(". ") for rule, _ in rules for css in rule.split(",")}
+    used = {
+        name
+        for tag, a in PAGE.tags
+        if tag == "span"
+        for name in a.get("class", "").split()
+    }
+    assert used - named <= {"n", "o", "p", "own", "w", "nn", "tools", "stage"}
+
+
+# The facts
+
+
+def test_ids_are_as_the_table_says():
+    for row in re.findall(
+        r"^\| `(\S*Breakout\S*)` \|(.*)\|(.*)\|(.*)\|$", NOTES, re.M
+    ):
+        env_id, skip, sticky, _ = row
+        options = gym.spec(env_id).kwargs
+        frames = options["frameskip"]
+        assert skip.strip() == (
+            str(frames) if isinstance(frames, int) else "2, 3 or 4 by chance"
+        )
+        assert isinstance(frames, int) or tuple(frames) == (2, 5)
+        sticky = 0 if sticky.strip() == "no" else float(sticky)
+        assert options["repeat_action_probability"] == sticky
+        assert options["max_num_frames_per_episode"] == 108_000
+
+
+def test_sums():
+    day = 24 * 60 * 60
+    assert 108_000 / 60 / 60 == 30 and 108_000 / 4 == 27_000
+    assert f"{200e6 / 60 / day:.1f}" == "38.6" in NOTES
+    assert f"{40e6 / 60 / day:.1f}" == "7.7" in NOTES
+    assert f"{4 * 84 * 84 * 1e6 / 1e9:.1f} GB" == "28.2 GB" in NOTES
+    assert f"{84 * 84 * 1e6 / 1e9:.1f} GB" == "7.1 GB" in NOTES
+    assert f"{8 * 4 * 84 * 84 / 1e3:.0f} kB" == "226 kB" in NOTES
+    assert set(re.findall(r"{{(\w+)}}", NOTES)) <= set(FACTS)
+
+
+def test_what_is_left_out_takes_one_line(monkeypatch):
+    one = game.Game(0)
+    obs_4 = one.reset()
+    assert (obs_4.astype(np.float32) / 255).max() <= 1
+    assert obs_4.transpose(1, 2, 0).shape == (84, 84, 4)
+    assert one.render().shape == (210, 160, 3)
+    line = "for _ in range(n): game.step(game.env.action_space.sample())"
+    assert line in NOTES
+    exec(line, {"n": 3, "game": one})
+    assert "`SIZE = 64`" in NOTES
+    monkeypatch.setattr(game, "SIZE", 64)
+    with game.Games(2, processes=0) as games:
+        assert games.reset()[0].shape == (2, 4, 64, 64)
+
+
+class Counter:
+    """Another environment, for `worker_process`."""
+
+    def __init__(self, seed, env_id):
+        self.count = seed
+
+    def reset(self, seed):
+        return self.count
+
+    def step(self, action):
+        self.count += action
+        return self.count, 0.0, False, None
+
+
+def test_the_worker_plays_anything():
+    assert "`Worker(0, play=MyGame)`, with `MyGame(seed, env_id)`" in NOTES
+    with game.Worker(0, play=Counter, context="fork") as worker:
+        worker.child.send(("reset", None))
+        assert worker.child.recv() == 0
+        worker.child.send(("step", 5))
+        assert worker.child.recv()[0] == 5
+
+
+def test_the_lines_for_training_and_evaluation():
+    lines = re.search(r"```python\n(training.*?)```", NOTES, re.S)[1]
+    made = {"Games": game.Games}
+    exec(lines, made)
+    for games in (made["training"], made["evaluation"]):
+        assert games.reset()[0].shape == (8, 4, 84, 84)
+        games.close()
+
+
+# The recording
+
+
+def recorded_screens():
+    data = base64.b64decode(RECORDING["frames"])
+    screen, at = np.zeros((210, 160), np.uint8), 0
+    while at < len(data):
+        count, at = data[at], at + 1
+        for x, y, w, h, colour in (
+            np.frombuffer(data[at : at + 5 * count], np.uint8)
+            .reshape(-1, 5)
+            .tolist()
+        ):
+            screen[y : y + h, x : x + w] = colour
+        at += 5 * count
+        yield screen.copy()
+
+
+def replayed():
+    """What `Game` gives for the recorded actions."""
+    one = game.Game(0)
+    one.reset()
+    for action, *_ in RECORDING["steps"]:
+        obs_4, reward, done, _ = one.step(action)
+        yield obs_4, reward, done, one.final_obs
+
+
+def test_the_recording_is_a_real_game():
+    screens = recorded_screens()
+    gray = np.array(RECORDING["gray"], np.uint8)
+    rgb = np.array(RECORDING["rgb"], np.uint8)
+    next(screens)
+    ends = 0
+    steps = zip(RECORDING["steps"], replayed(), strict=True)
+    for (_, shown, reward, lives, done), (obs_4, won, over, final) in steps:
+        frames = [next(screens) for _ in range(shown)]
+        kept = gray[np.array(frames[2:] or frames[-1:])].max(axis=0)
+        picture = cv2.resize(kept, (84, 84), interpolation=cv2.INTER_AREA)
+        assert (reward, bool(done)) == (won, over)
+        assert (picture == (final if done else obs_4)[3]).all()
+        ends += done
+        if done:
+            first = cv2.cvtColor(rgb[next(screens)], cv2.COLOR_RGB2GRAY)
+            first = cv2.resize(first, (84, 84), interpolation=cv2.INTER_AREA)
+            assert (first == obs_4).all() and lives < 5
+    assert len(RECORDING["steps"]) >= 100 and ends >= 1
+    assert next(screens, None) is None
+    assert [s[4] for s in RECORDING["steps"]].index(1) + 1 == 156
+
+
+# In a browser
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    names = "chromium", "chromium-browser", "google-chrome"
+    path = next(filter(None, map(shutil.which, names)))
+    quiet = (
+        "no-sandbox disable-gpu disable-quic no-first-run "
+        "disable-background-networking disable-component-update disable-sync"
+    )
+    with sync_playwright() as playwright:
+        yield playwright.chromium.launch(
+            executable_path=path, args=[f"--{flag}" for flag in quiet.split()]
+        )
+
+
+@pytest.fixture
+def visit(chromium):
+    """Open the page; in the end nobody has complained or asked elsewhere."""
+    complaints, pages = [], []
+
+    def visit(width=1280, scheme="light", height=900, **options):
+        page = chromium.new_page(
+            viewport={"width": width, "height": height},
+            color_scheme=scheme,
+            **options,
+        )
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on(
+            "request",
+            lambda request: (
+                request.url.startswith(("file:", "data:"))
+                or complaints.append(request.url)
+            ),
+        )
+        page.goto((DOCS / "index.html").as_uri())
+        pages.append(page)
+        return page
+
+    yield visit
+    for page in pages:
+        page.close()
+    assert not complaints
+
+
+SCHEMES = pytest.mark.parametrize("scheme", ["light", "dark"])
+
+
+@SCHEMES
+@pytest.mark.parametrize("width", [360, 768, 899, 900, 1280, 1920])
+def test_widths(visit, width, scheme):
+    page = visit(width, scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.evaluate("document.body.scrollWidth") <= width
+    row = page.locator(".row.head").first
+    prose, code = [
+        row.locator(f".{side}").first.bounding_box()
+        for side in ("prose", "code")
+    ]
+    beside = code["x"] >= prose["x"] + prose["width"]
+    assert beside == (width >= 900)
+    sizes = page.evaluate("""() => ["p", "li", "pre"].map((tag) =>
+        [...document.querySelectorAll(`.row ${tag}, .note ${tag}`)]
+        .filter((e) => !e.closest("nav, figure"))
+        .map((e) => parseFloat(getComputedStyle(e).fontSize)))""")
+    assert {16 <= size <= 18 for size in sizes[0] + sizes[1]} == {True}
+    assert {13 <= size <= 14 for size in sizes[2]} == {True}
+    background = page.evaluate(
+        "getComputedStyle(document.body).backgroundColor"
+    )
+    assert (
+        background
+        == {"light": "rgb(253, 252, 249)", "dark": "rgb(21, 22, 26)"}[scheme]
+    )
+
+
+@pytest.mark.parametrize("width", [360, 768, 900, 1280, 1920])
+def test_lines_of_prose_are_short(visit, width):
+    """Count the characters of each line as it is laid out."""
+    longest = visit(width).evaluate("""() => {
+      let longest = 0;
+      for (const p of document.querySelectorAll(
+          "main p, main li, main dd, figcaption")) {
+        if (p.closest("nav, .wide") || !p.offsetParent) continue;
+        const walker = document.createTreeWalker(p, NodeFilter.SHOW_TEXT);
+        const range = document.createRange(), lines = {};
+        for (let node; (node = walker.nextNode());) {
+          for (let i = 0; i < node.length; i++) {
+            range.setStart(node, i); range.setEnd(node, i + 1);
+            const box = range.getBoundingClientRect();
+            if (!box.width) continue;
+            const y = Math.round(box.bottom / 12);
+            lines[y] = (lines[y] || 0) + 1;
+          }
+        }
+        longest = Math.max(longest, ...Object.values(lines));
+      }
+      return longest;
+    }""")
+    assert 30 < longest <= 75
+
+
+@SCHEMES
+@pytest.mark.parametrize("width", [360, 1280])
+def test_axe_finds_nothing(visit, width, scheme):
+    page = visit(width, scheme)
+    axe = resources.files("axe_playwright_python") / "axe.min.js"
+    page.evaluate(axe.read_text())
+    found = page.evaluate("axe.run()")
+    assert not [
+        (broken["id"], broken["nodes"][0]["html"])
+        for broken in found["violations"]
+    ]
+    assert len(found["passes"]) > 20
+
+
+def test_the_figure_moves_by_keyboard(visit):
+    page = visit()
+    slider, number = page.locator("#step"), page.locator("#number")
+    shown = lambda: page.evaluate(
+        "[...document.querySelectorAll('#moving canvas')]"
+        ".map((canvas) => canvas.toDataURL())"
+    )
+    slider.focus()
+    page.keyboard.press("Home")
+    assert number.inner_text() == "1 of 200"
+    before = shown()
+    assert len(before) == 12
+    for _ in range(9):
+        page.keyboard.press("ArrowRight")
+    assert number.inner_text() == "10 of 200"
+    assert shown()[0] != before[0] and shown()[-1] != before[-1]
+    page.keyboard.press("End")
+    assert number.inner_text() == "200 of 200"
+    slider.fill("156")
+    assert page.locator("#done").inner_text() == "True"
+    assert "final_obs" in page.locator("#says").inner_text()
+    assert len(set(shown()[-4:])) == 1
+    assert "done" in slider.get_attribute("aria-valuetext")
+
+
+def test_the_film_plays_and_stops(visit):
+    page = visit()
+    play, number = page.locator("#play"), page.locator("#number")
+    page.locator("#step").fill("197")
+    play.focus()
+    page.keyboard.press("Enter")
+    assert play.inner_text() == "Pause"
+    expect(play).to_have_text("Play")
+    assert number.inner_text() == "200 of 200"
+
+
+def test_the_figure_shows_what_game_returns(visit):
+    """The page works the observations out by itself: bit for bit the same."""
+    stacks = visit().evaluate("""moving.steps.map((_, i) =>
+        moving.stack(i).map((p) => btoa(String.fromCharCode(...p))))""")
+    for stack, (obs_4, *_) in zip(stacks, replayed(), strict=True):
+        assert b"".join(map(base64.b64decode, stack)) == obs_4.tobytes()
+
+
+def test_copying_the_module(visit):
+    page = visit()
+    page.evaluate("""Object.defineProperty(navigator, "clipboard", { value: {
+        writeText: async (text) => { window.copied = text; } } })""")
+    page.locator("#copy").click()
+    assert page.evaluate("copied") == SOURCE
+    page.locator("#L40, #L41").first.click(click_count=3)
+    text = page.evaluate("String(getSelection())")
+    assert not re.match(r"\s*\d", text)  # line numbers aren't copied
+
+
+def test_a_click_shows_a_names_other_places(visit):
+    page = visit()
+    page.locator(".code .own", has_text=re.compile("^shrink$")).first.click()
+    hits = page.locator(".hit")
+    assert hits.count() >= 3
+    assert set(hits.all_inner_texts()) <= {"shrink", "shrink()"}
+    assert f"{hits.count()} places" in page.locator("#found").inner_text()
+    page.keyboard.press("Escape")
+    assert hits.count() == 0
+
+
+def test_without_javascript(visit):
+    page = visit(java_script_enabled=False)
+    assert page.locator(".still img").is_visible()
+    assert not page.locator("#step").is_visible()
+    assert not page.locator("#copy").is_visible()
+    assert page.locator(".code pre").last.is_visible()
+    assert page.locator("nav a").count() > 10
+
+
+def test_print(visit):
+    page = visit(794, "dark")
+    page.emulate_media(media="print", color_scheme="dark")
+    assert not page.locator(".bar").is_visible()
+    assert page.locator(".still img").is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 794
+    ink = page.evaluate("getComputedStyle(document.body).color")
+    assert ink == "rgb(32, 30, 26)"
+
+
+def test_skip_link_and_focus(visit):
+    page = visit()
+    page.keyboard.press("Tab")
+    skip = page.locator(".skip")
+    assert skip.bounding_box()["x"] >= 0
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
