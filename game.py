@@ -159,7 +159,8 @@ class Game:
         self._actions = [getattr(ale_py.Action, m) for m in self.meanings]
         screens = 2, *self._ale.getScreenDims()
         self._older, self.screen = np.empty(screens, np.uint8)
-        self.pictures = self._snapshot = self.final_obs = None
+        self.pictures = self.final_obs = None
+        self._snapshot = self._first_frame = self._first_gray = None
         self._score, self._length = 0.0, 0
 
     def step(self, action):
@@ -267,7 +268,9 @@ class Game:
                 infos.append(self._restart())
                 break
         self._lives = self._ale.lives()
-        gray = cv2.cvtColor(self.render(), cv2.COLOR_RGB2GRAY)
+        gray = self._first_gray
+        if self._ale.getEpisodeFrameNumber() != self._first_frame:
+            gray = self._ale.getScreenGrayscale()
         self.pictures = shrink([gray]) * STACK
         return infos[0] if infos else None
 
@@ -309,7 +312,9 @@ class Game:
             game = self.env.spec.kwargs["game"]
             if not sticky and game not in self.NO_SNAPSHOT:
                 self._snapshot = self.env.unwrapped.clone_state()
-                self._first_screen = self._ale.getScreenRGB()
+                self._first_frame = self._ale.getEpisodeFrameNumber()
+                self._first_rgb = self._ale.getScreenRGB()
+                self._first_gray = self._ale.getScreenGrayscale()
         random, most = self.env.unwrapped.np_random, self._noop_max
         for _ in range(random.integers(1, most + 1) if most else 0):
             self._ale.act(ale_py.Action.NOOP)
@@ -319,9 +324,9 @@ class Game:
 
     def render(self, _=None):
         """Return the colour screen as it is now, `uint8 (height, 160, 3)`."""
-        if self._snapshot is None or self._ale.getEpisodeFrameNumber() > 0:
-            return self._ale.getScreenRGB()
-        return self._first_screen.copy()
+        if self._ale.getEpisodeFrameNumber() == self._first_frame:
+            return self._first_rgb.copy()
+        return self._ale.getScreenRGB()
 
     def reset(self, seed=None):
         """Start a new game; return its first observation.
@@ -747,7 +752,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     def _answers(self, which, at_least=0):
         """Return `{worker: answer}`, and which workers have died."""
         if self._local:
-            return {0: getattr(self._local, self._command)(self._data)}, []
+            play = getattr(self._local, self._command)
+            return {i: play(self._data) for i in which}, []
         answers = {}
         deadline = time.monotonic() + max(self._timeout, at_least)
         try:
@@ -773,19 +779,20 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     # would only kill the next.
     def _start(self, which, command):
         """Start the workers `which`; return their answers to `command`."""
-        answers = {}
-        for _ in range(STARTS):
+        answers, tries = {}, 0
+        while which:
+            if tries == STARTS:
+                code = self._workers[which[0]].process.exitcode
+                self.close()
+                raise RuntimeError(f"no start, exit code {code}; {GUARD}")
+            tries += 1
             for i in which:
                 row, seeds = self._rows[i], self._seeds[self._rows[i]]
                 self._workers[i] = Worker(seeds, row=row, **self._options)
             self._ask(which, command)
             answered, which = self._answers(which, START_TIMEOUT)
             answers |= answered
-        if not which:
-            return answers
-        code = self._workers[which[0]].process.exitcode
-        self.close()
-        raise RuntimeError(f"workers won't start, exit code {code}; {GUARD}")
+        return answers
 
     def close_extras(self, **_):
         """End all workers; called once by `close`."""
