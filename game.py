@@ -357,6 +357,11 @@ class Game:
 # Ctrl-C in a terminal goes to every process in it, but what is to happen then
 # is for the parent to say. OpenCV's own threads would only fight with the
 # other workers for the cores.
+#
+# A process that sleeps takes longer to wake than a message takes to arrive. So
+# for a moment after each answer the worker only lets others go first, and
+# looks again; then it sleeps. That makes everything a twentieth faster.
+AWAKE = 0.0003  # seconds
 
 
 def worker_process(remote, seed, env_id=BREAKOUT, play=Game, **options):
@@ -371,9 +376,13 @@ def worker_process(remote, seed, env_id=BREAKOUT, play=Game, **options):
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=leave_with_parent, daemon=True).start()
     cv2.setNumThreads(0)
-    game = None
+    game, poll = None, select.poll()
+    poll.register(remote, select.POLLIN)
     with contextlib.suppress(EOFError, OSError):
         while True:
+            asleep = time.perf_counter() + AWAKE
+            while not poll.poll(0) and time.perf_counter() < asleep:
+                os.sched_yield()
             message = remote.recv()
             try:
                 command, data = message
@@ -613,11 +622,15 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._all = range(len(rows))
         options = dict(memory=memory, dtype=dtype, **game_options)
         self._options = dict(env_id=env_id, context=context, play=Row) | options
-        if processes > 0:
-            self._start(self._all, "render")
-        else:
+        if processes == 0:
             row, seeds = self._rows[0], self._seeds
             self._local = Row(seeds, env_id, row=row, **options)
+            return
+        try:
+            self._start(self._all, "render")
+        except BaseException:
+            self.close()
+            raise
 
     def _spread(self, seed):
         """Return the seeds of all games, from one number or from a list."""
