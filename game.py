@@ -508,7 +508,8 @@ def end_process(pipe, process):
 PLACES, LAST = 3, 2
 STARTS = 3  # tries to start a worker
 GUARD = 'is `if __name__ == "__main__":` missing around the program?'
-START_TIMEOUT, LONGEST = 60, 2**31 // 1000  # seconds
+START_TIMEOUT = 60  # seconds that a start or a reset is given at least
+LONGEST = 2**31 // 1000  # seconds that `select.poll` can count
 
 
 class Row:
@@ -592,8 +593,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             affinity = getattr(os, "sched_getaffinity", None)
             processes = len(affinity(0)) if affinity else os.cpu_count()
         processes = min(check_number("processes", processes), num_envs)
-        require(0 < timeout < LONGEST, f"0 < timeout < {LONGEST} s", timeout)
-        self._timeout = timeout
+        require(timeout > 0, "a timeout above 0 seconds", timeout)
+        self._timeout = min(timeout, LONGEST)
         mode = AutoresetMode(autoreset_mode)
         require(mode != AutoresetMode.DISABLED, "SAME_STEP or NEXT_STEP", mode)
         self._next_step = mode == AutoresetMode.NEXT_STEP
@@ -795,8 +796,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         answers, tries = {}, 0
         while which:
             if tries == STARTS:
-                code = self._workers[which[0]].process.exitcode
                 self.close()
+                code = self._workers[which[0]].process.exitcode
                 raise RuntimeError(f"no start, exit code {code}; {GUARD}")
             tries += 1
             for i in which:

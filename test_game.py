@@ -947,7 +947,7 @@ def forgets(env_id):
     """Return a game's name if its snapshot leaves something out."""
     options = dict(frameskip=1, obs_type="ram", repeat_action_probability=0.0)
     env = gym.make(env_id, **options)
-    env.reset(seed=0)
+    env.reset()
     emulator = env.unwrapped
     state, random = emulator.clone_state(), np.random.default_rng(0)
     possible = emulator.ale.getMinimalActionSet()
@@ -2761,18 +2761,22 @@ import sys, threading
 import cv2, numpy as np
 import game
 
+busy = True
+
 def work():
-    while True:
+    while busy:
         cv2.GaussianBlur(np.zeros((500, 500, 3), np.uint8), (9, 9), 0)
 
 if __name__ == "__main__":
     cv2.setNumThreads(4)
-    for _ in range(2):
-        threading.Thread(target=work, daemon=True).start()
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
     with game.Games(4, processes=2, context=sys.argv[1]) as many:
         many.reset()
         for _ in range(30):
             assert "restarted" not in many.step([0, 1, 2, 3])[4]
+    busy = False
 """
 
 
