@@ -14,14 +14,15 @@ written to be read from top to bottom, and to be copied as it is.
 | action | a whole number | an index into the game's list of actions |
 | reward | `float` | the points won in one step |
 
-Six words mean the same thing all the way down:
+Seven words mean the same thing all the way down:
 
 - **frame**: what the console draws in 1/60 of a second.
 - **step**: one decision of the agent, held for four frames.
-- **observation**: what the agent sees after a step, its last four pictures.
+- **picture**: what is seen of a step, gray and 84×84.
+- **observation**: what the agent sees, the pictures of its last four steps.
 - **life**: most games give a few; losing one is not yet the end.
 - **game**: what is played from one reset of the emulator to the next.
-- **episode**: what the agent takes for a whole, be it a game or one life.
+- **episode**: what counts as one play for the agent, a game or one life.
 """
 
 import argparse
@@ -83,11 +84,10 @@ def shrink(screens):
 
 # ### What may come in
 #
-# A network that ends in the wrong shape, a NaN, an action of another game: a
-# bug in the caller should be reported where it was made, before any game has
-# moved. One test serves a single action, of shape `()`, and a batch of them.
-# Whole floats are refused too: an action that is a float is one that somebody
-# forgot to turn into an index.
+# A wrong shape, a NaN or an action of another game is a bug in the caller, and
+# is reported before any game has moved. One test serves a single action, of
+# shape `()`, and a batch of them. Whole floats are refused too: an action that
+# is a float is one that somebody forgot to turn into an index.
 
 
 def require(condition, expected, got):
@@ -130,7 +130,7 @@ class Game:
     its `EnvSpec`. The options:
 
     - `on_life_loss`: `"restart"`, `"continue"` or `"ignore"`, see below;
-    - `noop_max`: one to so many frames without an action start a game;
+    - `noop_max`: a game starts with 1 to so many frames without an action;
     - `fire_on_reset`: FIRE is pressed before an episode's first observation;
     - `clip_reward`: rewards become -1, 0 or 1.
 
@@ -160,7 +160,7 @@ class Game:
         screens = 2, *self._ale.getScreenDims()
         self._older, self.screen = np.empty(screens, np.uint8)
         self.pictures = self.final_obs = None
-        self._snapshot = self._first_frame = self._first_gray = None
+        self._snapshot = self._first_frame = None
         self._score, self._length = 0.0, 0
 
     def step(self, action):
@@ -191,12 +191,13 @@ class Game:
     # some of them on the even frames and the others on the odd ones, and the
     # glow of a television blended the two. Whoever looks at every fourth
     # frame misses half of the world. DQN takes the brighter of the last two
-    # frames, pixel by pixel, at full size.
+    # frames, pixel by pixel. It does so at full size: shrunk first, small
+    # things would be dimmed before they are compared.
     #
     # Lives are read after every frame, since a life won and a life lost
     # within one step would cancel out. An episode that is over in the middle
-    # of a step stops there. What it ended with is then the last screen alone:
-    # only a fourth frame has a third before it.
+    # of a step stops there. What it ended with is then the last screen alone,
+    # since the maximum is of the third frame and the fourth.
     def play(self, action):
         """Hold a checked action; return the reward.
 
@@ -206,9 +207,8 @@ class Game:
         reward = 0.0
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
-            lives = self._ale.lives()
-            lost = self.MODES[self._mode] <= lives < self._lives
-            self._lives = lives
+            before, self._lives = self._lives, self._ale.lives()
+            lost = self.MODES[self._mode] <= self._lives < before
             if lost or self._ale.game_over():
                 break
             if frame == ACTION_REPEAT - 1:
@@ -231,9 +231,9 @@ class Game:
     # Baselines and most after them do. With `"ignore"` only the end of the
     # game ends an episode.
     #
-    # A lost life counts if enough are left: none need be for `"restart"`, one
-    # for `"continue"`, more than there ever are for `"ignore"`. When the last
-    # life is lost, `"continue"` waits for the end of the game, as Baselines
+    # A lost life counts if at least so many are left: 0 for `"restart"`, 1 for
+    # `"continue"`, more than there ever are for `"ignore"`. When the last life
+    # is lost, `"continue"` waits for the end of the game, as Baselines
     # do: in 12 of 104 games that comes 48 to 5,700 frames later, and nobody
     # wants those as an episode.
     MODES = {"restart": 0, "continue": 1, "ignore": float("inf")}
@@ -268,9 +268,8 @@ class Game:
                 infos.append(self._restart())
                 break
         self._lives = self._ale.lives()
-        gray = self._first_gray
-        if self._ale.getEpisodeFrameNumber() != self._first_frame:
-            gray = self._ale.getScreenGrayscale()
+        first = self._ale.getEpisodeFrameNumber() == self._first_frame
+        gray = self._first_gray if first else self._ale.getScreenGrayscale()
         self.pictures = shrink([gray]) * STACK
         return infos[0] if infos else None
 
@@ -279,25 +278,25 @@ class Game:
     # A true reset takes 5 ms, since the emulator plays 60 frames to let the
     # console boot. When lives are lost every 30 to 60 steps that adds up. So
     # the state after the first reset is kept as a snapshot and put back at
-    # each later one, in 0.03 ms. Every episode then starts from the same state
-    # and depends on its seed and its actions alone; a true reset carries a few
+    # each later one, in 0.03 ms. Every game then starts from the same state,
+    # and depends on the seed and the actions alone; a true reset carries a few
     # bytes over in twenty games.
     #
     # Not everything is in a snapshot. Five games keep something elsewhere. And
     # with sticky actions, ALE's remedy for agents that learn moves by heart,
     # the action before is played once more with a probability of 0.25 (Machado
-    # et al. 2018), and which one that was is not in it either. These take true
-    # resets. Nor is the screen, which is drawn with the next frame: so the
-    # first screen is kept beside the snapshot.
+    # et al. 2018); which one it was is kept elsewhere too. Both take true
+    # resets. The screen isn't in the snapshot either, since it is drawn with
+    # the next frame: so the first screen is kept beside it.
     NO_SNAPSHOT = {"amidar", "koolaid", "qbert", "tetris", "trondead"}
 
     # The ids stop a game after 108,000 frames, half an hour (as in Hessel et
-    # al. 2018). Such a game is cut short, not lost, and a learner may want to
-    # know; one that is over on that very frame is over.
+    # al. 2018). Such a game is truncated, not lost, and a learner may want to
+    # know; one that is over on that very frame isn't.
     #
     # DQN let up to 30 frames pass before the agent's first decision, so that
-    # games don't all start alike. Gymnasium does too, and draws their number
-    # in the same way.
+    # games don't all start alike. Their number is drawn as Gymnasium draws it,
+    # so that the same seed gives the same game.
     def _restart(self, seed=None):
         """Reset the emulator; return the info of the game that was played."""
         info = {"reward": self._score, "length": self._length}
@@ -504,7 +503,7 @@ def end_process(pipe, process):
 # A record has three places for an observation. Steps write the first and the
 # second in turn, so that what the caller saw last stays whole even if a worker
 # dies while it writes the next. The third is for the last observation of an
-# episode.
+# episode: the worker writes it, or the parent for a worker that died.
 PLACES, LAST = 3, 2
 STARTS = 3  # tries to start a worker
 GUARD = 'is `if __name__ == "__main__":` missing around the program?'
@@ -528,7 +527,7 @@ class Row:
     def reset(self, message):
         """Reset all games, each with its seed or `None`.
 
-        Returns what `step` would if all episodes had been cut off.
+        Returns what `step` would, for the parent that replaces a dead worker.
         """
         place, seeds = message
         for game, obs, seed in zip(self._games, self._obs, seeds):
@@ -536,8 +535,8 @@ class Row:
         return 0.0, [(i, False, None) for i in range(len(seeds))]
 
     # Each game is played by itself; then the screens of all are shrunk
-    # together. Where the action is `None` a game rests: it doesn't play, and
-    # shows what it showed.
+    # together. In Gymnasium's NEXT_STEP mode a game rests in the step after
+    # the end of its episode: it gets `None` for an action and doesn't play.
     def step(self, message):
         """Step all games; return their rewards, and the ends of episodes.
 
@@ -549,14 +548,13 @@ class Row:
         for i in playing:
             rewards[i] = self._games[i].play(actions[i])
         screens = [self._games[i].screen for i in playing]
-        pictures = dict(zip(playing, shrink(screens)))
-        for i, game in enumerate(self._games):
-            if i in pictures:
-                done, episode_info = game.see(pictures[i])
-                if done:
-                    ends.append((i, game.terminated, episode_info))
-                    self._obs[i, LAST] = game.final_obs
-            self._obs[i, place] = game.pictures
+        for i, picture in zip(playing, shrink(screens)):
+            game = self._games[i]
+            done, episode_info = game.see(picture)
+            if done:
+                ends.append((i, game.terminated, episode_info))
+                self._obs[i, LAST] = game.final_obs
+        self._obs[:, place] = [game.pictures for game in self._games]
         return rewards, ends
 
     def render(self, _=None):
@@ -622,10 +620,10 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._rows = [slice(row[0], row[-1] + 1) for row in rows]
         self._all = range(len(rows))
         options = dict(memory=memory, dtype=dtype, **game_options)
-        self._options = dict(env_id=env_id, context=context, play=Row) | options
+        self._options = dict(env_id=env_id, context=context, **options)
         if processes == 0:
-            row, seeds = self._rows[0], self._seeds
-            self._local = Row(seeds, env_id, row=row, **options)
+            all_games = slice(None)
+            self._local = Row(self._seeds, env_id, row=all_games, **options)
             return
         try:
             self._start(self._all, "render")
@@ -690,10 +688,11 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     # ended take work of their own. With 32 games a loop over all of them and
     # their infos would cost 15 % of the speed.
     #
-    # Gymnasium puts the infos of single games into one dict, with an array
-    # and a mask for each key. In NEXT_STEP mode the last observation is what
-    # the step returns, so it takes the place of the first, which comes when
-    # the game has rested.
+    # Gymnasium puts the infos of single games into one dict: an array for each
+    # key, and under `"_" + key` a mask of the games that have it. When an
+    # episode ends, SAME_STEP returns the first observation of the next one and
+    # keeps the last in the infos. NEXT_STEP returns the last, and in the next
+    # step, in which the game rests, the first.
     def step_wait(self):
         """Wait for the step that was begun.
 
@@ -802,7 +801,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             tries += 1
             for i in which:
                 row, seeds = self._rows[i], self._seeds[self._rows[i]]
-                self._workers[i] = Worker(seeds, row=row, **self._options)
+                options = dict(play=Row, row=row, **self._options)
+                self._workers[i] = Worker(seeds, **options)
             self._ask(which, command)
             answered, which = self._answers(which, START_TIMEOUT)
             answers |= answered

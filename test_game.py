@@ -1452,6 +1452,7 @@ def test_the_loop_may_be_started_by_hand():
     args = remote, 47, "PongNoFrameskip-v4"
     process = context.Process(target=game.worker_process, args=args)
     process.start()
+    remote.close()
     one = Game(47, "PongNoFrameskip-v4")
     child.send(("reset", None))
     assert np.array_equal(child.recv(), one.reset())
@@ -1664,6 +1665,13 @@ def program(tmp_path):
         process.communicate()
 
 
+def numbers_from(process):
+    """Return the numbers in the first line that a program writes."""
+    line = process.stdout.readline()
+    assert line, process.communicate()[1]
+    return [int(number) for number in line.split()]
+
+
 # In this program a step takes forever.
 HANGING = """
 import multiprocessing, sys, time
@@ -1711,8 +1719,7 @@ def test_workers_leave_with_a_parent_that_is_killed(program):
     One that is stopped leaves when it is continued.
     """
     programs = [program(HANGING, context) for context in START_METHODS]
-    lines = [process.stdout.readline().split() for process in programs]
-    pids = [[int(pid) for pid in line] for line in lines]
+    pids = [numbers_from(process) for process in programs]
     assert [len(each) for each in pids] == [4, 4, 4]
     pids = list(itertools.chain(*pids))
     assert all(map(alive, pids))
@@ -1776,7 +1783,7 @@ if __name__ == "__main__":
 def test_ctrl_c_in_a_training_loop(program):
     """The signal goes to all: one traceback, the program's own, no more."""
     process = program(TRAINING)
-    pids = [int(pid) for pid in process.stdout.readline().split()]
+    pids = numbers_from(process)
     assert len(pids) == 3
     time.sleep(0.5)
     os.killpg(process.pid, signal.SIGINT)
