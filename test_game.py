@@ -1643,8 +1643,8 @@ def program(tmp_path):
     """Return a function that starts a program beside `game.py`."""
     started = []
 
-    def start(text, *args, name="program.py", **kwargs):
-        path = tmp_path / name
+    def start(text, *args, name=None, **kwargs):
+        path = tmp_path / (name or f"program{len(started)}.py")
         path.write_text(text)
         kwargs = dict(
             stdout=subprocess.PIPE,
