@@ -601,8 +601,9 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         # id and the options are any good.
         game = Game(0, env_id, **game_options)
         self.meanings, self.spec = game.meanings, game.env.spec
-        self.metadata = {"autoreset_mode": mode, "render_fps": 15}
         self.render_mode = "rgb_array"
+        self.metadata = {"autoreset_mode": mode, "render_fps": 15,
+                         "render_modes": [self.render_mode]}
         stack, screen = (STACK, SIZE, SIZE), game.render().shape
         self.single_observation_space = gym.spaces.Box(0, 255, stack, np.uint8)
         self.single_action_space = game.env.action_space
@@ -681,6 +682,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         actions = check_actions(actions, (self.num_envs,), self.meanings)
         for game in np.flatnonzero(self._resting):
             actions[game] = None
+        self._resting[:] = False
         self._stepping = True
         self._ask(self._all, "step", actions)
 
