@@ -443,8 +443,9 @@ class Worker(contextlib.AbstractContextManager):
             context = multiprocessing.get_context(context)
         self.pipe, remote = context.Pipe()
         self.poll, self.fileno = self.pipe.poll, self.pipe.fileno
-        self.ready = select.poll()
+        self.ready, self.room = select.poll(), select.poll()
         self.ready.register(self.pipe, select.POLLIN)
+        self.room.register(self.pipe, select.POLLOUT)
         util.register_after_fork(self.pipe, type(self.pipe).close)
         args = remote, seed, env_id, play
         self.process = context.Process(target=worker_process, args=args,
@@ -751,8 +752,9 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     #
     # All workers are asked before the first answer is waited for. One that has
     # died closes its pipe, which ends the waiting. One that hasn't answered
-    # when the time is up is killed, and has then died too: so there is only
-    # one kind of fault to think of.
+    # when the time is up is killed, and so is one whose pipe is full, which
+    # can't even be asked. They have then died too: there is only one kind of
+    # fault to think of.
     #
     # `select.poll` is the bare system call. The `poll` of `multiprocessing`
     # sets up a selector each time and takes ten times as long.
@@ -762,6 +764,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             message = 1 - self._shown, data[self._rows[i]]
             self._command, self._data = command, message
             if self._workers:
+                if not self._workers[i].room.poll(0):
+                    self._workers[i].process.kill()
                 self._workers[i].send((command, message))
 
     def _answers(self, which, at_least=0):

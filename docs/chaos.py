@@ -1,0 +1,863 @@
+"""What `Games` of game.py does when its workers are killed, and what peers do.
+
+    pip install -r docs/peers.txt
+    python docs/chaos.py soak     # 500 faults in 2 million frames, 15 minutes
+    python docs/chaos.py replace  # what a dead or hung worker costs, 3 minutes
+    python docs/chaos.py peers    # the same faults elsewhere, 9 minutes
+    python docs/chaos.py report   # README's tables
+
+Results go to docs/chaos.json; a part that is measured again replaces itself
+there. README's part between its `<!-- chaos -->` marks is made from that file.
+"""
+
+import argparse
+import contextlib
+import datetime
+import gc
+import itertools
+import json
+import math
+import multiprocessing
+import os
+import pathlib
+import random
+import resource
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from statistics import median
+
+from benchmark import machine, table, write
+
+DOCS = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(DOCS.parent))
+SIGNALS = {
+    "killed": signal.SIGKILL,
+    "terminated": signal.SIGTERM,
+    "segmentation fault": signal.SIGSEGV,
+    "stopped": signal.SIGSTOP,
+    "stopped with a full pipe": signal.SIGSTOP,
+    "paused": signal.SIGSTOP,  # for PAUSE seconds, which nobody should notice
+}
+FULL, PAUSED, BAD_BATCH = *list(SIGNALS)[-2:], "bad batch of actions"
+MOMENTS = {
+    "between steps": 3,
+    "asked for a step": 3,
+    "in a step": 3,
+    "in render": 1,
+    "in reset": 1,
+    "while it starts": 1,
+}
+
+# ## The soak
+#
+# It looks into `Games` for its workers, to hit them and to know by their
+# process ids which were replaced. What `Games` returns is compared with what
+# each game does when it is played alone.
+#
+# Games are played in rounds, by turns of these kinds: whole games from
+# snapshots, all options, sticky actions with true resets, the other autoreset
+# mode; and rows of four games, of two or three, of two and of one.
+
+KINDS = [
+    dict(env_id="BreakoutNoFrameskip-v4", processes=2, on_life_loss="ignore"),
+    dict(
+        env_id="SeaquestNoFrameskip-v4",
+        processes=3,
+        on_life_loss="continue",
+        noop_max=30,
+        fire_on_reset=True,
+    ),
+    dict(env_id="ALE/MsPacman-v5", processes=4, clip_reward=True),
+    dict(
+        env_id="PongNoFrameskip-v4",
+        processes=8,
+        on_life_loss="ignore",
+        autoreset_mode="NextStep",
+    ),
+]
+RESULTS = "observation", "reward", "terminated", "truncated"
+RESULTS += "final observation", "final info"
+GAMES, ROUNDS = 8, 12
+TIMEOUT, START_TIMEOUT = 1, 5  # seconds; the module waits 60 for a start
+PAUSE = 0.2
+LIMIT = 30  # a call that takes so long is one without an answer
+
+
+class NoAnswer(Exception):
+    """A call took longer than LIMIT."""
+
+
+def give_up(*_):
+    raise NoAnswer
+
+
+@contextlib.contextmanager
+def limit():
+    """Raise `NoAnswer` if the block takes longer than LIMIT."""
+    signal.setitimer(signal.ITIMER_REAL, LIMIT)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+class Twin:
+    """One `Game`, played alone, that says what a step of `Games` returns."""
+
+    def __init__(self, env_id, autoreset_mode="SameStep", **options):
+        self.next_step = autoreset_mode == "NextStep"
+        self.game, self.options = None, {"env_id": env_id} | options
+
+    def start(self, seed):
+        """Start over with `seed`; return the first observation."""
+        from game import Game
+
+        self.seed, self.first = seed, None
+        self.game = self.game or Game(seed, **self.options)
+        self.obs = self.game.reset(seed)
+        return self.obs
+
+    def step(self, action):
+        """Returns `obs, reward, terminated, truncated, final_obs, info`."""
+        if self.first is not None:  # the game rests
+            self.obs, self.first = self.first, None
+            return self.obs, 0.0, False, False, None, None
+        self.obs, reward, done, info = self.game.step(action)
+        if not done:
+            return self.obs, reward, False, False, None, None
+        truncated = bool(info and info["truncated"])
+        final = self.end(self.game.final_obs)
+        lost = self.game.terminated
+        return self.obs, reward, lost, truncated, final, info
+
+    def restart(self, last):
+        """What the step returns in which the game was replaced."""
+        self.start(self.seed)
+        final = self.end(last)
+        return self.obs, 0.0, False, True, final, None
+
+    def end(self, last):
+        """End an episode with the observation `last`, in either mode."""
+        if not self.next_step:
+            return last
+        self.obs, self.first = last, self.obs
+        return None
+
+
+class Soak:
+    """One round: `Games` under faults, and their twins."""
+
+    def __init__(self, games, settings, tally, chance):
+        settings = {k: v for k, v in settings.items() if k != "processes"}
+        self.games, self.tally, self.chance = games, tally, chance
+        self.twins = [Twin(**settings) for _ in range(GAMES)]
+        self.hits, self.threads = set(), []
+        self.reset()
+
+    def pids(self):
+        workers = self.games._workers
+        return {i: workers[i].process.pid for i in workers}
+
+    def rows(self, pids):
+        return {i for i, pid in self.pids().items() if pid in pids}
+
+    # ### Faults
+
+    def hit(self, kind, i):
+        """Do to worker i what `kind` says."""
+        worker = self.games._workers[i]
+        pid = worker.process.pid
+        with contextlib.suppress(ProcessLookupError):  # dead by now
+            os.kill(pid, SIGNALS[kind])
+            self.tally["faults"][kind] += 1
+            if kind == PAUSED:
+                self.later(PAUSE, os.kill, pid, signal.SIGCONT)
+            else:
+                self.hits.add(pid)
+        if kind == FULL:
+            fill(worker.pipe.fileno())
+
+    def later(self, seconds, do, *args):
+        """Do it in another thread, while the games are asked or waited for."""
+
+        def run():
+            time.sleep(seconds)
+            with contextlib.suppress(ProcessLookupError):
+                do(*args)
+
+        self.threads.append(threading.Thread(target=run))
+        self.threads[-1].start()
+
+    def hit_next(self, kind, i):
+        """Hit the worker that takes the place of worker i, as it starts."""
+        pid, end = self.pids()[i], time.monotonic() + 2 * TIMEOUT
+        while self.pids()[i] == pid and time.monotonic() < end:
+            time.sleep(0.001)
+        time.sleep(random.uniform(0, 0.3))
+        self.hit(kind, i)
+
+    def fault(self):
+        """Something bad; return `[(kind, worker)]` of what is to be done
+        between `step_async` and `step_wait`."""
+        kind = random.choice([*SIGNALS, BAD_BATCH])
+        if kind == BAD_BATCH:
+            self.bad_batch()
+            return []
+        moment = random.choices([*MOMENTS], MOMENTS.values())[0]
+        # A pipe is filled by this thread, which then isn't reading from it.
+        if kind == FULL and moment in ("in a step", "while it starts"):
+            moment = "asked for a step"
+        workers = list(self.pids())
+        which = workers if random.random() < 0.2 else random.sample(workers, 1)
+        self.tally["moments"][moment] += len(which)
+        if moment == "asked for a step":
+            return [(kind, i) for i in which]
+        sudden = kind == FULL or random.random() < 0.5
+        for i in which:
+            if moment == "while it starts":
+                self.hit("killed", i)
+                self.later(0, self.hit_next, kind, i)
+            elif moment == "in a step":
+                self.later(random.uniform(0, 0.004), self.hit, kind, i)
+            elif moment == "between steps" or sudden:
+                self.hit(kind, i)
+            else:
+                self.later(random.uniform(0, 0.03), self.hit, kind, i)
+        if moment == "in render":
+            self.render()
+        elif moment == "in reset":
+            self.reset()
+        return []
+
+    def bad_batch(self):
+        """A bad batch of actions must be refused, and moves nothing."""
+        n = self.games.single_action_space.n
+        good = [random.randrange(n) for _ in range(GAMES)]
+        one = random.randrange(GAMES)
+        bad = [good[:-1], [*good, 0], [good], [], None, 1, "NOOP"]
+        for action in (n, -1, 2**40, 0.5, 1.0, math.nan, None, "1", [1]):
+            bad.append(good[:one] + [action] + good[one + 1 :])
+        self.tally["faults"][BAD_BATCH] += 1
+        try:
+            self.games.step(random.choice(bad))
+        except (TypeError, ValueError):
+            return
+        self.differ("a bad batch was played")
+
+    # ### Calls and comparisons
+
+    def differ(self, what):
+        self.tally["differences"] += 1
+        print("DIFFERENT:", what)
+
+    def same(self, got, want, what):
+        """Compare what `Games` gave with what the twin says."""
+        if hasattr(want, "shape"):
+            self.tally["compared"] += 1
+            equal = got is not None and (got == want).all()
+        else:
+            equal = got == want
+        if not equal:
+            self.differ(what)
+
+    def reset(self):
+        """Start with new seeds. Nothing is said of workers that had died."""
+        seeds = [random.randrange(2**31) for _ in range(GAMES)]
+        before = self.pids()
+        with limit():
+            self.obs, infos = self.games.reset(seed=seeds)
+        after = self.pids()
+        self.tally["replaced"] += sum(before[i] != after[i] for i in before)
+        self.same(infos, {}, "infos of a reset")
+        for game, (twin, seed) in enumerate(zip(self.twins, seeds)):
+            self.same(self.obs[game], twin.start(seed), "a first observation")
+
+    def render(self):
+        """The screens of workers that weren't hit must be right."""
+        with limit():
+            screens = self.games.render()
+        for thread in self.threads:
+            thread.join()
+        hit = self.rows(self.hits)
+        for i, row in enumerate(self.games._rows):
+            for game in range(GAMES)[row] if i not in hit else ():
+                want = self.twins[game].game.render()
+                self.same(screens[game], want, "a screen")
+
+    def step(self):
+        """One step, with a fault or without."""
+        rest = self.fault() if random.random() < self.chance else []
+        before, n = self.pids(), self.games.single_action_space.n
+        must = self.rows(self.hits)
+        actions = [random.randrange(n) for _ in range(GAMES)]
+        with limit():
+            start = time.perf_counter()
+            self.games.step_async(actions)
+            spent = time.perf_counter() - start
+        for kind, i in rest:
+            self.hit(kind, i)
+        # The twins play while the workers do.
+        want = [twin.step(act) for twin, act in zip(self.twins, actions)]
+        with limit():
+            start = time.perf_counter()
+            obs, rewards, terminated, truncated, infos = self.games.step_wait()
+            spent += time.perf_counter() - start
+        for thread in self.threads:
+            thread.join()
+        self.threads = []
+        self.tally["env steps"] += GAMES
+        self.tally["longest step"] = max(self.tally["longest step"], spent)
+
+        # Who was replaced, and had they been hit?
+        after = self.pids()
+        for i, row in enumerate(self.games._rows):
+            new = before[i] != after[i]
+            told = infos["restarted"][row] if "restarted" in infos else [False]
+            if set(map(bool, told)) != {new}:
+                self.differ("replaced, not told, or told, not replaced")
+            self.tally["replaced"] += new
+            self.tally["replaced without a fault"] += (
+                new and before[i] not in self.hits
+            )
+            self.tally["faults not noticed"] += i in must and not new
+            if new:
+                for game in range(GAMES)[row]:
+                    want[game] = self.twins[game].restart(self.obs[game])
+                    self.tally["games disturbed"] += 1
+
+        self.hits &= set(after.values())
+
+        for game in range(GAMES):
+            got = obs[game], rewards[game], terminated[game], truncated[game]
+            final = pick(infos, "final_obs", game)
+            got += final, pick(infos, "final_info", game)
+            for name, part, expected in zip(RESULTS, got, want[game]):
+                self.same(part, expected, name)
+        self.obs = obs
+
+
+def pick(infos, key, game):
+    """One game's entry of Gymnasium's infos."""
+    if key not in infos or not infos["_" + key][game]:
+        return None
+    entry = infos[key]
+    if isinstance(entry, dict):
+        return {k: v[game] for k, v in entry.items() if k[0] != "_"}
+    return entry[game]
+
+
+def fill(pipe):
+    """Write into a pipe until it would block."""
+    os.set_blocking(pipe, False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(pipe, b"\xff" * 4096)
+    os.set_blocking(pipe, True)
+
+
+def left():
+    """Processes, descriptors and bytes of this process's own."""
+    import psutil
+
+    gc.collect()
+    me = psutil.Process()
+    return {
+        "processes": len(me.children(recursive=True)),
+        "descriptors": me.num_fds(),
+        "bytes": me.memory_full_info().uss,
+    }
+
+
+def soak(run):
+    """Play rounds until there were frames and faults enough."""
+    import game
+
+    game.START_TIMEOUT = START_TIMEOUT
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # of segfault signals
+    signal.signal(signal.SIGALRM, give_up)
+    random.seed(run.seed)
+    sums = ["env steps", "replaced", "replaced without a fault"]
+    sums += ["faults not noticed", "games disturbed", "compared"]
+    sums += ["differences", "no answer", "longest step"]
+    tally = dict.fromkeys(sums, 0) | {"faults": Counter()}
+    tally["moments"] = Counter()
+    steps = run.frames // 4 // GAMES
+    # Bad batches and faults that hit several workers even out.
+    chance, start, memory = run.faults / steps * 1.1, time.time(), []
+
+    def go_on():
+        if run.seconds:
+            return time.time() - start < run.seconds
+        faults = sum(tally["faults"].values())
+        enough = tally["env steps"] * 4 >= run.frames
+        return faults < run.faults or not enough
+
+    def play(settings, chance, steps, more):
+        try:
+            with game.Games(
+                GAMES, timeout=TIMEOUT, context=run.context, **settings
+            ) as games:
+                soak = Soak(games, settings, tally, chance)
+                while steps > 0 and more():
+                    soak.step()
+                    steps -= 1
+                games.step_async([0] * GAMES)  # is closed in a step
+        except NoAnswer:
+            tally["no answer"] += 1
+            print("NO ANSWER", settings)
+
+    # What is loaded once and kept is there after a round of each kind.
+    for settings in KINDS:
+        play(settings, 0, 20, lambda: True)
+    tally |= dict.fromkeys(sums, 0)
+    before, start = left(), time.time()
+    for settings in itertools.cycle(KINDS):
+        if not go_on():
+            break
+        play(settings, chance, math.ceil(steps / ROUNDS), go_on)
+        memory.append(round(left()["bytes"] / 2**20, 1))
+        done = tally["env steps"] * 4, sum(tally["faults"].values())
+        spent = time.time() - start
+        print(f"{done[0]:,} frames, {done[1]} faults, {spent:.0f} s")
+    after = left()
+    tally["longest step"] = round(tally["longest step"], 2)
+    return {
+        "seconds": round(time.time() - start),
+        "games": GAMES,
+        "timeout": TIMEOUT,
+        "context": run.context or multiprocessing.get_start_method(),
+        "frames": tally["env steps"] * 4,
+        **tally,
+        "left": {key: after[key] - before[key] for key in after},
+        "memory in MB, round by round": memory,
+    }
+
+
+# ## What a replacement costs
+
+
+def replace(run):
+    """Seconds: a plain start, and steps that replace, less a plain step."""
+    import game
+
+    contexts = {}
+    for context in ("fork", "spawn", "forkserver"):
+        print(context, flush=True)
+        times = {name: [] for name in ("start", *HITS)}
+        with game.Games(
+            GAMES, processes=2, timeout=TIMEOUT, context=context
+        ) as games:
+            games.reset()
+            for _ in range(run.rounds):
+                row = games._rows[0]
+                seeds, options = games._seeds[row], {"row": row}
+                options |= {"play": game.Row} | games._options
+                start = time.perf_counter()
+                with game.Worker(seeds, **options) as worker:
+                    worker.child.send(("reset", (0, [None] * len(seeds))))
+                    worker.child.recv()
+                    times["start"].append(time.perf_counter() - start)
+                for name, (number, count) in HITS.items():
+                    plain = median(timed(games) for _ in range(20))
+                    for i in range(count):
+                        pid = games._workers[i].process.pid
+                        os.kill(pid, number)
+                    spent = timed(games) - plain
+                    spent -= TIMEOUT if number == signal.SIGSTOP else 0
+                    times[name].append(spent)
+        contexts[context] = {
+            name: [round(value, 3) for value in values]
+            for name, values in times.items()
+        }
+    return {
+        "rounds": run.rounds,
+        "games to a worker": GAMES // 2,
+        "timeout": TIMEOUT,
+        "seconds": contexts,
+    }
+
+
+HITS = {
+    "killed": (signal.SIGKILL, 1),
+    "two killed": (signal.SIGKILL, 2),
+    "stopped": (signal.SIGSTOP, 1),
+    "two stopped": (signal.SIGSTOP, 2),
+}
+
+
+def timed(games):
+    start = time.perf_counter()
+    games.step([0] * GAMES)
+    return time.perf_counter() - start
+
+
+# ## The peers, under the same faults
+#
+# Each lives in a program of its own, with four games and its own defaults. The
+# program says how it goes, a line for each thing. This one waits for the lines
+# and looks at who is there afterwards.
+
+PEERS = {
+    "games": "`Games`",
+    "envpool": "EnvPool",
+    "ale": "ALE `AtariVectorEnv`",
+    "gymnasium": "Gymnasium `AsyncVectorEnv`",
+    "sb3": "SB3 `SubprocVecEnv`",
+}
+FAULTS = {
+    "killed": "a worker is killed",
+    "stopped": "a worker is stopped",
+    "range": "an action out of range",
+    "short": "an action too few",
+    "ctrl-c": "Ctrl-C in a terminal",
+    "orphans": "the program is killed",
+}
+PEER_GAMES = 4
+LOADING, SILENCE, LEAVE = 60, 20, 4  # seconds
+TIMES = 5
+
+
+def make(peer):
+    """Make the environment; ours with as many workers as the others have."""
+    if peer == "games":
+        from game import Games
+
+        return Games(PEER_GAMES, processes=PEER_GAMES, timeout=TIMEOUT)
+    if peer == "envpool":
+        import envpool
+
+        return envpool.make_gymnasium("Breakout-v5", num_envs=PEER_GAMES)
+    if peer == "ale":
+        from ale_py.vector_env import AtariVectorEnv
+
+        return AtariVectorEnv("breakout", PEER_GAMES)
+    if peer == "gymnasium":
+        from gymnasium.vector import AsyncVectorEnv
+
+        return AsyncVectorEnv([make_one] * PEER_GAMES)
+    from stable_baselines3.common import env_util, vec_env
+
+    how = {"vec_env_cls": vec_env.SubprocVecEnv}
+    return env_util.make_atari_env(make_raw, PEER_GAMES, **how)
+
+
+def make_raw():
+    import ale_py
+    import gymnasium as gym
+
+    gym.register_envs(ale_py)
+    return gym.make("BreakoutNoFrameskip-v4")
+
+
+def make_one():
+    from gymnasium.wrappers import AtariPreprocessing
+
+    return AtariPreprocessing(make_raw())
+
+
+def victim(run):
+    """The program of one peer, to which one fault happens."""
+    import numpy as np
+
+    # A shell starts what runs in its background deaf to Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    lines = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)  # what a library prints is not a line of ours
+
+    def say(what, value):
+        print(json.dumps([what, value]), file=lines)
+
+    def outcome(what, call, *args):
+        try:
+            result = call(*args)
+        except Exception as error:
+            say(what, type(error).__name__)
+        else:
+            told = isinstance(result, tuple) and "restarted" in result[-1]
+            say(what, "told" if told else "silent")
+
+    def threads():
+        return {int(name) for name in os.listdir("/proc/self/task")}
+
+    before, env = threads(), make(run.peer)
+    env.reset()
+    good = np.ones(PEER_GAMES, np.int32)
+    for _ in range(10):
+        env.step(good)
+    workers = multiprocessing.active_children()
+    pids = sorted(worker.pid for worker in workers)
+    say("workers", pids)
+    actions = good.copy()
+    if run.fault in SIGNALS:
+        # The workers of the two engines are threads.
+        os.kill([*pids, *sorted(threads() - before)][1], SIGNALS[run.fault])
+        time.sleep(0.1)
+    elif run.fault == "range":
+        actions[1] = 99
+    elif run.fault == "short":
+        actions = actions[:-1]
+    else:
+        say("plays", None)
+        while True:
+            env.step(good)
+    outcome("step", env.step, actions)
+    outcome("next", env.step, good)
+    outcome("close", env.close)
+    time.sleep(1)
+    say("stay", sum(map(alive, pids)))
+
+
+def alive(pid):
+    import psutil
+
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    return False
+
+
+def observe(peer, fault):
+    """Start a victim; return what was seen of it."""
+    import psutil
+
+    command = [sys.executable, "-W", "ignore", __file__, "victim"]
+    command += ["--peer", peer, "--fault", fault]
+    errors, seen = tempfile.TemporaryFile("w+"), {}
+    program = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        start_new_session=True,  # its processes are a group, as in a terminal
+    )
+    for what, value in listen(program):
+        seen[what] = value
+        if what == "plays":
+            time.sleep(0.5)
+            start = time.monotonic()
+            if fault == "ctrl-c":
+                os.killpg(program.pid, signal.SIGINT)
+            else:
+                program.kill()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                program.wait(SILENCE)
+                seen["seconds"] = round(time.monotonic() - start, 1)
+            time.sleep(LEAVE)
+            seen["stay"] = sum(map(alive, seen["workers"]))
+            break
+    for process in psutil.process_iter():
+        with contextlib.suppress(OSError, psutil.Error):
+            if os.getsid(process.pid) == program.pid:
+                process.kill()
+    program.wait()
+    errors.seek(0)
+    errors = errors.read()
+    if "workers" not in seen:
+        raise RuntimeError(errors)
+    seen["workers"] = len(seen["workers"])
+    return seen | {"tracebacks": errors.count("Traceback (most")}
+
+
+def listen(program):
+    """Yield what a victim says, and last why it says no more."""
+    import psutil
+
+    text, seconds = b"", LOADING
+    while select.select([program.stdout], [], [], seconds)[0]:
+        said = os.read(program.stdout.fileno(), 4096)
+        if not said:
+            break
+        *lines, text = (text + said).split(b"\n")
+        yield from map(json.loads, lines)
+        seconds = SILENCE
+    # Workers that stay keep the pipe open, which is not a hanging program.
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        yield "ended", program.wait(1)
+        return
+    state = psutil.Process(program.pid).status()
+    yield "hangs", state == psutil.STATUS_STOPPED and "stopped"
+
+
+def peers(run):
+    """All faults with all peers; several times those that come at random."""
+    table = {}
+    for peer in PEERS:
+        table[peer] = {}
+        for fault in FAULTS:
+            times = TIMES if fault in ("ctrl-c", "orphans") else 1
+            seen = [observe(peer, fault) for _ in range(times)]
+            said = Counter(words(fault, one) for one in seen)
+            said = [f"{n} of {times}: {text}" for text, n in said.items()]
+            if len(said) == 1:
+                said = [words(fault, seen[0])]
+            said = "; ".join(said)
+            table[peer][fault] = {"words": said, "seen": seen}
+            print(f"{peer}, {fault}: {said}", flush=True)
+    how = {"games": PEER_GAMES, "hangs after": SILENCE, "times": TIMES}
+    return how | {"peers": table}
+
+
+def words(fault, seen):
+    """What was seen, in a few words."""
+    silence = "dies" if "ended" in seen else "hangs"
+    silence = "stops" if seen.get("hangs") == "stopped" else silence
+    first = seen.get("step")
+    if "plays" in seen:
+        said = ["ends" if "seconds" in seen else "hangs"]
+        if fault == "orphans":
+            said = [] if seen["stay"] else ["nobody stays"]
+        elif seen["tracebacks"] > 1:  # the program's own is one
+            said.append("tracebacks of workers")
+    elif first is None:
+        said = ["hangs" if silence == "hangs" else f"the program {silence}"]
+    else:
+        told = {"told": "replaced and told", "silent": "says nothing"}
+        said = [told.get(first, f"`{first}`")]
+        for call, name in ("next", "next step"), ("close", "`close`"):
+            if call not in seen:
+                said.append(f"{name} {silence}")
+                break
+            if seen[call] not in told:
+                too = "too" if seen[call] == first else f"`{seen[call]}`"
+                said.append(f"{name} {too}")
+            elif call == "next":
+                said.append("plays on")
+    if seen.get("stay"):
+        said.append(f"{seen['stay']} of {seen['workers']} workers stay")
+    return ", ".join(said)
+
+
+# ## What it says
+
+
+def report(data):
+    """README's part, from whatever there is."""
+    text = []
+    for part, describe in {
+        "soak": describe_soak,
+        "replace": describe_replace,
+        "peers": describe_peers,
+    }.items():
+        if part in data:
+            text += describe(data[part])
+    return "\n\n".join([*text, about(data)])
+
+
+def describe_soak(data):
+    faults = [f"{kind} {n}" for kind, n in sorted(data["faults"].items())]
+    left, memory = data["left"], data["memory in MB, round by round"]
+    rows = {
+        "env steps": f"{data['env steps']:,}, which are {data['frames']:,} "
+        f"frames, in {data['seconds'] / 60:.0f} minutes",
+        "faults": f"**{sum(data['faults'].values()):,}**: "
+        + ", ".join(faults),
+        "steps without an answer": f"**{data['no answer']}**; the longest "
+        f"took {data['longest step']} s, with a timeout of {data['timeout']} "
+        f"s",
+        "workers replaced": f"{data['replaced']:,}, and with them "
+        f"{data['games disturbed']:,} games told so",
+        "replaced without a fault, faults not noticed": f"**"
+        f"{data['replaced without a fault']}**, **"
+        f"{data['faults not noticed']}**",
+        "observations compared": f"{data['compared']:,}, those of all games "
+        f"in all steps",
+        "differences": f"**{data['differences']}**",
+        "processes and descriptors left": f"**{left['processes']}** and "
+        f"**{left['descriptors']}**",
+        "memory of the program": f"{memory[0]:.0f} MB after the first round, "
+        f"{memory[-1]:.0f} MB after the last of {len(memory)}",
+    }
+    title = (
+        f"**A soak**: {data['games']} games, a fault at random every "
+        f"{data['seconds'] / sum(data['faults'].values()):.1f} seconds, and "
+        "each game beside an undisturbed `Game`"
+    )
+    return [title, table(["", ""], *rows.items())]
+
+
+def describe_replace(data):
+    head = ["seconds", "a plain start", *HITS]
+    body = []
+    for context, times in data["seconds"].items():
+        cells = [f"{median(v):.2f} ({max(v):.2f})" for v in times.values()]
+        body.append([f"`{context}`", *cells])
+    title = (
+        "**What a replacement costs the step**, beside a plain start of a "
+        f"worker with as many games ({data['games to a worker']}): the median "
+        f"of {data['rounds']} (the most). Of stopped workers, without one "
+        f"timeout of {data['timeout']} s"
+    )
+    return [title, table(head, *body)]
+
+
+def describe_peers(data):
+    body = []
+    for fault, name in FAULTS.items():
+        seen = [data["peers"][peer][fault]["words"] for peer in PEERS]
+        body.append([name, *seen])
+    title = (
+        f"**The same faults elsewhere**: {data['games']} games, each with its "
+        "own defaults; what the next calls did. The workers of EnvPool and of "
+        f'ALE are threads. "Hangs": {data["hangs after"]} s without a word. '
+        f"The last two {data['times']} times"
+    )
+    return [title, table(["", *PEERS.values()], *body)]
+
+
+def about(data):
+    """What was measured on."""
+    machine = data["machine"]
+    versions = ", ".join(f"{k} {v}" for k, v in machine["versions"].items())
+    dates = {data[part]["date"] for part in PARTS if part in data}
+    return (
+        f"{machine['cores']} cores ({machine['processor']}), Python "
+        f"{machine['python']}, {versions}. {', '.join(sorted(dates))}."
+    )
+
+
+# ## The main job
+
+PARTS = {"soak": soak, "replace": replace, "peers": peers}
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    add = parser.add_argument
+    add("part", choices=[*PARTS, "report", "victim"])
+    add("--frames", type=int, default=2_000_000, help="of the soak, at least")
+    add("--faults", type=int, default=500, help="of the soak, at least")
+    add("--seconds", type=float, help="of the soak, at most")
+    add("--context", help="of the soak: fork, spawn or forkserver")
+    add("--seed", type=int, default=0, help="of the soak")
+    add("--rounds", type=int, default=7, help="of replacements")
+    add("--json", type=pathlib.Path, default=DOCS / "chaos.json")
+    add("--readme", type=pathlib.Path, default=DOCS.parent / "README.md")
+    add("--peer", choices=PEERS, help=argparse.SUPPRESS)
+    add("--fault", choices=FAULTS, help=argparse.SUPPRESS)
+    run = parser.parse_args()
+    if run.part == "victim":
+        return victim(run)
+    data = json.loads(run.json.read_text()) if run.json.exists() else {}
+    if run.part in PARTS:
+        if data.setdefault("machine", machine()) != machine():
+            parser.error(f"{run.json} is of another machine: take another")
+        date = {"date": datetime.date.today().isoformat()}
+        data[run.part] = date | PARTS[run.part](run)
+        return write(run.json, data)
+    start, end = "<!-- chaos -->", "<!-- /chaos -->"
+    readme = run.readme.read_text()
+    if start not in readme or end not in readme:
+        parser.error(f"{run.readme} has no {start} … {end}")
+    before, after = readme.split(start)[0], readme.split(end)[1]
+    text = f"{before}{start}\n\n{report(data)}\n\n{end}{after}"
+    run.readme.write_text(text)
+
+
+if __name__ == "__main__":
+    main()
