@@ -554,6 +554,16 @@ def lines(axis, columns, what, title):
 # ## The main job
 
 
+def put(readme, name, text):
+    """Write `text` between README's marks of that name."""
+    start, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+    old = readme.read_text()
+    if start not in old or end not in old:
+        raise SystemExit(f"{readme} has no {start} … {end}")
+    before, after = old.split(start)[0], old.split(end)[1]
+    readme.write_text(f"{before}{start}\n\n{text}\n\n{end}{after}")
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -587,13 +597,7 @@ def main():
             write(run.json, data)
     if "whole" in data and "count" in data:
         chart(data, run.json.with_suffix(".svg"))
-    start, end = "<!-- benchmark -->", "<!-- /benchmark -->"
-    readme = run.readme.read_text()
-    if start not in readme or end not in readme:
-        parser.error(f"{run.readme} has no {start} … {end}")
-    before, after = readme.split(start)[0], readme.split(end)[1]
-    text = f"{before}{start}\n\n{report(data)}\n\n{end}{after}"
-    run.readme.write_text(text)
+    put(run.readme, "benchmark", report(data))
 
 
 if __name__ == "__main__":

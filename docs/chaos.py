@@ -32,7 +32,7 @@ import time
 from collections import Counter
 from statistics import median
 
-from benchmark import machine, table, write
+from benchmark import machine, put, table, write
 
 DOCS = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS.parent))
@@ -850,13 +850,7 @@ def main():
         date = {"date": datetime.date.today().isoformat()}
         data[run.part] = date | PARTS[run.part](run)
         return write(run.json, data)
-    start, end = "<!-- chaos -->", "<!-- /chaos -->"
-    readme = run.readme.read_text()
-    if start not in readme or end not in readme:
-        parser.error(f"{run.readme} has no {start} … {end}")
-    before, after = readme.split(start)[0], readme.split(end)[1]
-    text = f"{before}{start}\n\n{report(data)}\n\n{end}{after}"
-    run.readme.write_text(text)
+    put(run.readme, "chaos", report(data))
 
 
 if __name__ == "__main__":
