@@ -34,14 +34,12 @@ import select
 import signal
 import threading
 import time
-from multiprocessing import util
-from multiprocessing.pool import ExceptionWithTraceback
+from multiprocessing import pool, util
 
 import ale_py
 import cv2
 import gymnasium as gym
 import numpy as np
-from gymnasium.vector import AutoresetMode
 
 # The emulator is the Arcade Learning Environment, ALE (Bellemare et al. 2013).
 # Its package brings 104 games along and is made known to Gymnasium once.
@@ -109,14 +107,14 @@ def check_actions(actions, shape, meanings):
     `meanings` names the game's actions in their order. Integers of Python,
     NumPy and PyTorch are fine.
     """
+    array, most, names = np.array(None), len(meanings) - 1, ", ".join(meanings)
     with contextlib.suppress(TypeError, ValueError, RuntimeError):
         array = np.asarray(actions)
-        if array.dtype.kind in "iu" and array.shape == shape:
-            if ((array >= 0) & (array < len(meanings))).all():
-                return array.tolist()
-    most, names = len(meanings) - 1, ", ".join(meanings)
+    right = array.dtype.kind in "iu" and array.shape == shape
+    right = right and ((array >= 0) & (array <= most)).all()
     expected = f"whole numbers from 0 to {most} ({names}), of shape {shape}"
-    require(False, expected, actions)
+    require(right, expected, actions)
+    return array.tolist()
 
 
 # ## One game
@@ -157,8 +155,6 @@ class Game:
         require(first == "NOOP" or not noop_max, "NOOP as action 0", first)
         self._fires = fire_on_reset and "FIRE" in self.meanings
         self._actions = [getattr(ale_py.Action, m) for m in self.meanings]
-        screens = 2, *self._ale.getScreenDims()
-        self._older, self.screen = np.empty(screens, np.uint8)
         self.pictures = self.final_obs = None
         self._snapshot = self._first_frame = None
         self._score, self._length = 0.0, 0
@@ -212,10 +208,10 @@ class Game:
             if lost or self._ale.game_over():
                 break
             if frame == ACTION_REPEAT - 1:
-                self._ale.getScreenGrayscale(self._older)
-        self._ale.getScreenGrayscale(self.screen)
+                older = self._ale.getScreenGrayscale()
+        self.screen = self._ale.getScreenGrayscale()
         if frame == ACTION_REPEAT:
-            np.maximum(self._older, self.screen, out=self.screen)
+            np.maximum(older, self.screen, out=self.screen)
         self.terminated = lost or self._ale.game_over(with_truncation=False)
         self._score, self._length = self._score + reward, self._length + 1
         return float(np.sign(reward)) if self._clip_reward else reward
@@ -299,8 +295,8 @@ class Game:
     # so that the same seed gives the same game.
     def _restart(self, seed=None):
         """Reset the emulator; return the info of the game that was played."""
-        info = {"reward": self._score, "length": self._length}
         over = self._ale.game_over(with_truncation=False)
+        info = {"reward": self._score, "length": self._length}
         info["truncated"] = self._ale.game_truncated() and not over
         self._score, self._length = 0.0, 0
         if self._snapshot is not None and seed is None:
@@ -334,9 +330,8 @@ class Game:
         own. The first reset takes the seed of the construction. With a `seed`
         all starts over: the same actions then give the same everything.
         """
-        if seed is not None:
-            self._seed = check_number("seed", seed)
-        seed, self._seed = self._seed, None
+        seed = self._seed if seed is None else check_number("seed", seed)
+        self._seed = None
         self._begin(restart=True, seed=seed)
         return np.array(self.pictures)
 
@@ -375,25 +370,24 @@ def worker_process(remote, seed, env_id=BREAKOUT, play=Game, **options):
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=leave_with_parent, daemon=True).start()
     cv2.setNumThreads(0)
-    game, poll = None, select.poll()
-    poll.register(remote, select.POLLIN)
-    with contextlib.suppress(EOFError, OSError):
+    game, asked = None, select.poll()
+    asked.register(remote, select.POLLIN)
+    with contextlib.suppress(OSError):
         while True:
-            asleep = time.perf_counter() + AWAKE
-            while not poll.poll(0) and time.perf_counter() < asleep:
+            sleeps = time.perf_counter() + AWAKE
+            while not asked.poll(0) and time.perf_counter() < sleeps:
                 os.sched_yield()
-            message = remote.recv()
             try:
-                command, data = message
+                command, data = remote.recv()
                 if command == "close":
                     return
                 game = game or play(seed, env_id, **options)
                 if command not in ("step", "reset", "render"):
                     raise NotImplementedError(f"unknown command {command!r}")
-                answer = getattr(game, command)(data)
+                remote.send(getattr(game, command)(data))
             except Exception as error:
-                answer = ExceptionWithTraceback(error, error.__traceback__)
-            remote.send(answer)
+                error = pool.ExceptionWithTraceback(error, error.__traceback__)
+                remote.send(error)
 
 
 # ### When the parent dies
@@ -437,8 +431,7 @@ class Worker(contextlib.AbstractContextManager):
     # ask: `SIGKILL` ends a stopped or hanging process too, and at once. It
     # is called once at most, at the latest when the object is dropped or the
     # interpreter ends.
-    def __init__(self, seed, env_id=BREAKOUT, *, context=None, play=Game,
-                 **options):
+    def __init__(self, seed, env_id=BREAKOUT, *, context=None, **options):
         if not hasattr(context, "Process"):
             context = multiprocessing.get_context(context)
         self.pipe, remote = context.Pipe()
@@ -447,9 +440,9 @@ class Worker(contextlib.AbstractContextManager):
         self.ready.register(self.pipe, select.POLLIN)
         self.room.register(self.pipe, select.POLLOUT)
         util.register_after_fork(self.pipe, type(self.pipe).close)
-        args = remote, seed, env_id, play
-        self.process = context.Process(target=worker_process, args=args,
-                                       kwargs=options, daemon=True)
+        args = remote, seed, env_id
+        work = dict(target=worker_process, args=args, kwargs=options)
+        self.process = context.Process(daemon=True, **work)
         held_back = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             self.process.start()
@@ -522,8 +515,8 @@ class Row:
 
     def __init__(self, seeds, env_id, memory, dtype, row, **options):
         self._games = [Game(seed, env_id, **options) for seed in seeds]
-        shared = np.frombuffer(memory, dtype)[row]
-        self._obs, self._screens = shared["obs"], shared["screen"]
+        self._shared = np.frombuffer(memory, dtype)[row]
+        self._obs = self._shared["obs"]
 
     def reset(self, message):
         """Reset all games, each with its seed or `None`.
@@ -531,6 +524,7 @@ class Row:
         Returns what `step` would, for the parent that replaces a dead worker.
         """
         place, seeds = message
+        self._obs[:, LAST] = self._obs[:, 1 - place]
         for game, obs, seed in zip(self._games, self._obs, seeds):
             obs[place] = game.reset(seed)
         return 0.0, [(i, False, None) for i in range(len(seeds))]
@@ -560,8 +554,7 @@ class Row:
 
     def render(self, _=None):
         """Draw the colour screens of all games into the shared memory."""
-        for game, screen in zip(self._games, self._screens):
-            screen[:] = game.render()
+        self._shared["screen"] = [game.render() for game in self._games]
 
 
 class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
@@ -583,8 +576,9 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
 
     def __init__(self, num_envs, env_id=BREAKOUT, *, seed=0, processes=None,
                  timeout=60.0, context=None,
-                 autoreset_mode=AutoresetMode.SAME_STEP, **game_options):
-        self._workers, self._local = {}, None
+                 autoreset_mode=gym.vector.AutoresetMode.SAME_STEP,
+                 **game_options):
+        self._workers, self._due = {}, set()
         self._stepping, self._resting = False, None
         self.num_envs = num_envs = check_number("num_envs", num_envs, least=1)
         self._seeds = self._spread(seed)
@@ -594,17 +588,17 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         processes = min(check_number("processes", processes), num_envs)
         require(timeout > 0, "a timeout above 0 seconds", timeout)
         self._timeout = min(timeout, LONGEST)
-        mode = AutoresetMode(autoreset_mode)
-        require(mode != AutoresetMode.DISABLED, "SAME_STEP or NEXT_STEP", mode)
-        self._next_step = mode == AutoresetMode.NEXT_STEP
+        mode = gym.vector.AutoresetMode(autoreset_mode)
+        require(mode.name != "DISABLED", "SAME_STEP or NEXT_STEP", mode)
+        self._next_step = mode.name == "NEXT_STEP"
 
         # A game of the parent's own tells the spaces, and at once whether the
         # id and the options are any good.
         game = Game(0, env_id, **game_options)
         self.meanings, self.spec = game.meanings, game.env.spec
-        self.render_mode = "rgb_array"
-        self.metadata = {"autoreset_mode": mode, "render_fps": 15,
-                         "render_modes": [self.render_mode]}
+        self.render_mode = rgb = "rgb_array"
+        self.metadata = dict(render_modes=[rgb], render_fps=15)
+        self.metadata["autoreset_mode"] = mode
         stack, screen = (STACK, SIZE, SIZE), game.render().shape
         self.single_observation_space = gym.spaces.Box(0, 255, stack, np.uint8)
         self.single_action_space = game.env.action_space
@@ -614,21 +608,21 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
 
         # The memory is made first, and the processes inherit it. It has no
         # name in the file system that could be left behind.
-        dtype = [("obs", "u1", (PLACES, *stack)), ("screen", "u1", screen)]
-        size = num_envs * np.dtype(dtype).itemsize
-        memory = multiprocessing.RawArray("B", size)
+        record = [("obs", "u1", (PLACES, *stack)), ("screen", "u1", screen)]
+        dtype = np.dtype(record)
+        memory = multiprocessing.RawArray("B", num_envs * dtype.itemsize)
         self._shared, self._shown = np.frombuffer(memory, dtype), 0
         rows = np.array_split(range(num_envs), max(1, processes))
         self._rows = [slice(row[0], row[-1] + 1) for row in rows]
-        self._all = range(len(rows))
         options = dict(memory=memory, dtype=dtype, **game_options)
-        self._options = dict(env_id=env_id, context=context, **options)
+        self._options = dict(play=Row, context=context, **options)
+        self._env_id, self._all, self._local = env_id, range(processes), None
         if processes == 0:
-            all_games = slice(None)
-            self._local = Row(self._seeds, env_id, row=all_games, **options)
-            return
+            row = self._rows[0]
+            self._local = Row(self._seeds, env_id, row=row, **options)
         try:
             self._start(self._all, "render")
+            self._answers(self._all, START_TIMEOUT, "render", starts=1)
         except BaseException:
             self.close()
             raise
@@ -661,8 +655,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         seeds = None if seed is None else self._spread(seed)
         self._seeds = seeds or self._seeds
         self._ask(self._all, "reset", seeds)
-        _, missing = self._answers(self._all, START_TIMEOUT)
-        self._start(missing, "reset")
+        self._answers(self._all, START_TIMEOUT)
         self._resting = np.zeros(self.num_envs, bool)
         return self._show(), {}
 
@@ -684,8 +677,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         for game in np.flatnonzero(self._resting):
             actions[game] = None
         self._resting[:] = False
-        self._stepping = True
         self._ask(self._all, "step", actions)
+        self._stepping = True
 
     # Rewards come as one list for each row, and only games whose episode has
     # ended take work of their own. With 32 games a loop over all of them and
@@ -709,14 +702,11 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._check(stepping=True)
         self._stepping = False
         answers, missing = self._answers(self._all)
-        answers |= self._start(missing, "reset")
         obs, rewards = self._shared["obs"], np.zeros(self.num_envs)
         terminated, restarted = np.zeros((2, self.num_envs), bool)
         infos = {"restarted": restarted} if missing else {}
         for i, row in enumerate(self._rows):
-            if i in missing:
-                restarted[row] = True
-                obs[row, LAST] = obs[row, self._shown]
+            restarted[row] = i in missing
             rewards[row], ends = answers[i]
             for j, lost, episode_info in ends:
                 game = row.start + j
@@ -745,50 +735,59 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._check()
         self._shared["screen"] = 0
         self._ask(self._all, "render")
-        self._answers(self._all)
+        self._answers(self._all, anew=None)
         return tuple(self._shared["screen"].copy())
 
     # ### Asking and waiting
     #
     # All workers are asked before the first answer is waited for. One that has
-    # died closes its pipe, which ends the waiting. One that hasn't answered
-    # when the time is up is killed, and so is one whose pipe is full, which
-    # can't even be asked. They have then died too: there is only one kind of
-    # fault to think of.
+    # died closes its pipe, which ends the waiting; one that hasn't answered
+    # when the time is up counts as dead. So does one that still owes an answer
+    # when it is asked again, because Ctrl-C ended the waiting for it, and one
+    # whose pipe is full. There is only one kind of fault to think of.
     #
     # `select.poll` is the bare system call. The `poll` of `multiprocessing`
     # sets up a selector each time and takes ten times as long.
     def _ask(self, which, command, data=None):
-        data = data or [None] * self.num_envs
-        for i in which:
-            message = 1 - self._shown, data[self._rows[i]]
-            self._command, self._data = command, message
-            if self._workers:
-                if not self._workers[i].room.poll(0):
-                    self._workers[i].process.kill()
-                self._workers[i].send((command, message))
-
-    def _answers(self, which, at_least=0):
-        """Return `{worker: answer}`, and which workers have died."""
+        place, data = 1 - self._shown, data or [None] * self.num_envs
         if self._local:
-            play = getattr(self._local, self._command)
-            return {i: play(self._data) for i in which}, []
-        answers = {}
+            self._answer = getattr(self._local, command)((place, data))
+        for i in which:
+            message = command, (place, data[self._rows[i]])
+            worker = self._workers[i]
+            if i in self._due or not worker.room.poll(0):
+                worker.process.kill()
+            self._due.add(i)
+            worker.send(message)
+
+    def _answers(self, which, at_least=0, anew="reset", starts=0):
+        """Return `{worker: answer}`, and which workers have died.
+
+        New ones answer in their place, to the command `anew`.
+        """
+        answers = {0: self._answer} if self._local else {}
         deadline = time.monotonic() + max(self._timeout, at_least)
-        try:
-            for i in which:
-                left = max(0, deadline - time.monotonic())
-                if self._workers[i].ready.poll(left * 1000):
-                    with contextlib.suppress(EOFError, OSError):
-                        answers[i] = self._workers[i].pipe.recv()
-        finally:
-            missing = [i for i in which if i not in answers]
-            for i in missing:
-                self._workers[i].process.kill()
+        for i in which:
+            left = max(0, deadline - time.monotonic())
+            if self._workers[i].ready.poll(left * 1000):
+                with contextlib.suppress(EOFError, OSError):
+                    answers[i] = self._workers[i].pipe.recv()
+                    self._due.remove(i)
+        dead = [i for i in which if i not in answers]
+        if dead and anew:
+            if starts == STARTS:
+                process = self._workers[dead[0]].process
+                process.join(1)
+                self.close()
+                code = process.exitcode
+                raise RuntimeError(f"no start, exit code {code}; {GUARD}")
+            self._start(dead, anew)
+            more, _ = self._answers(dead, START_TIMEOUT, anew, starts + 1)
+            answers |= more
         for answer in answers.values():
             if isinstance(answer, Exception):
                 raise answer
-        return answers, missing
+        return answers, dead
 
     # ### When a worker dies
     #
@@ -797,30 +796,22 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     # twice more and then no more: what killed it, such as a lack of memory,
     # would only kill the next.
     def _start(self, which, command):
-        """Start the workers `which`; return their answers to `command`."""
-        answers, tries = {}, 0
-        while which:
-            if tries == STARTS:
-                self.close()
-                code = self._workers[which[0]].process.exitcode
-                raise RuntimeError(f"no start, exit code {code}; {GUARD}")
-            tries += 1
-            for i in which:
-                row, seeds = self._rows[i], self._seeds[self._rows[i]]
-                options = dict(play=Row, row=row, **self._options)
-                self._workers[i] = Worker(seeds, **options)
-            self._ask(which, command)
-            answered, which = self._answers(which, START_TIMEOUT)
-            answers |= answered
-        return answers
+        """Start the workers `which` and ask them; replace those there were."""
+        for i in which:
+            row = self._rows[i]
+            options = dict(row=row, **self._options)
+            self._due.add(i)
+            seeds = self._seeds[row]
+            self._workers[i] = Worker(seeds, self._env_id, **options)
+        self._due.difference_update(which)
+        self._ask(which, command)
 
     def close_extras(self, **_):
         """End all workers; called once by `close`."""
         for worker in self._workers.values():
             worker.close()
 
-    def __exit__(self, *_):
-        self.close()
+    __exit__ = Worker.__exit__
 
 
 # ## Playing
