@@ -2896,12 +2896,13 @@ def test_ctrl_c_stops_the_program(program):
     """With the summary so far, and no traceback of anyone."""
     process = start_main(program, "--steps", "10000000", "--games", "4")
     children = f"/proc/{process.pid}/task/{process.pid}/children"
-    pids = []
-    while not pids:
+    pids, busy = [], 0
+    while busy < 1.5 * os.sysconf("SC_CLK_TCK"):  # then it plays
         assert process.poll() is None
         time.sleep(0.1)
         pids = [int(p) for p in pathlib.Path(children).read_text().split()]
-    time.sleep(2.5)  # it plays now
+        stats = [pathlib.Path(f"/proc/{pid}/stat").read_text() for pid in pids]
+        busy = min((int(stat.split()[13]) for stat in stats), default=0)
     os.killpg(process.pid, signal.SIGINT)
     stdout, stderr = process.communicate(timeout=20)
     assert process.returncode == 0, stderr
