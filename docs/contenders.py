@@ -190,7 +190,10 @@ def labml_worker(pipe, seed, game, rule):
     stack[:] = shrink(env.reset(seed=seed)[0])
     rewards, left = [], lives()
     while True:
-        _, action = pipe.recv()
+        command, action = pipe.recv()
+        if command != "step":  # it has been reset already
+            pipe.send(stack)
+            continue
         reward, info = 0.0, None
         for frame in range(4):
             screen, points, done, *_ = env.step(action)
