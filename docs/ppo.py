@@ -3,14 +3,17 @@
 It is in the manner of CleanRL's `ppo_atari.py`: one file, each detail with its
 source. Copy it beside game.py and change it. Needs the packages of ppo.txt.
 
-    python docs/ppo.py                       # train, on a GPU if there is one
-    python docs/ppo.py --evaluate            # whole games, raw scores
-    python docs/ppo.py --engine gymnasium    # train on Gymnasium's own games
-    python docs/ppo.py --share 20            # where the time goes, with each
+    python docs/ppo.py               # train, on a GPU if there is one
+    python docs/ppo.py --evaluate    # play whole games, count raw points
 
-Training writes its curve to ppo-games.csv (or ppo-gymnasium.csv) as it goes.
-What it ran on, and the results of the other commands, are in ppo.json; both
-are beside this file. The weights go to ~/.cache/breakout-annotated.
+Training writes its curve to ppo-games.csv as it goes, and what it ran on to
+ppo.json, both beside this file; the weights to ~/.cache/breakout-annotated.
+
+To compare, it trains on Gymnasium's own games too. With both engines it gives
+an update to each in turn, so that a busy machine is as busy for both.
+
+    python docs/ppo.py --engine games gymnasium
+    python docs/ppo.py --share 20    # where the time of an update goes
 """
 
 import argparse
@@ -19,6 +22,7 @@ import contextlib
 import csv
 import datetime
 import json
+import math
 import os
 import pathlib
 import platform
@@ -246,39 +250,45 @@ def train(args):
         from labml import lab, monit, tracker
 
         lab.get_path()
-    curve = HERE / f"ppo-{args.engine}.csv"
-    with curve.open("w", newline="") as file:
-        csv.writer(file).writerow(COLUMNS)
-    note(args, args.engine)
+    batch, seconds = STEPS * args.games, collections.Counter()
+    updates = math.ceil(args.steps / batch)
     WEIGHTS.mkdir(parents=True, exist_ok=True)
-    batch, start = STEPS * args.games, time.perf_counter()
-    updates = max(1, args.steps // batch)
-    run = training(args, args.engine, updates)
+    runs = {name: training(args, name, updates) for name in args.engine}
+    for engine in runs:
+        note(args, engine, engines=args.engine)
+        with open(HERE / f"ppo-{engine}.csv", "w", newline="") as file:
+            csv.writer(file).writerow(COLUMNS)
     for update in monit.loop(range(1, updates + 1)):
-        agent, spent, scores, figures = next(run)
-        seconds = time.perf_counter() - start
-        score = np.mean(scores[-LAST:]) if scores else 0
-        figures |= {"score": score, "per_second": update * batch / seconds}
-        tracker.save(update * batch, figures)
-        if update % UPDATES_TO_A_ROW == 0 or update == updates:
-            times = [spent[name] for name in TIMES]
-            row = update * batch, seconds, *times, len(scores), score
-            with curve.open("a", newline="") as file:
-                csv.writer(file).writerow(round(x, 3) for x in row)
-            torch.save(agent.state_dict(), weights(args))
-    run.close()
-    print(f"\n{len(scores)} games; the last {LAST}: {score:.1f} points")
+        for engine, run in runs.items():
+            start = time.perf_counter()
+            agent, spent, scores, figures = next(run)
+            seconds[engine] += time.perf_counter() - start
+            figures["score"] = np.mean(scores[-LAST:]) if scores else 0
+            figures["per_second"] = update * batch / seconds[engine]
+            for name, value in figures.items():
+                tracker.add(f"{engine}.{name}", value)
+            if update % UPDATES_TO_A_ROW == 0 or update == updates:
+                row = [update * batch, seconds[engine]]
+                row += [spent[name] for name in TIMES]
+                row += [len(scores), figures["score"]]
+                with open(HERE / f"ppo-{engine}.csv", "a", newline="") as file:
+                    csv.writer(file).writerow(round(x, 3) for x in row)
+                torch.save(agent.state_dict(), weights(args, engine))
+        tracker.save(update * batch)
+    print()
+    for run in runs.values():
+        run.close()
 
 
-def weights(args):
+def weights(args, engine):
     """Return the path of the trained agent."""
-    return WEIGHTS / f"ppo-{pathlib.Path(args.env_id).name}-{args.engine}.pt"
+    return WEIGHTS / f"ppo-{pathlib.Path(args.env_id).name}-{engine}.pt"
 
 
 @torch.no_grad()
-def evaluate(args):
+def evaluate(args, engine):
     """Play whole games with the trained agent, with several seeds."""
-    saved = torch.load(weights(args), map_location=args.device)
+    saved = torch.load(weights(args, engine), map_location=args.device)
     agent = Agent(len(saved["policy.bias"])).to(args.device)
     agent.load_state_dict(saved)
     scores = []
@@ -298,7 +308,7 @@ def evaluate(args):
         scores.append(list(first.values()))
         mean = np.mean(scores[-1])
         print(f"seed {seed}: {args.games} games, {mean:.1f} points each")
-    note(args, "evaluation", engine=args.engine, scores=scores)
+    note(args, f"evaluation of {engine}", scores=scores)
 
 
 def share(args):
@@ -332,6 +342,7 @@ def note(args, section, **results):
     data = json.loads(path.read_text()) if path.exists() else {}
     data[section] = {
         "processor": cpu[0], "cores": os.cpu_count(), "gpu": gpu,
+        "threads": torch.get_num_threads(),
         "python": platform.python_version(),
         "versions": {name: metadata.version(name) for name in PACKAGES},
         "date": datetime.date.today().isoformat(),
@@ -347,14 +358,16 @@ def main():
     parser.add_argument("--steps", type=int, default=500_000, help="in all")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--games", type=int, default=8)
-    parser.add_argument("--engine", choices=ENGINES, default=ENGINES[0])
+    parser.add_argument(
+        "--engine", nargs="+", choices=ENGINES, default=ENGINES[:1])
     device = "cuda" if torch.cuda.is_available() else "cpu"
     parser.add_argument("--device", default=device)
     parser.add_argument("--evaluate", action="store_true")
     parser.add_argument("--share", type=int, metavar="ROUNDS")
     args = parser.parse_args()
     if args.evaluate:
-        evaluate(args)
+        for engine in args.engine:
+            evaluate(args, engine)
     elif args.share:
         share(args)
     else:
