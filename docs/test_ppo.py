@@ -118,3 +118,38 @@ def test_a_replaced_worker_is_bootstrapped_from_final_obs(monkeypatch):
     assert final_values[0, lost].item() == pytest.approx(
         values[0, lost].item(), rel=1e-4)
     assert final_values[0, 1 - lost] == 0
+
+
+class Pictures:
+    """A vector of games: the action that pays is where the picture is lit."""
+
+    num_envs = 8
+
+    def reset(self):
+        self.bright = np.random.randint(4, size=self.num_envs)
+        obs = np.zeros((self.num_envs, 4, 84, 84), np.uint8)
+        for game, place in enumerate(self.bright):
+            edge = 20 * place
+            obs[game, :, edge:edge + 20] = 200
+        return obs
+
+    def step(self, actions):
+        rewards = (actions == self.bright).astype(float)
+        over = np.ones(self.num_envs, bool)
+        return self.reset(), rewards, over, ~over, {}
+
+
+def test_it_learns_which_action_pays(monkeypatch):
+    monkeypatch.setattr(ppo, "STEPS", 16)
+    torch.manual_seed(0)
+    np.random.seed(0)
+    agent, games = ppo.Agent(4), Pictures()
+    optimizer = torch.optim.Adam(agent.parameters(), ppo.LEARNING_RATE)
+    obs, wins = games.reset(), []
+    for _ in range(8):
+        batch, obs = ppo.play(agent, games, obs, Counter(), [])
+        ppo.learn(agent, optimizer, batch)
+        policy, _ = agent(torch.as_tensor(obs))
+        wins.append(policy.probs[range(8), games.bright].mean().item())
+    assert wins[0] < 0.5
+    assert wins[-1] > 0.8
