@@ -263,14 +263,15 @@ def train(args):
             start = time.perf_counter()
             agent, spent, scores, figures = next(run)
             seconds[engine] += time.perf_counter() - start
-            figures["score"] = np.mean(scores[-LAST:]) if scores else 0
+            score = np.mean(scores[-LAST:]) if scores else math.nan
+            figures["score"] = score
             figures["per_second"] = update * batch / seconds[engine]
             for name, value in figures.items():
                 tracker.add(f"{engine}.{name}", value)
             if update % UPDATES_TO_A_ROW == 0 or update == updates:
                 row = [update * batch, seconds[engine]]
                 row += [spent[name] for name in TIMES]
-                row += [len(scores), figures["score"]]
+                row += [len(scores), score]
                 with open(HERE / f"ppo-{engine}.csv", "a", newline="") as file:
                     csv.writer(file).writerow(round(x, 3) for x in row)
                 torch.save(agent.state_dict(), weights(args, engine))
@@ -319,7 +320,7 @@ def share(args):
         rounds.append({})
         for name in ENGINES if i % 2 else reversed(ENGINES):
             _, spent, *_ = next(runs[name])
-            now = np.array([spent[time] for time in TIMES])
+            now = np.array([spent[what] for what in TIMES])
             rounds[-1][name] = (now - before[name]).round(4).tolist()
             before[name] = now
     rounds = rounds[1:]  # the first was to warm up
