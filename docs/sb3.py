@@ -1,0 +1,133 @@
+"""Train Stable-Baselines3 on `Games`.
+
+    pip install -r requirements.txt stable_baselines3
+    python docs/sb3.py PongNoFrameskip-v4 --steps 10000000
+
+`GamesVecEnv` is all it takes. It is written to be copied, together with
+game.py.
+"""
+
+import argparse
+import pathlib
+import sys
+import time
+
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from stable_baselines3 import PPO
+from stable_baselines3.common.evaluation import evaluate_policy
+from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.utils import LinearSchedule
+from stable_baselines3.common.vec_env import VecEnv
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from game import BREAKOUT, Games
+
+
+class GamesVecEnv(VecEnv):
+    """
+    Makes `Games` a Stable-Baselines3 `VecEnv`.
+
+    Takes any `Games` in SAME_STEP mode, which is what SB3 expects: the step
+    that ends an episode returns the first observation of the next. Nothing
+    has to be wrapped around it: observations are stacked, with the channels
+    first as `CnnPolicy` wants them, and the scores of whole games are told as
+    SB3's `Monitor` tells them.
+    """
+
+    def __init__(self, games):
+        if games.metadata["autoreset_mode"] != AutoresetMode.SAME_STEP:
+            raise ValueError("expected Games in SAME_STEP mode")
+        self.games, self.start = games, time.perf_counter()
+        spaces = games.single_observation_space, games.single_action_space
+        super().__init__(games.num_envs, *spaces)
+
+    # SB3 hands seeds and options in before the reset that they are for.
+    def reset(self):
+        seed = None if None in self._seeds else self._seeds
+        options = [each for each in self._options if each]
+        self._reset_seeds()
+        self._reset_options()
+        return self.games.reset(seed=seed, options=options)[0]
+
+    def step_async(self, actions):
+        self.games.step_async(actions)
+
+    # SB3 wants a dict of infos for each game; only those whose episode has
+    # ended have something to tell. An episode that was cut off, by the frame
+    # limit or because its worker died, is no loss: SB3 then adds the value of
+    # `terminal_observation` to the last reward. Under `"continue"` a lost life
+    # is the end of an episode, but `episode`, which the logger shows, is there
+    # at the end of the game only, with its unclipped score.
+    def step_wait(self):
+        obs, rewards, terminated, truncated, more = self.games.step_wait()
+        dones, infos = terminated | truncated, [{} for _ in rewards]
+        games_over = more.get("_final_info", np.zeros_like(dones))
+        for i in np.flatnonzero(dones):
+            infos[i]["terminal_observation"] = more["final_obs"][i]
+            cut_off = truncated[i] and not terminated[i]
+            infos[i]["TimeLimit.truncated"] = bool(cut_off)
+            if games_over[i]:
+                score = more["final_info"]["reward"][i].item()
+                length = more["final_info"]["length"][i].item()
+                time_passed = round(time.perf_counter() - self.start, 6)
+                infos[i]["episode"] = {"r": score, "l": length,
+                                       "t": time_passed}
+        return obs, rewards.astype(np.float32), dones, infos
+
+    def close(self):
+        self.games.close()
+
+    def get_images(self):
+        return self.games.render()
+
+    # Because `episode` is there as from a `Monitor`, `evaluate_policy` counts
+    # whole games and not lives.
+    def env_is_wrapped(self, wrapper_class, indices=None):
+        return [wrapper_class is Monitor for _ in self._get_indices(indices)]
+
+    # The games live in processes of their own. What all of them share can be
+    # told; anything else is for the construction of `Games`.
+    def get_attr(self, attr_name, indices=None):
+        if attr_name not in ("render_mode", "spec"):
+            raise AttributeError(f"no attribute {attr_name!r} of the games")
+        value = getattr(self.games, attr_name)
+        return [value for _ in self._get_indices(indices)]
+
+    def set_attr(self, attr_name, value, indices=None):
+        raise NotImplementedError("the games can't be changed from outside")
+
+    def env_method(self, method_name, *_, indices=None, **__):
+        raise NotImplementedError("the games can't be called from outside")
+
+
+def main():
+    """Train PPO; then play whole games and print their scores."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("env_id", nargs="?", default=BREAKOUT)
+    parser.add_argument("--games", type=int, default=8)
+    parser.add_argument("--steps", type=int, default=10_000_000)
+    parser.add_argument("--seed", type=int, default=0)
+    args = parser.parse_args()
+    train = dict(on_life_loss="continue", noop_max=30, fire_on_reset=True,
+                 clip_reward=True)
+    # The settings are those of SB3's own zoo for Atari.
+    with Games(args.games, args.env_id, **train) as games:
+        model = PPO("CnnPolicy", GamesVecEnv(games), n_steps=128,
+                    batch_size=256, n_epochs=4, ent_coef=0.01,
+                    learning_rate=LinearSchedule(2.5e-4, 0, 1),
+                    clip_range=LinearSchedule(0.1, 0, 1),
+                    seed=args.seed, verbose=1)
+        model.learn(args.steps)
+    # Raw points of whole games, from seeds that training didn't see.
+    seed = args.seed + args.games
+    with Games(args.games, args.env_id, seed=seed, on_life_loss="ignore",
+               noop_max=30) as games:
+        scores, _ = evaluate_policy(
+            model, GamesVecEnv(games), n_eval_episodes=args.games,
+            deterministic=False, return_episode_rewards=True)
+    print(f"scores of {args.games} games: {scores}")
+
+
+if __name__ == "__main__":
+    main()
