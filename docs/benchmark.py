@@ -49,6 +49,7 @@ NAMES = {
     "envpool_async": "EnvPool, async",
     "gymnasium": "Gymnasium `AsyncVectorEnv`",
     "sb3": "SB3 `SubprocVecEnv`",
+    "sb3_games": "`Games` under SB3",
     "labml": "labml's original worker",
 }
 ENGINES = ["ale", "ale_async", "envpool", "envpool_async"]
@@ -125,7 +126,7 @@ def restart(run, data):
 
 def goes_on(run, data):
     """A lost life ends the episode, and the game continues."""
-    names = "limit games worker envpool envpool_async sb3"
+    names = "limit games worker envpool envpool_async sb3 sb3_games"
     return by_game(run, data, LIVES, names.split(), "continue")
 
 

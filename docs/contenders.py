@@ -154,6 +154,17 @@ def sb3(game, games, rule):
         yield env.step(row)[0], games
 
 
+def sb3_games(game, games, rule):
+    """`Games` in place of those processes, by docs/sb3.py."""
+    from game import Games
+    from sb3 import GamesVecEnv
+
+    env = GamesVecEnv(Games(games, f"{game}NoFrameskip-v4", on_life_loss=rule))
+    env.reset()
+    for row in rows(game, games):
+        yield env.step(row)[0], games
+
+
 # ## labml's original worker, and ours in its place
 
 
