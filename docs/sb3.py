@@ -20,7 +20,7 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.utils import LinearSchedule
 from stable_baselines3.common.vec_env import VecEnv
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 from game import BREAKOUT, Games
 
 
@@ -58,7 +58,7 @@ class GamesVecEnv(VecEnv):
     # limit or because its worker died, is no loss: SB3 then adds the value of
     # `terminal_observation` to the last reward. Under `"continue"` a lost life
     # is the end of an episode, but `episode`, which the logger shows, is there
-    # at the end of the game only, with its unclipped score.
+    # at the end of the game only: its score, unclipped, and its steps.
     def step_wait(self):
         obs, rewards, terminated, truncated, more = self.games.step_wait()
         dones, infos = terminated | truncated, [{} for _ in rewards]
