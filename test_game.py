@@ -2912,10 +2912,15 @@ def test_ctrl_c_stops_the_program(program):
 
 
 def test_the_snippets_of_the_readme(tmp_path):
-    """Each of them runs as it stands there."""
+    """Each of them runs as it stands there.
+
+    Those for Ray and SB3 do so in docs/test_learners.py, which has these.
+    """
     text = (MODULE.parent / "README.md").read_text()
     snippets = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
-    assert snippets
+    others = re.compile(r"^(import ray|from stable_baselines3)", re.M)
+    snippets = [one for one in snippets if not others.search(one)]
+    assert len(snippets) == 3
 
     def run(i):
         folder = tmp_path / str(i)
