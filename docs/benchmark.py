@@ -451,6 +451,24 @@ COLOURS = {
 
 def chart(data, path):
     """Draw whole games, and speed and memory by the number of games."""
+    plt = canvas()
+    axes = plt.figure(figsize=(9, 7.4), layout="constrained").subplot_mosaic(
+        [["whole", "whole"], ["speed", "memory"]]
+    )
+    bars(axes["whole"], data["whole"]["columns"])
+    columns = data["count"]["columns"]
+    lines(axes["speed"], columns, "speed", "steps/s by number of games")
+    lines(axes["memory"], columns, "memory", "memory in MB by number of games")
+    axes["memory"].set_yscale("log")
+    axes["memory"].minorticks_off()
+    axes["speed"].set_ylim(0)
+    for name in ("speed", "memory"):
+        axes[name].yaxis.set_major_formatter("{x:,.0f}")
+    save(plt, path)
+
+
+def canvas():
+    """Return matplotlib, set to draw in the light colours."""
     import matplotlib
 
     matplotlib.use("svg")
@@ -473,19 +491,11 @@ def chart(data, path):
     }
     for key in ("text.color", "xtick.labelcolor", "ytick.labelcolor"):
         plt.rcParams[key] = INK
-    axes = plt.figure(figsize=(9, 7.4), layout="constrained").subplot_mosaic(
-        [["whole", "whole"], ["speed", "memory"]]
-    )
-    bars(axes["whole"], data["whole"]["columns"])
-    columns = data["count"]["columns"]
-    lines(axes["speed"], columns, "speed", "steps/s by number of games")
-    lines(axes["memory"], columns, "memory", "memory in MB by number of games")
-    axes["memory"].set_yscale("log")
-    axes["memory"].minorticks_off()
-    axes["speed"].set_ylim(0)
-    for name in ("speed", "memory"):
-        axes[name].yaxis.set_major_formatter("{x:,.0f}")
+    return plt
 
+
+def save(plt, path):
+    """Write the figure that was drawn, with the dark colours beside."""
     text = io.StringIO()
     plt.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     rules = "".join(
