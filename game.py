@@ -74,7 +74,7 @@ def shrink(screens):
     """
     pictures = []
     for i in range(0, len(screens), CHANNELS):
-        layers = cv2.merge(screens[i : i + CHANNELS])  # (210, 160, 4)
+        layers = cv2.merge(screens[i : i + CHANNELS])  # (210, 160, 1 to 4)
         layers = cv2.resize(layers, (SIZE, SIZE), interpolation=cv2.INTER_AREA)
         pictures += cv2.split(layers)  # 4 × (84, 84)
     return pictures
@@ -138,10 +138,11 @@ class Game:
     """
 
     # Ids differ in how many frames a step takes: `…NoFrameskip-v4` one, `…-v4`
-    # two to four at random, `ALE/…-v5` four. With `frameskip=1` all of them
-    # become the same engine, and what happens in each frame is up to us. The
-    # console's memory serves as the environment's own observation because it
-    # costs next to nothing: nobody looks at it.
+    # two to four at random, `ALE/…-v5` four. With `frameskip=1` what happens
+    # in each frame is up to us, and ids differ in one thing alone: whether an
+    # action may stick, which comes further down. The console's memory serves
+    # as the environment's own observation because it costs next to nothing:
+    # nobody looks at it.
     def __init__(self, seed, env_id=BREAKOUT, *, on_life_loss="restart",
                  noop_max=0, fire_on_reset=False, clip_reward=False):
         require(on_life_loss in self.MODES, [*self.MODES], on_life_loss)
@@ -490,14 +491,16 @@ def end_process(pipe, process):
 # Eight workers on two cores spend a good part of their time in waking up and
 # in copying: a message there and back takes 43 µs, an observation is packed,
 # sent and unpacked, and each step waits for the slowest of eight. So there is
-# one process to a core, each with a row of games, and one message to each of
-# them a step. Observations don't cross the pipe at all: they lie in memory
-# that all the processes share, with a record for each game.
+# one process to a core, each with a row of games, and a step takes one short
+# message to each of them and one back. Observations don't cross the pipe at
+# all: they lie in memory that all the processes share, with a record for each
+# game.
 #
 # A record has three places for an observation. Steps write the first and the
 # second in turn, so that what the caller saw last stays whole even if a worker
 # dies while it writes the next. The third is for the last observation of an
-# episode: the worker writes it, or the parent for a worker that died.
+# episode; a worker that takes the place of a dead one finds it in the memory,
+# as the one that the caller saw last.
 PLACES, LAST = 3, 2
 STARTS = 3  # tries to start a worker
 GUARD = 'is `if __name__ == "__main__":` missing around the program?'
@@ -794,7 +797,10 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     # A new one takes its place and starts its games over from their seeds;
     # all other games go on. One that dies before its first answer is tried
     # twice more and then no more: what killed it, such as a lack of memory,
-    # would only kill the next.
+    # would only kill the next. The most common cause is a program without
+    # `if __name__ == "__main__":`. A worker that is started by `spawn` or
+    # `forkserver` imports the program, and would then start workers itself,
+    # which Python refuses. So the error asks about that.
     def _start(self, which, command):
         """Start the workers `which` and ask them; replace those there were."""
         for i in which:
