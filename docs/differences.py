@@ -1,0 +1,128 @@
+"""
+Look at what others do after a lost life, for the tables of the page.
+
+    pip install -r requirements.txt -r docs/peers.txt
+    python docs/differences.py
+
+Each plays Breakout as it sets it up itself, holding FIRE, until the first life
+is lost. Of the observation that begins the next episode `differences.json`
+tells whether it is of the same game, and how many of its four pictures are
+like the newest, black, or of the episode before. A few seconds.
+"""
+
+import json
+from importlib import metadata
+from pathlib import Path
+
+import ale_py
+import envpool
+import gymnasium as gym
+import numpy as np
+from ale_py.vector_env import AtariVectorEnv
+from gymnasium import wrappers
+from stable_baselines3.common import atari_wrappers, env_util, vec_env
+
+FILE = Path(__file__).resolve().parent / "figures/differences.json"
+BREAKOUT = "BreakoutNoFrameskip-v4"
+LIVES = 5
+FIRE = 1
+BLACK = bytes(84 * 84)
+
+gym.register_envs(ale_py)
+
+
+# Each of them yields an observation, whether it begins an episode, and lives.
+
+
+def single(env):
+    """Whoever is reset by the caller."""
+    env = wrappers.FrameStackObservation(env, 4)
+    while True:
+        (obs, _), begins, over = env.reset(), True, False
+        while not over:
+            yield obs, begins, env.unwrapped.ale.lives()
+            obs, _, terminated, truncated, _ = env.step(FIRE)
+            begins, over = False, terminated or truncated
+        yield obs, False, env.unwrapped.ale.lives()
+
+
+def gymnasium():
+    env = gym.make(BREAKOUT)
+    return single(wrappers.AtariPreprocessing(env, terminal_on_life_loss=True))
+
+
+def cleanrl():
+    """The wrappers of its `ppo_atari.py`, in their order."""
+    env = atari_wrappers.NoopResetEnv(gym.make(BREAKOUT), noop_max=30)
+    env = atari_wrappers.MaxAndSkipEnv(env, skip=4)
+    env = atari_wrappers.EpisodicLifeEnv(env)
+    env = atari_wrappers.FireResetEnv(env)
+    env = wrappers.ResizeObservation(env, (84, 84))
+    return single(wrappers.GrayscaleObservation(env))
+
+
+def sb3():
+    """It resets in the same step, and hands the last observation out aside."""
+    env = vec_env.VecFrameStack(env_util.make_atari_env(BREAKOUT), 4)
+    env = vec_env.VecTransposeImage(env)
+    ale = env.unwrapped.envs[0].unwrapped.ale
+    obs, begins = env.reset(), [True]
+    while True:
+        yield obs[0], begins[0], ale.lives()
+        obs, _, begins, infos = env.step([FIRE])
+        if begins[0]:
+            yield infos[0]["terminal_observation"], False, ale.lives()
+
+
+def vector(env):
+    """Whoever resets in the step that follows the end."""
+    obs, info = env.reset()
+    begins = over = True
+    while True:
+        yield obs[0], begins, info["lives"][0]
+        begins = over and not begins
+        obs, _, terminated, truncated, info = env.step(np.array([FIRE]))
+        over = terminated[0] or truncated[0]
+
+
+def ale_vector():
+    return vector(AtariVectorEnv("breakout", 1, episodic_life=True))
+
+
+def envpool_gymnasium():
+    options = dict(env_type="gymnasium", num_envs=1, episodic_life=True)
+    return vector(envpool.make("Breakout-v5", **options))
+
+
+def look(play):
+    """Look at the observation that follows the first lost life."""
+    before = set()
+    for obs, begins, lives in play:
+        pictures = [picture.tobytes() for picture in np.asarray(obs)]
+        if begins and before:
+            break
+        before.update(pictures)
+    return {
+        "the same game": bool(lives < LIVES),
+        "as the newest": pictures.count(pictures[-1]),
+        "black": pictures.count(BLACK),
+        "of the episode before": sum(p in before - {BLACK} for p in pictures),
+    }
+
+
+def main():
+    names = "ale-py", "envpool", "gymnasium", "stable_baselines3"
+    found = {
+        "versions": {name: metadata.version(name) for name in names},
+        "Gymnasium": look(gymnasium()),
+        "CleanRL": look(cleanrl()),
+        "SB3": look(sb3()),
+        "EnvPool": look(envpool_gymnasium()),
+        "ALE": look(ale_vector()),
+    }
+    FILE.write_text(json.dumps(found, indent=1) + "\n")
+    print(FILE.read_text())
+
+
+if __name__ == "__main__":
+    main()
