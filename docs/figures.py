@@ -2,17 +2,25 @@
 Make the figures of the page, and measure the numbers that it tells.
 
     python docs/figures.py
+    python docs/figures.py times    # only these, in a quiet hour
 
 Everything comes from real games and lands in `docs/figures`: the recording of
 Breakout for the figure to move (`recording.json`), the figures that stay still
-(`*.svg`) and the numbers (`facts.json`). About two minutes on one core. The
+(`*.svg`) and the numbers (`facts.json`). About five minutes on one core. The
 emulator is asked directly here, frame by frame, so that the figures check
 `game.py` and do not repeat it.
 """
 
 import base64
 import json
+import multiprocessing
+import os
+import platform
+import re
+import sys
+import time
 from html import escape
+from importlib import metadata
 from pathlib import Path
 
 import ale_py
@@ -206,23 +214,18 @@ class Drawing:
         self.parts.append(f'<polyline points="{path}" class="line" {ends}/>')
 
     def save(self, name):
-        size = f"{self.WIDTH} {self.height}"
-        (HERE / name).write_text(
-            "\n".join(
-                [
-                    f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" '
-                    f'width="{self.WIDTH}" height="{self.height}">',
-                    f"<style>{STYLE}</style>",
-                    '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" '
-                    'markerWidth="8" markerHeight="8" orient="auto-start-reverse">'
-                    '<path d="M0 0 8 4 0 8z" class="tip"/></marker></defs>',
-                    f'<rect width="{self.WIDTH}" height="{self.height}" '
-                    'class="page"/>',
-                    *self.parts,
-                    "</svg>\n",
-                ]
-            )
+        size = f'width="{self.WIDTH}" height="{self.height}"'
+        head = (
+            '<svg xmlns="http://www.w3.org/2000/svg" '
+            f'viewBox="0 0 {self.WIDTH} {self.height}" {size}>\n'
+            f"<style>{STYLE}</style>\n"
+            '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" '
+            'markerWidth="8" markerHeight="8" orient="auto-start-reverse">'
+            '<path d="M0 0 8 4 0 8z" class="tip"/></marker></defs>\n'
+            f'<rect {size} class="page"/>\n'
         )
+        parts = "\n".join(self.parts)
+        (HERE / name).write_text(f"{head}{parts}\n</svg>\n")
 
 
 def gray_to_rgb(gray):
@@ -368,13 +371,16 @@ def percent(share):
     return f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
 
 
+def all_games():
+    return sorted(name for name in gym.registry if name.startswith("ALE/"))
+
+
 def count_same_starts(seeds=3, steps=30):
     """How many games begin the same, whatever the seed?
 
     Same actions, no sticky ones; every screen of 120 frames is compared.
     """
-    names = sorted(name for name in gym.registry if name.startswith("ALE/"))
-    same = 0
+    names, same = all_games(), 0
     for name in names:
         env, ale = make(name, repeat_action_probability=0)
         begins = set()
@@ -450,6 +456,8 @@ def measure_first_finished(lanes=32, games=400, draws=2000, seed=0):
         means.append(scores[dealt].ravel()[first].mean())
     return {
         "lanes": lanes,
+        "random_games": games,
+        "draws": f"{draws:,}",
         "random_score": f"{scores.mean():.2f}",
         "first_finished": f"{np.mean(means):.2f}",
     }
@@ -466,7 +474,126 @@ def measure_order(played):
     return {"order_pixels": f"{100 * max(shares):.1f}\N{NO-BREAK SPACE}%"}
 
 
-def main():
+def play_at_random(ale, frames, seed=0):
+    """Play at most so many frames at random; yield the lives at each."""
+    random, legal = np.random.default_rng(seed), ale.getMinimalActionSet()
+    for frame in range(frames):
+        if frame % 4 == 0:
+            action = legal[random.integers(len(legal))]
+        ale.act(action)
+        yield ale.lives()
+        if ale.game_over():
+            return
+
+
+def count_late_ends(games=2, most=20_000):
+    """How long do games go on without a life, in frames?
+
+    Counted from the frame on which the last life is lost to the game's end,
+    over a few random games of each.
+    """
+    late = {}
+    for name in all_games():
+        env, ale = make(name, repeat_action_probability=0)
+        for seed in range(games if ale.lives() else 0):
+            ale.reset_game()
+            lives = list(play_at_random(ale, most, seed))
+            if not lives[-1] and ale.game_over():
+                last = max(i for i, left in enumerate(lives) if left)
+                late.setdefault(name, []).append(len(lives) - last - 2)
+        env.close()
+    late = {name: max(frames) for name, frames in late.items() if max(frames)}
+    return {
+        "late_games": len(late),
+        "late_least": f"{min(late.values()):,}",
+        "late_most": f"{max(late.values()):,}",
+        "late_which": late,
+    }
+
+
+def count_carried_over(frames=2000):
+    """In how many games does a true reset keep something of the game before?
+
+    After some random play the reset is compared with the first: the memory of
+    the console.
+    """
+    carried = []
+    for name in all_games():
+        env, ale = make(name, repeat_action_probability=0)
+        ale.reset_game()
+        first = ale.getRAM().copy()
+        list(play_at_random(ale, frames))
+        ale.reset_game()
+        if (ale.getRAM() != first).any():
+            carried.append(name)
+        env.close()
+    return {"carried_games": len(carried), "carried_which": carried}
+
+
+def fastest(call, times):
+    """The shortest of so many calls, in seconds: others want the core too."""
+    best = float("inf")
+    for _ in range(times):
+        start = time.perf_counter()
+        call()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def echo(pipe):
+    while True:
+        pipe.send(pipe.recv())
+
+
+def measure_times(screens=4):
+    """How long resets take, a message between processes, four shrinkings.
+
+    The load says whether others were at work.
+    """
+    cpu = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
+    machine = f"one of {os.cpu_count()} cores ({cpu[1]})"
+    machine += f" at a load of {os.getloadavg()[0]:.1f}"
+    env, ale = make("BreakoutNoFrameskip-v4")
+    state = env.unwrapped.clone_state()
+    reset = fastest(ale.reset_game, 300)
+    restore = fastest(lambda: env.unwrapped.restore_state(state), 300)
+
+    context = multiprocessing.get_context("fork")
+    here, there = context.Pipe()
+    process = context.Process(target=echo, args=[there], daemon=True)
+    process.start()
+
+    def message():
+        here.send(("step", 0))
+        here.recv()
+
+    pipe = fastest(message, 20_000)
+    process.kill()
+
+    gray = [ale.getScreenGrayscale() for _ in range(screens)]
+    one_by_one = fastest(lambda: [small(screen) for screen in gray], 3000)
+    at_once = fastest(lambda: cv2.split(small(cv2.merge(gray))), 3000)
+    return {
+        "machine": machine,
+        "reset_ms": f"{1e3 * reset:.1f}",
+        "restore_ms": f"{1e3 * restore:.2f}",
+        "message_us": f"{1e6 * pipe:.0f}",
+        "shrink_saves": percent(1 - at_once / one_by_one),
+    }
+
+
+def told():
+    """What was measured with."""
+    names = "ale-py", "gymnasium", "numpy", "opencv-python"
+    versions = ", ".join(f"{name} {metadata.version(name)}" for name in names)
+    return {
+        "ale": f"ale-py {metadata.version('ale-py')}",
+        "versions": f"Python {platform.python_version()}, {versions}",
+    }
+
+
+def measure():
+    """Make all figures, and return the numbers."""
     played = list(play())
     record(played)
     steps = [played[i] for i in (62, 12, 13, 14, 15)]
@@ -476,9 +603,19 @@ def main():
     draw_pipe()
     facts = draw_maximum() | measure_order(played)
     facts |= count_same_starts() | count_noop_starts()
-    facts |= measure_first_finished()
+    facts |= measure_first_finished() | count_late_ends()
+    return facts | count_carried_over() | measure_times() | told()
+
+
+def main():
+    cv2.setNumThreads(0)
+    file = HERE / "facts.json"
+    if sys.argv[1:] == ["times"]:
+        facts = json.loads(file.read_text()) | measure_times()
+    else:
+        facts = measure()
     text = json.dumps(facts, indent=2)
-    (HERE / "facts.json").write_text(text + "\n")
+    file.write_text(text + "\n")
     print(text)
 
 
