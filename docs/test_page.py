@@ -34,12 +34,17 @@ CSS = (DOCS / "page/page.css").read_text()
 NOTES = (DOCS / "notes.md").read_text()
 RECORDING = json.loads((DOCS / "figures/recording.json").read_text())
 FACTS = json.loads((DOCS / "figures/facts.json").read_text())
+DIFFERENCES = json.loads((DOCS / "figures/differences.json").read_text())
 
 # People link to these.
 ANCHORS = """
     breakout-annotated one-step-taken-apart what-the-agent-sees one-game
-    what-ends-an-episode the-stack a-game-in-another-process many-games
-    when-a-worker-dies playing
+    which-frames-are-seen how-to-count what-ends-an-episode what-done-means
+    a-lost-life-elsewhere the-stack what-it-takes-to-remember
+    chance-or-the-lack-of-it which-id-is-which a-game-in-another-process
+    many-games how-fast-it-is when-a-worker-dies what-the-caller-sees playing
+    what-others-do-differently how-to-evaluate what-is-left-out
+    where-the-numbers-come-from where-to-read-on
 """.split()
 
 
@@ -120,18 +125,14 @@ def test_every_source_line_is_on_the_page_once_and_in_order():
 
 def test_every_source_line_is_in_the_markdown_once_and_in_order():
     shown = iter(MARKDOWN.splitlines())
-    for _, part in weave.blocks(SOURCE):
-        for row, text in part:
+    blocks = weave.blocks(SOURCE)
+    for block in blocks:
+        for row, text in enumerate(block.lines, block.row):
             if text.strip():
                 assert text.strip() in map(str.strip, shown), row
     fenced = re.findall(r"^```python\n(.*?)^```", MARKDOWN, re.M | re.S)
     fenced = "".join(fenced).splitlines()
-    code = [
-        text
-        for kind, part in weave.blocks(SOURCE)
-        if kind != "prose"
-        for _, text in part
-    ]
+    code = [line for block in blocks if block.is_code for line in block.lines]
     shown = [line for line in fenced if line.strip()]
     assert shown == [line for line in code if line.strip()] + re.findall(
         "^(?:training|evaluation) =.*", MARKDOWN, re.M
@@ -143,17 +144,35 @@ def test_the_weaver_on_a_small_module():
         '"""\n# T\n"""\nx = """\n# no prose\n"""\n\n# ## S\n# Why.\n'
         'def f():\n    """Do."""\n    # So.\n    return x  # shape\n'
     )
-    kinds = [
-        (kind, [row for row, _ in part]) for kind, part in weave.blocks(source)
+    found = [(b.kind, b.row, b.end) for b in weave.blocks(source)]
+    assert found == [
+        ("prose", 1, 4),
+        ("code", 4, 7),
+        ("prose", 8, 10),
+        ("head", 10, 11),
+        ("prose", 11, 13),
+        ("code", 13, 14),
     ]
-    assert kinds == [
-        ("prose", [1, 2, 3]),
-        ("code", [4, 5, 6]),
-        ("prose", [8, 9]),
-        ("head", [10]),
-        ("prose", [11, 12]),
-        ("code", [13]),
-    ]
+
+
+def test_a_picture_that_is_too_large_is_linked(monkeypatch):
+    monkeypatch.setattr(weave, "LARGEST", 0)
+    html = weave.markdown_to_html()("![A film.](game.png \"Of *it*.\")")
+    assert '<a href="game.png">A film.</a>' in html and "<em>it</em>" in html
+    assert "base64" not in html
+
+
+def test_a_note_waits_for_its_picture(monkeypatch, tmp_path):
+    shutil.copytree(DOCS, tmp_path / "docs")
+    monkeypatch.setattr(weave, "DOCS", tmp_path / "docs")
+    (tmp_path / "docs/notes.md").write_text(
+        "<!-- after: playing if film.webp -->\n![F](film.webp)\n"
+        "<!-- after: playing -->\nMore, {{games}} and {{facts[games]}}.\n"
+    )
+    more = f"More, {FACTS['games']} and {FACTS['games']}."
+    assert weave.notes() == {("after", "playing"): [more]}
+    (tmp_path / "docs/film.webp").write_bytes(b"")
+    assert weave.notes() == {("after", "playing"): ["![F](film.webp)", more]}
 
 
 def test_all_links_lead_somewhere():
@@ -277,7 +296,37 @@ def test_sums():
     assert f"{4 * 84 * 84 * 1e6 / 1e9:.1f} GB" == "28.2 GB" in NOTES
     assert f"{84 * 84 * 1e6 / 1e9:.1f} GB" == "7.1 GB" in NOTES
     assert f"{8 * 4 * 84 * 84 / 1e3:.0f} kB" == "226 kB" in NOTES
-    assert set(re.findall(r"{{(\w+)}}", NOTES)) <= set(FACTS)
+
+
+def test_the_tables_of_others_say_what_was_seen():
+    for name, row, seen in [
+        ("Gymnasium", "starts over.*first screen, four times", [False, 4, 0]),
+        ("ALE", "starts over.*three black", [False, 1, 3]),
+        ("CleanRL", "goes on.*four times", [True, 4, 0]),
+        ("SB3", "goes on.*three black", [True, 1, 3]),
+        ("EnvPool", "goes on.*three old", [True, 1, 0]),
+    ]:
+        row = rf"^\|[^|]*{name}[^|]*, `\w+` \| .*{row}"
+        assert re.search(row, NOTES, re.M)
+        assert list(DIFFERENCES[name].values())[:3] == seen
+    assert DIFFERENCES["EnvPool"]["of the episode before"] == 3
+
+
+@pytest.mark.parametrize(
+    "mode, done, same",
+    [("restart", True, 4), ("continue", True, 4), ("ignore", False, 1)],
+)
+def test_done_means_what_the_table_says(mode, done, same):
+    assert re.search(rf'^\| `"{mode}"` \| `{done}`', NOTES, re.M)
+    one = game.Game(0, on_life_loss=mode)
+    one.reset()
+    lives, over = one.env.unwrapped.ale.lives, False
+    while lives() == 5 and not over:
+        obs_4, _, over, info = one.step(1)
+    assert over == done
+    assert lives() == (5 if mode == "restart" else 4)
+    assert (info is not None) == (mode == "restart")
+    assert sum((picture == obs_4[3]).all() for picture in obs_4) == same
 
 
 def test_what_is_left_out_takes_one_line(monkeypatch):
@@ -399,7 +448,7 @@ def visit(chromium):
     """Open the page; in the end nobody has complained or asked elsewhere."""
     complaints, pages = [], []
 
-    def visit(width=1280, scheme="light", height=900, **options):
+    def visit(width=1280, scheme="light", path=DOCS, height=900, **options):
         page = chromium.new_page(
             viewport={"width": width, "height": height},
             color_scheme=scheme,
@@ -414,7 +463,7 @@ def visit(chromium):
                 or complaints.append(request.url)
             ),
         )
-        page.goto((DOCS / "index.html").as_uri())
+        page.goto((path / "index.html").as_uri())
         pages.append(page)
         return page
 
@@ -539,6 +588,29 @@ def test_the_figure_shows_what_game_returns(visit):
         assert b"".join(map(base64.b64decode, stack)) == obs_4.tobytes()
 
 
+def test_a_film_stands_still_for_who_wants_less_motion(
+    visit, monkeypatch, tmp_path
+):
+    docs = shutil.copytree(DOCS, tmp_path / "docs")
+    monkeypatch.setattr(weave, "DOCS", docs)
+    cv2.imwrite(str(docs / "agent.webp"), np.zeros((84, 84), np.uint8))
+    (docs / "index.html").write_text(weave.html_page(SOURCE))
+    page = visit(path=docs, reduced_motion="reduce")
+    film, button = [page.locator(f".agent {tag}") for tag in ("img", "button")]
+    expect(button).to_have_text("Play")
+    assert not film.is_visible()
+    button.click()
+    assert film.is_visible() and button.inner_text() == "Pause"
+
+
+def test_tables_on_a_phone_are_lists_of_rows(visit):
+    page = visit(360)
+    cell = page.locator("#what-done-means + .wide td").nth(1)
+    assert cell.get_attribute("data-label") == "done after a lost life"
+    assert page.evaluate("""[...document.querySelectorAll(".wide")]
+        .every((box) => box.scrollWidth <= box.clientWidth)""")
+
+
 def test_copying_the_module(visit):
     page = visit()
     page.evaluate("""Object.defineProperty(navigator, "clipboard", { value: {
@@ -559,6 +631,8 @@ def test_a_click_shows_a_names_other_places(visit):
     assert f"{hits.count()} places" in page.locator("#found").inner_text()
     page.keyboard.press("Escape")
     assert hits.count() == 0
+    page.locator(":not(pre) > code", has_text="obs_4[").first.click()
+    assert hits.count() >= 5
 
 
 def test_without_javascript(visit):

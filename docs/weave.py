@@ -9,8 +9,8 @@ Docstrings and comments that fill a line are Markdown, everything else is code.
 Each source line comes out once and in order. `docs/notes.md` holds the prose
 that belongs to no line of code. Each part of it begins with a comment that
 says where it goes: `<!-- inside: the-stack -->` under the first prose of that
-section, `<!-- after: the-stack -->` behind its code. Numbers in it are written
-`{{name}}` and come from `docs/figures/facts.json`.
+section, `<!-- after: the-stack -->` behind its code, and with `if agent.webp`
+at the end only if there is that file. `{{name}}` in it is a measured number.
 """
 
 import ast
@@ -20,73 +20,103 @@ import json
 import re
 import sys
 import tokenize
+from dataclasses import dataclass
 from html import escape
+from itertools import groupby
 from pathlib import Path
 
+import pygments
 from markdown_it import MarkdownIt
+from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
-from pygments.token import STANDARD_TYPES, Name
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
+MEASURED = [
+    "figures/facts.json", "figures/differences.json", "benchmark.json",
+    "chaos.json",
+]
+NOTES = "inside", "after"
 MOVING = "figures/moving.svg"  # in a browser, the figure to move instead
 IT_MOVES = "\n\n(In [docs/index.html](docs/index.html) it moves.)"
+LARGEST = 600_000  # bytes of a picture that index.html takes in
 
 
 # Reading
 
 
-def blocks(source):
-    """Return the source as `(kind, [(line number, text), ...])`, in order.
+@dataclass
+class Block:
+    """Lines of one kind, from line `row` of the source on.
 
     The kind is "prose", "code", or "head" for the first lines of a class or
-    function that has a docstring. A heading begins a new block. Blank lines
-    are kept inside a block and dropped between two.
+    function that has a docstring; "inside" or "after" for a note.
     """
-    lines = source.splitlines()
-    kinds = {i: "code" for i, line in enumerate(lines, 1) if line.strip()}
-    texts, starts, fenced = dict(enumerate(lines, 1)), set(), False
+
+    kind: str
+    row: int
+    lines: list
+
+    text = property(lambda self: "\n".join(self.lines))
+    end = property(lambda self: self.row + len(self.lines))
+    is_code = property(lambda self: self.kind in ("code", "head"))
+
+
+def blocks(source):
+    """Return the source as a list of blocks, in order.
+
+    A heading begins a new one. Blank lines are kept inside a block and
+    dropped between two.
+    """
+    lines = ["", *source.splitlines()]  # the first is number 1
+    kinds = ["code" if line.strip() else "" for line in lines]
+    starts, fenced, found = set(), False, []
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         row, col = token.start
         if token.type == tokenize.COMMENT and not token.line[:col].strip():
-            kinds[row], texts[row] = "prose", re.sub("^# ?", "", token.string)
+            kinds[row], lines[row] = "prose", re.sub("^# ?", "", token.string)
     for node in ast.walk(ast.parse(source)):
         documented = ast.Module, ast.ClassDef, ast.FunctionDef
         if not isinstance(node, documented) or not ast.get_docstring(node):
             continue
         doc = node.body[0].value
         for row in range(doc.lineno, doc.end_lineno + 1):
-            text = re.sub(rf"^ {{0,{doc.col_offset}}}", "", lines[row - 1])
-            kinds[row], texts[row] = "prose", text.replace('"""', "").rstrip()
+            text = re.sub(rf"^ {{0,{doc.col_offset}}}", "", lines[row])
+            kinds[row], lines[row] = "prose", text.replace('"""', "").rstrip()
         if not isinstance(node, ast.Module):
             first = min(n.lineno for n in [node, *node.decorator_list])
-            kinds |= dict.fromkeys(range(first, doc.lineno), "head")
+            kinds[first : doc.lineno] = ["head"] * (doc.lineno - first)
             starts.add(first)
-    for row in filter(lambda row: kinds[row] == "prose", sorted(kinds)):
-        fenced ^= texts[row].startswith("```")
-        if not fenced and texts[row].startswith("#"):
-            starts.add(row)
-    found = []
-    for row, kind in sorted(kinds.items()):
-        part = found[-1][1] if found and kind == found[-1][0] else []
-        if not part or row in starts and any(text for _, text in part):
-            found.append((kind, part := []))
-        part += [(i, "") for i in range(part[-1][0] + 1, row)] if part else []
-        part.append((row, texts[row]))
+    for row, (kind, line) in enumerate(zip(kinds, lines)):
+        if kind == "prose":
+            fenced ^= line.startswith("```")
+            if line.startswith("#") and not fenced:
+                starts.add(row)
+        last = found[-1] if found else Block("", 0, [])
+        if kind == last.kind and not (row in starts and any(last.lines)):
+            last.lines += [""] * (row - last.end) + [line]
+        elif kind:
+            found.append(Block(kind, row, [line]))
     return found
 
 
 def notes():
-    """`{(place, slug): Markdown}` of `notes.md`, facts in their places."""
-    facts = json.loads((DOCS / "figures/facts.json").read_text())
-    text = fill((DOCS / "notes.md").read_text(), **facts)
-    parts = re.split(r"<!-- (inside|after): (\S+) -->\n", text)[1:]
-    keys = zip(parts[::3], parts[1::3])
-    return dict(zip(keys, map(str.strip, parts[2::3])))
+    """Return `{(kind, slug): [Markdown, ...]}` of `notes.md`."""
+    files = map(DOCS.joinpath, MEASURED)
+    facts = {file.stem: json.loads(file.read_text()) for file in files}
+    text = (DOCS / "notes.md").read_text()
+    text, found = fill(text, **facts, **facts["facts"]), {}
+    parts = re.split(r"<!-- (\w+): (\S+)(?: if (\S+))? -->\n", text)[1:]
+    for kind, place, needed, text in zip(*[iter(parts)] * 4):
+        if not needed or (DOCS / needed).exists():
+            found.setdefault((kind, place), []).append(text.strip())
+    return found
 
 
 def fill(template, **parts):
-    return re.sub(r"{{(\w+)}}", lambda m: str(parts[m[1]]), template)
+    """Put what `{{name}}` or `{{name[key]}}` stands for in its place."""
+    put = "{{{}}}".format
+    return re.sub(r"{{(.+?)}}", lambda m: put(m[1]).format(**parts), template)
 
 
 def slug(title):
@@ -95,51 +125,57 @@ def slug(title):
 
 
 def story(source):
-    """Yield `(kind, text, lines)`: the source's blocks and the notes between.
+    """Return the source's blocks with the notes between them."""
+    told, extra, here = [], notes(), None
 
-    The kind of a note is "inside" or "after".
-    """
-    extra, here = notes(), None
-    for kind, part in blocks(source):
-        text = "\n".join(text for _, text in part)
-        heading = kind == "prose" and re.match(r"\s*#+ +(.+)", text)
+    def note(kind):
+        if (kind, here) in extra:
+            text = "\n\n".join(extra.pop((kind, here)))
+            told.append(Block(kind, 0, text.splitlines()))
+
+    for block in blocks(source):
+        heading = not block.is_code and re.match(r"\s*#+ +(.+)", block.text)
         if heading:
-            if ("after", here) in extra:
-                yield "after", extra.pop(("after", here)), None
+            note("after")
             here = slug(heading[1])
-        yield kind, text, part
-        if ("inside", here) in extra:
-            yield "inside", extra.pop(("inside", here)), None
-    if ("after", here) in extra:
-        yield "after", extra.pop(("after", here)), None
+        told.append(block)
+        note("inside")
+    note("after")
     if extra:
         raise SystemExit(f"notes.md: no section for {list(extra)}")
+    return told
+
+
+def contents(told):
+    """A list of links to all headings below the title."""
+    text = "\n".join(block.text for block in told if not block.is_code)
+    return "\n".join(
+        f"{'  ' * (len(marks) - 2)}- [{title}](#{slug(title)})"
+        for marks, title in re.findall(r"^(##+) +(.+)", text, re.M)
+    )
 
 
 # Markdown
 
 
 def markdown_page(source):
-    out, contents, before = [], ["## Contents\n"], None
-    for kind, text, part in story(source):
-        if kind in ("code", "head"):
-            if before:  # code follows code
-                fence = out.pop().removeprefix("```python\n")[:-4]
-                text = fence + "\n" * (part[0][0] - before) + text
-            out.append(f"```python\n{text}\n```")
-            before = part[-1][0]
+    told, lines = story(source), source.splitlines()
+    out = []
+    for is_code, group in groupby(told, key=lambda block: block.is_code):
+        group = list(group)
+        if is_code:
+            code = "\n".join(lines[group[0].row - 1 : group[-1].end - 1])
+            out.append(f"```python\n{code}\n```")
             continue
-        if kind in ("inside", "after"):
-            text = re.sub(r"\]\((?!http|#|\.\./)", "](docs/", text)
-            text = text.replace("](../", "](")
-            text = re.sub(r'(!\[.*\]\(\S+) "(.*)"\)', r"\1)\n\n*\2*", text)
-            text += IT_MOVES if MOVING in text else ""
-        for marks, title in re.findall(r"^(##+) +(.+)", text, re.M):
-            indent = "  " * (len(marks) - 2)
-            contents.append(f"{indent}- [{title}](#{slug(title)})")
-        out.append(text.strip())
-        before = None
-    return "\n\n".join([out[0], "\n".join(contents), *out[1:]]) + "\n"
+        for block in group:
+            text = block.text.strip()
+            if block.kind != "prose":  # its paths start from docs/
+                text = re.sub(r"\]\((?!http|#)", "](docs/", text)
+                text = re.sub(r'(!\[.*\]\(\S+) "(.*)"\)', r"\1)\n\n*\2*", text)
+                text += IT_MOVES if MOVING in text else ""
+            out.append(text)
+    out.insert(1, "## Contents\n\n" + contents(told))
+    return "\n\n".join(out) + "\n"
 
 
 # HTML
@@ -147,157 +183,139 @@ def markdown_page(source):
 
 def highlight(source, names=()):
     """The source's lines as HTML; those of `names` have the class `own`."""
-    html = ""
-    for kind, value in PythonLexer(stripnl=False).get_tokens(source):
-        css = STANDARD_TYPES.get(kind, "")
-        css += " own" if kind in Name and value in names else ""
-        for piece in re.split("(\n)", value):
-            text = escape(piece, quote=False)
-            plain = not css or not piece.strip()
-            html += text if plain else f'<span class="{css}">{text}</span>'
-    return html.split("\n")
+
+    def own(name):
+        kind = f"{name[1]} own" if name[2] in names else name[1]
+        return f'<span class="{kind}">{name[2]}<'
+
+    form = HtmlFormatter(nowrap=True)
+    html = pygments.highlight(source, PythonLexer(stripnl=False), form)
+    return re.sub(r'<span class="(n\w*)">(\w+)<', own, html).split("\n")
 
 
 def own_names(source):
     """The names that the module itself gives to something."""
-    nodes = list(ast.walk(ast.parse(source)))
-    names = {node.arg for node in nodes if isinstance(node, ast.arg)}
-    for node in nodes:
-        if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
-            names.add(node.name)
-        elif isinstance(getattr(node, "ctx", None), ast.Store):
-            names.add(getattr(node, "id", getattr(node, "attr", "")))
+    names = set()
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case (
+                ast.ClassDef(name=name)
+                | ast.FunctionDef(name=name)
+                | ast.arg(arg=name)
+                | ast.Name(id=name, ctx=ast.Store())
+                | ast.Attribute(attr=name, ctx=ast.Store())
+            ):
+                names.add(name)
     return {name for name in names if len(name) > 1} - {"self"}
 
 
-class Prose:
-    """Markdown to HTML, keeping a list of the headings met."""
-
-    def __init__(self):
-        self.headings = []
-        self.md = MarkdownIt("commonmark").enable("table")
-        self.md.options["highlight"] = lambda code, language, _: (
-            "\n".join(highlight(code)) if language == "python" else ""
-        )
-        rules = self.md.renderer.rules
-        rules["table_open"] = lambda *_: '<div class="wide"><table>\n'
-        rules["table_close"] = lambda *_: "</table></div>\n"
-
-    def render(self, text):
-        tokens = self.md.parse(text)
-        for i, token in enumerate(tokens):
-            if token.type == "heading_open":
-                self.heading(token, tokens[i + 1])
-            elif token.content.startswith("![") and token.type == "inline":
-                images = [c for c in token.children if c.type == "image"]
-                token.content = "".join(map(self.figure, images))
-                token.type = "html_block"
-                tokens[i - 1].hidden = tokens[i + 1].hidden = True
-        return self.md.renderer.render(tokens, self.md.options, {})
-
-    def heading(self, opening, title):
-        anchor, text = slug(title.content), title.content
-        plain = "".join(child.content for child in title.children)
-        self.headings.append((int(opening.tag[1]), anchor, plain))
-        opening.attrSet("id", anchor)
-        linked = self.md.parseInline(f"[{text}](#{anchor})")
-        title.children = linked[0].children
-
-    def figure(self, image):
-        path = image.attrs["src"].removeprefix("docs/")
-        data = base64.b64encode((DOCS / path).read_bytes()).decode()
-        picture = (
-            f'<img src="data:image/svg+xml;base64,{data}" '
-            f'alt="{escape(image.content)}">'
-        )
-        caption = self.md.renderInline(image.attrs.get("title", ""))
-        if path == MOVING:
-            page = (DOCS / "page/moving.html").read_text()
-            return fill(page, picture=picture, caption=caption)
-        caption = f"<figcaption>{caption}</figcaption>"
-        return f"<figure>{picture}{caption}</figure>\n"
-
-
-def contents(headings):
-    out, depth = "", 1
-    for level, anchor, title in headings[1:]:
-        out += "<ol><li>" * (level - depth)
-        out += "</li></ol>" * (depth - level)
-        out += "</li><li>" * (depth >= level)
-        out += f'<a href="#{anchor}">{escape(title)}</a>'
-        depth = level
-    return (
-        f'<nav id="contents" aria-label="Contents"><p>Contents</p>{out}'
-        f"{'</li></ol>' * (depth - 1)}</nav>"
+def markdown_to_html():
+    """Return a function from Markdown to HTML."""
+    md = MarkdownIt("commonmark").enable("table")
+    md.options["highlight"] = lambda code, language, _: (
+        "\n".join(highlight(code)) if language == "python" else ""
     )
+    md.renderer.rules |= {
+        "table_open": lambda *_: '<div class="wide"><table>\n',
+        "table_close": lambda *_: "</table></div>\n",
+        "image": lambda tokens, i, *_: figure(tokens[i], md.renderInline),
+    }
+
+    def html(text):
+        tokens, labels = md.parse(text), []
+        for before, token, behind in zip(tokens, tokens[1:], tokens[2:]):
+            if before.type == "heading_open":
+                anchor = slug(token.content)
+                before.attrSet("id", anchor)
+                link = md.parseInline(f"[{token.content}](#{anchor})")
+                token.children = link[0].children
+            elif before.type == "thead_open":
+                labels.clear()
+            elif before.type == "th_open":
+                labels.append(token.content.replace("`", ""))
+            elif before.type == "td_open":  # told in each cell on a phone
+                before.attrSet("data-label", labels[0])
+                labels.append(labels.pop(0))
+            elif token.type == "inline" and token.content.startswith("!["):
+                before.hidden = behind.hidden = True  # figures, no paragraph
+        return md.renderer.render(tokens, md.options, {})
+
+    return html
 
 
-def as_row(cells):
-    """A row of prose beside code, from `(kind, HTML)` in source order.
+def figure(image, to_html):
+    path, alt = image.attrs["src"], escape(image.content)
+    caption = to_html(image.attrs.get("title", ""))
+    data = (DOCS / path).read_bytes()
+    kind = Path(path).suffix[1:].replace("svg", "svg+xml")
+    source = f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
+    picture = f'<img src="{source}" alt="{alt}">'
+    if len(data) > LARGEST:
+        picture = f'<a href="{path}">{alt}</a>'
+    if path == MOVING:
+        page = (DOCS / "page/moving.html").read_text()
+        return fill(page, picture=picture, caption=caption)
+    caption = f"<figcaption>{caption}</figcaption>"
+    return f'<figure class="{Path(path).stem}">{picture}{caption}</figure>\n'
 
-    What comes before the docstring is of the class `first`, the docstring
-    and the body beside it `second`.
-    """
-    kinds = [kind for kind, _ in cells]
-    shape, html, part = "row", "", "first"
-    if "head" in kinds:
-        shape = "row head bare" if kinds[0] == "head" else "row head"
-    for kind, inner in cells:
-        side = "code" if kind == "head" else kind
-        html += f'<div class="{side} {part}">{inner}</div>\n'
-        part = "second" if kind == "head" else part
-    return f'<div class="{shape}">{html}</div>'
+
+def rows(told):
+    """Group the story: prose and the code beside it, or a note alone."""
+    found, full = [], True
+    for block in told:
+        kinds = [] if full else [one.kind for one in found[-1]]
+        again = block.kind == "head" and "head" in kinds
+        if not kinds or again or block.kind == "after":
+            found.append([])
+        found[-1].append(block)
+        alone = found[-1][0].kind in NOTES or block.row == 1
+        full = alone or block.kind == "code"
+    return found
 
 
 def html_page(source):
-    prose, lines = Prose(), highlight(source, own_names(source))
-    rows, cells, aside = [], [], ""
-    for kind, text, part in story(source):
-        kinds = [kind for kind, _ in cells]
-        note = kind == "after" or kind == "inside" and not cells
-        full = kinds[-1:] == ["code"] or kind == "head" and "head" in kinds
-        if cells and (note or full):
-            rows.append(as_row(cells))
-            cells = []
-        if note:
-            rows.append(f'<div class="note">{prose.render(text)}</div>')
-        elif kind == "inside":
-            aside = f'<div class="aside">{prose.render(text)}</div>'
-        elif kind == "prose":
-            html = prose.render(text)
-            html = f'<div data-lines="{part[0][0]}-{part[-1][0]}">{html}</div>'
-            before = cells.pop()[1] if kinds[-1:] == ["prose"] else ""
-            cells.append(("prose", before + html))
-            if part[0][0] == 1:  # the module's docstring, beside the contents
-                rows.append(as_row([*cells, ("nav", "{{nav}}")]))
-                cells = []
-        else:
-            html = (
-                "<pre><code>"
-                + "\n".join(
-                    f'<span id="L{i}" data-n="{i}">{lines[i - 1]}</span>'
-                    for i, _ in part
-                )
-                + "</code></pre>"
+    to_html, told = markdown_to_html(), story(source)
+    lines = ["", *highlight(source, own_names(source))]
+    nav = f"<p>Contents</p>\n{to_html(contents(told))}"
+    nav = f'<nav id="contents" aria-label="Contents">{nav}</nav>'
+
+    def cell(block):
+        if block.is_code:
+            code = "\n".join(
+                f'<span id="L{i}" data-n="{i}">{lines[i]}</span>'
+                for i in range(block.row, block.end)
             )
-            if aside and kind == "head":  # beside the body, below the prose
-                cells.append(("prose", cells.pop()[1] + aside))
-            elif aside:  # there is room for it below the code
-                html += aside
-            cells.append((kind, html))
-            aside = ""
-    rows += [as_row(cells)] if cells else []
-    nav = contents(prose.headings)
+            return f"<pre><code>{code}</code></pre>"
+        text = to_html(block.text)
+        if block.kind != "prose":
+            return text
+        return f'<div data-lines="{block.row}-{block.end - 1}">{text}</div>'
+
+    def as_html(row):
+        """What comes before a docstring is `first`, the rest `second`."""
+        if row[0].kind in NOTES:
+            return f'<div class="note">{cell(row[0])}</div>'
+        kinds, html, part = [block.kind for block in row], "", "first"
+        for is_code, group in groupby(row, key=lambda block: block.is_code):
+            inner = "".join(map(cell, group))
+            side = "code" if is_code else "prose"
+            html += f'<div class="{side} {part}">{inner}</div>\n'
+            part = "second" if is_code else part  # only a head goes on
+        if row[0].row == 1:
+            html += f'<div class="nav first">{nav}</div>'
+        head = " head" * ("head" in kinds) + " bare" * (kinds[0] == "head")
+        return f'<div class="row{head}">{html}</div>'
+
     page = {
-        name: (DOCS / "page" / name).read_text()
-        for name in ["page.html", "page.css", "page.js"]
+        name: (DOCS / "page" / f"page.{name}").read_text()
+        for name in ["html", "css", "js"]
     }
     return fill(
-        page["page.html"],
-        title=prose.headings[0][2],
-        style=page["page.css"],
-        script=page["page.js"],
-        main="\n".join(rows).replace("{{nav}}", nav),
+        page["html"],
+        title=re.search("^# (.+)", told[0].text, re.M)[1],
+        style=page["css"],
+        script=page["js"],
+        main="\n".join(map(as_html, rows(told))),
         recording=(DOCS / "figures/recording.json").read_text().strip(),
         source=json.dumps(source).replace("<", "\\u003c"),
     )
@@ -309,17 +327,15 @@ def main():
         ROOT / "game.md": markdown_page(source),
         DOCS / "index.html": html_page(source),
     }
-    check = "--check" in sys.argv[1:]
-    stale = [
-        path
-        for path, page in pages.items()
-        if not path.exists() or path.read_text() != page
-    ]
-    for path in stale:
-        print(f"{path.relative_to(ROOT)} {'is stale' if check else 'written'}")
+    check, stale = "--check" in sys.argv[1:], False
+    for path, page in pages.items():
+        if path.exists() and path.read_text() == page:
+            continue
+        stale = True
+        print(path.relative_to(ROOT), "is stale" if check else "written")
         if not check:
-            path.write_text(pages[path])
-    return 1 if check and stale else 0
+            path.write_text(page)
+    return int(check and stale)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ const read = (id) => JSON.parse($(id).textContent);
 
 // Boxes that scroll sideways can be reached by keyboard.
 function reachable() {
-  for (const box of document.querySelectorAll("pre, .wide")) {
+  for (const box of document.querySelectorAll("pre, .wide, .benchmark")) {
     if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
     else box.removeAttribute("tabindex");
   }
@@ -32,13 +32,16 @@ $("copy").addEventListener("click", async () => {
 });
 
 // A click on one of the module's names shows its other places.
-const places = new Map();
+// The prose has a name of its own for an observation.
+const places = new Map([["obs_4", []]]);
+const nameOf = ({ textContent }) =>
+  textContent.replace(/[([].*/, "").split(".").pop();
 for (const part of document.querySelectorAll(".code .own")) {
   const name = part.textContent;
   if (!places.has(name)) places.set(name, []);
 }
 for (const part of document.querySelectorAll(".own, :not(pre) > code")) {
-  const name = part.textContent.replace(/\(.*/, "").split(".").pop();
+  const name = nameOf(part);
   if (!places.has(name) || part.closest("a")) continue;
   part.classList.add("own");
   places.get(name).push(part);
@@ -67,12 +70,34 @@ function show(name) {
 document.addEventListener("click", (event) => {
   const part = event.target.closest(".own");
   if (!part || String(getSelection())) return;
-  const name = part.textContent.replace(/\(.*/, "").split(".").pop();
+  const name = nameOf(part);
   show(part.classList.contains("hit") ? null : name);
 });
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") show(null);
 });
+
+// A film can be stopped, and stands still for who wants less motion.
+for (const film of document.querySelectorAll("figure.agent img")) {
+  const still = document.createElement("canvas");
+  const button = document.createElement("button");
+  still.setAttribute("role", "img");
+  still.setAttribute("aria-label", film.alt);
+  const stop = (stopped) => {
+    still.hidden = !stopped;
+    film.hidden = stopped;
+    button.textContent = stopped ? "Play" : "Pause";
+  };
+  button.type = "button";
+  button.addEventListener("click", () => stop(still.hidden));
+  film.after(still, button);
+  film.decode().then(() => {
+    still.width = film.naturalWidth;
+    still.height = film.naturalHeight;
+    still.getContext("2d").drawImage(film, 0, 0);
+    stop(matchMedia("(prefers-reduced-motion: reduce)").matches);
+  });
+}
 
 // The figure to move. The recording holds, for each screen, the rectangles
 // that changed; the rest is worked out here as `game.py` does it.
@@ -256,8 +281,8 @@ function moving() {
     const shown = step.frames.length;
     if (step.done) {
       return `The ball is lost on frame ${shown}, and the step stops there: ` +
-        "done. Its picture goes to game.final_obs. The game has started over " +
-        "already: the stack is its first screen, four times.";
+        "done. Its picture goes to game.final_obs. The game has started " +
+        "over already: the stack is its first screen, four times.";
     }
     if (i - step.before < 4) {
       return "A new episode: the stack is filled with its first screen and " +
@@ -285,7 +310,7 @@ function moving() {
       $("step").value = +$("step").value + 1;
       if (+$("step").value === steps.length) stop();
       draw();
-    }, 150);
+    }, 1000 / 7.5);
   });
   $("step").max = steps.length;
   $("step").addEventListener("input", draw);
