@@ -80,43 +80,6 @@ def shrink(screens):
     return pictures
 
 
-# ### What may come in
-#
-# A wrong shape, a NaN or an action of another game is a bug in the caller, and
-# is reported before any game has moved. One test serves a single action, of
-# shape `()`, and a batch of them. Whole floats are refused too: an action that
-# is a float is one that somebody forgot to turn into an index.
-
-
-def require(condition, expected, got):
-    """Raise a `ValueError` that says what was expected, if it isn't so."""
-    if not condition:
-        raise ValueError(f"expected {expected}, got {got!r}")
-
-
-def check_number(name, value, least=0):
-    """Return `value` as an `int`, which must be at least `least`."""
-    number = operator.index(value)
-    require(number >= least, f"{name} of at least {least}", value)
-    return number
-
-
-def check_actions(actions, shape, meanings):
-    """Return `actions` as plain numbers, or raise a `ValueError`.
-
-    `meanings` names the game's actions in their order. Integers of Python,
-    NumPy and PyTorch are fine.
-    """
-    array, most, names = np.array(None), len(meanings) - 1, ", ".join(meanings)
-    with contextlib.suppress(TypeError, ValueError, RuntimeError):
-        array = np.asarray(actions)
-    right = array.dtype.kind in "iu" and array.shape == shape
-    right = right and ((array >= 0) & (array <= most)).all()
-    expected = f"whole numbers from 0 to {most} ({names}), of shape {shape}"
-    require(right, expected, actions)
-    return array.tolist()
-
-
 # ## One game
 
 
@@ -139,8 +102,8 @@ class Game:
 
     # Ids differ in how many frames a step takes: `…NoFrameskip-v4` one, `…-v4`
     # two to four at random, `ALE/…-v5` four. With `frameskip=1` what happens
-    # in each frame is up to us, and ids differ in one thing alone: whether an
-    # action may stick, which comes further down. The console's memory serves
+    # in each frame is up to us, and what is left between them is whether
+    # actions are sticky, which comes further down. The console's memory serves
     # as the environment's own observation because it costs next to nothing:
     # nobody looks at it.
     def __init__(self, seed, env_id=BREAKOUT, *, on_life_loss="restart",
@@ -163,11 +126,13 @@ class Game:
     def step(self, action):
         """Hold `action` for four frames.
 
-        Returns `obs_4, reward, done, episode_info`: the observation
-        `uint8 (4, 84, 84)`, the caller's own; the reward; whether an episode
-        is over, and then `obs_4` is the first of the next one; and `None`, or
-        if the emulator was reset the whole game's `{"reward", "length",
-        "truncated"}`, its length in steps.
+        Returns `obs_4, reward, done, episode_info`:
+
+        - `obs_4`: `uint8 (4, 84, 84)`, oldest picture first, the caller's own;
+        - `reward`: the points of these four frames;
+        - `done`: an episode is over, and `obs_4` is the first of the next;
+        - `episode_info`: `None`, or if the emulator was reset, of the whole
+          game `{"reward", "length", "truncated"}`, its length in steps.
 
         Raises `ResetNeeded` before the first `reset`, and `ValueError` for an
         action that isn't the game's, which then hasn't moved.
@@ -217,7 +182,7 @@ class Game:
         self._score, self._length = self._score + reward, self._length + 1
         return float(np.sign(reward)) if self._clip_reward else reward
 
-    # ### What ends an episode
+    # ## What ends an episode
     #
     # In a game of five lives an agent learns sooner what to avoid if each lost
     # life ends an episode. But then it never learns that a life can be spent,
@@ -225,13 +190,13 @@ class Game:
     # advise against it. So there are three modes. `"restart"` ends the episode
     # and starts the game over, as labml's tutorial and Gymnasium do.
     # `"continue"` ends it and goes on with the same game, as OpenAI's
-    # Baselines and most after them do. With `"ignore"` only the end of the
-    # game ends an episode.
+    # Baselines and [most after them](#a-lost-life-elsewhere) do. With
+    # `"ignore"` only the end of the game ends an episode.
     #
     # A lost life counts if at least so many are left: 0 for `"restart"`, 1 for
     # `"continue"`, more than there ever are for `"ignore"`. When the last life
-    # is lost, `"continue"` waits for the end of the game, as Baselines
-    # do: in 12 of 104 games that comes 48 to 5,700 frames later, and nobody
+    # is lost, `"continue"` waits for the end of the game, as Baselines do: in
+    # a dozen of 104 games that comes later, by up to 5,700 frames, and nobody
     # wants those as an episode.
     MODES = {"restart": 0, "continue": 1, "ignore": float("inf")}
 
@@ -250,6 +215,8 @@ class Game:
         self.final_obs = np.array(self.pictures)  # (4, 84, 84)
         return True, self._begin(restart=over or self._mode == "restart")
 
+    # ### FIRE first
+    #
     # Breakout waits for FIRE to serve the ball, and an agent may take long to
     # find that out. With `fire_on_reset` it is pressed for one step before
     # each episode's first observation, and nothing of that step counts
@@ -276,15 +243,15 @@ class Game:
     # console boot. When lives are lost every 30 to 60 steps that adds up. So
     # the state after the first reset is kept as a snapshot and put back at
     # each later one, in 0.03 ms. Every game then starts from the same state,
-    # and depends on the seed and the actions alone; a true reset carries a few
-    # bytes over in twenty games.
+    # and depends on the seed and the actions alone; a true reset keeps some
+    # memory of the game before, in 25 of 104.
     #
     # Not everything is in a snapshot. Five games keep something elsewhere. And
     # with sticky actions, ALE's remedy for agents that learn moves by heart,
-    # the action before is played once more with a probability of 0.25 (Machado
-    # et al. 2018); which one it was is kept elsewhere too. Both take true
-    # resets. The screen isn't in the snapshot either, since it is drawn with
-    # the next frame: so the first screen is kept beside it.
+    # the action before is played once more with a probability of 0.25; which
+    # one it was is kept elsewhere too. Both take true resets. The screen isn't
+    # in the snapshot either, since it is drawn with the next frame: so the
+    # first screen is kept beside it.
     NO_SNAPSHOT = {"amidar", "koolaid", "qbert", "tetris", "trondead"}
 
     # The ids stop a game after 108,000 frames, half an hour (as in Hessel et
@@ -335,6 +302,43 @@ class Game:
         self._seed = None
         self._begin(restart=True, seed=seed)
         return np.array(self.pictures)
+
+
+# ### What may come in
+#
+# A wrong shape, a NaN or an action of another game is a bug in the caller, and
+# is reported before any game has moved. One test serves a single action, of
+# shape `()`, and a batch of them. Whole floats are refused too: an action that
+# is a float is one that somebody forgot to turn into an index.
+
+
+def require(condition, expected, got):
+    """Raise a `ValueError` that says what was expected, if it isn't so."""
+    if not condition:
+        raise ValueError(f"expected {expected}, got {got!r}")
+
+
+def check_number(name, value, least=0):
+    """Return `value` as an `int`, which must be at least `least`."""
+    number = operator.index(value)
+    require(number >= least, f"{name} of at least {least}", value)
+    return number
+
+
+def check_actions(actions, shape, meanings):
+    """Return `actions` as plain numbers, or raise a `ValueError`.
+
+    `meanings` names the game's actions in their order. Integers of Python,
+    NumPy and PyTorch are fine.
+    """
+    array, most, names = np.array(None), len(meanings) - 1, ", ".join(meanings)
+    with contextlib.suppress(TypeError, ValueError, RuntimeError):
+        array = np.asarray(actions)
+    right = array.dtype.kind in "iu" and array.shape == shape
+    right = right and ((array >= 0) & (array <= most)).all()
+    expected = f"whole numbers from 0 to {most} ({names}), of shape {shape}"
+    require(right, expected, actions)
+    return array.tolist()
 
 
 # ## A game in another process
@@ -741,6 +745,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._answers(self._all, anew=None)
         return tuple(self._shared["screen"].copy())
 
+    # ## When things die
+    #
     # ### Asking and waiting
     #
     # All workers are asked before the first answer is waited for. One that has
@@ -794,13 +800,14 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
 
     # ### When a worker dies
     #
-    # A new one takes its place and starts its games over from their seeds;
-    # all other games go on. One that dies before its first answer is tried
-    # twice more and then no more: what killed it, such as a lack of memory,
-    # would only kill the next. The most common cause is a program without
-    # `if __name__ == "__main__":`. A worker that is started by `spawn` or
-    # `forkserver` imports the program, and would then start workers itself,
-    # which Python refuses. So the error asks about that.
+    # A new one takes its place and starts all games of its row over from their
+    # seeds; those of the other processes go on as if nothing had happened. One
+    # that dies before its first answer is tried twice more and then no more:
+    # what killed it, such as a lack of memory, would only kill the next. The
+    # most common cause is a program without `if __name__ == "__main__":`. A
+    # worker that is started by `spawn` or `forkserver` imports the program, and
+    # would then start workers itself, which Python refuses. So the error asks
+    # about that.
     def _start(self, which, command):
         """Start the workers `which` and ask them; replace those there were."""
         for i in which:
