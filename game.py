@@ -769,6 +769,16 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             self._due.add(i)
             worker.send(message)
 
+    # ### When a worker dies
+    #
+    # A new one takes its place and starts all games of its row over from their
+    # seeds; those of the other processes go on as if nothing had happened. One
+    # that dies before its first answer is tried twice more and then no more:
+    # what killed it, such as a lack of memory, would only kill the next. The
+    # most common cause is a program without `if __name__ == "__main__":`. A
+    # worker that is started by `spawn` or `forkserver` imports the program, and
+    # would then start workers itself, which Python refuses. So the error asks
+    # about that.
     def _answers(self, which, at_least=0, anew="reset", starts=0):
         """Return `{worker: answer}`, and which workers have died.
 
@@ -798,16 +808,6 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
                 raise answer
         return answers, dead
 
-    # ### When a worker dies
-    #
-    # A new one takes its place and starts all games of its row over from their
-    # seeds; those of the other processes go on as if nothing had happened. One
-    # that dies before its first answer is tried twice more and then no more:
-    # what killed it, such as a lack of memory, would only kill the next. The
-    # most common cause is a program without `if __name__ == "__main__":`. A
-    # worker that is started by `spawn` or `forkserver` imports the program, and
-    # would then start workers itself, which Python refuses. So the error asks
-    # about that.
     def _start(self, which, command):
         """Start the workers `which` and ask them; replace those there were."""
         for i in which:
