@@ -2749,6 +2749,48 @@ def test_ctrl_c_replaces_nobody():
         assert "restarted" not in follow_games(many, twin, 30)
 
 
+def interrupted(monkeypatch, owner, name, times):
+    """Let the call of that number be ended by Ctrl-C."""
+    real, calls = getattr(owner, name), itertools.count(1)
+
+    def call(*args, **kwargs):
+        if next(calls) == times:
+            raise KeyboardInterrupt
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(owner, name, call)
+
+
+def test_ctrl_c_between_asking_and_waiting(monkeypatch):
+    """Who owes an answer then is replaced by the next step."""
+    with four_games() as (many, twin):
+        interrupted(monkeypatch, Games, "_answers", 1)
+        with pytest.raises(KeyboardInterrupt):
+            many.step([0] * 4)
+        assert_replaced(follow_games(many, twin), games=4)
+        assert "restarted" not in follow_games(many, twin, 30)
+
+
+@pytest.mark.parametrize("owner, name, times", [
+    (game, "Worker", 1),  # before the new process is there
+    (Games, "_answers", 2),  # while it loads its games
+])
+def test_ctrl_c_while_a_worker_is_replaced(monkeypatch, owner, name, times):
+    """The next step replaces it again; the others have played one step."""
+    with four_games() as (many, twin):
+        strike("SIGKILL")
+        interrupted(monkeypatch, owner, name, times)
+        with pytest.raises(KeyboardInterrupt):
+            many.step([0] * 4)
+        twin.step([0] * 4, ())
+        obs, _, _, truncated, infos = many.step([1] * 4)
+        expected = twin.step([1] * 4, np.flatnonzero(infos["restarted"]))
+        assert_replaced(infos)
+        np.testing.assert_array_equal(obs, expected[0])
+        assert truncated.tolist() == infos["restarted"].tolist()
+        assert "restarted" not in follow_games(many, twin, 30)
+
+
 def test_workers_of_many_games_keep_their_pipes_apart():
     """Those that replaced others, too."""
     before = sockets()
