@@ -159,14 +159,15 @@ class Game:
     # Lives are read after every frame, since a life won and a life lost
     # within one step would cancel out. An episode that is over in the middle
     # of a step stops there. What it ended with is then the last screen alone,
-    # since the maximum is of the third frame and the fourth.
+    # since the maximum is of the third frame and the fourth: 0 stands for a
+    # black screen, which changes no maximum.
     def play(self, action):
         """Hold a checked action; return the reward.
 
         Leaves what was seen, gray and at full size, in `screen`, and in
         `terminated` whether the game or a life that counts was lost.
         """
-        reward = 0.0
+        reward, older = 0.0, 0
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
             before, self._lives = self._lives, self._ale.lives()
@@ -175,9 +176,7 @@ class Game:
                 break
             if frame == ACTION_REPEAT - 1:
                 older = self._ale.getScreenGrayscale()
-        self.screen = self._ale.getScreenGrayscale()
-        if frame == ACTION_REPEAT:
-            np.maximum(older, self.screen, out=self.screen)
+        self.screen = np.maximum(older, self._ale.getScreenGrayscale())
         self.terminated = lost or self._ale.game_over(with_truncation=False)
         self._score, self._length = self._score + reward, self._length + 1
         return float(np.sign(reward)) if self._clip_reward else reward
