@@ -584,8 +584,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
                  timeout=60.0, context=None,
                  autoreset_mode=gym.vector.AutoresetMode.SAME_STEP,
                  **game_options):
-        self._workers, self._due = {}, set()
-        self._stepping, self._resting = False, None
+        self._workers, self._stepping, self._resting = {}, False, None
         self.num_envs = num_envs = check_number("num_envs", num_envs, least=1)
         self._seeds = self._spread(seed)
         if processes is None:
@@ -622,13 +621,13 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._rows = [slice(row[0], row[-1] + 1) for row in rows]
         options = dict(memory=memory, dtype=dtype, **game_options)
         self._options = dict(play=Row, context=context, **options)
-        self._env_id, self._all, self._local = env_id, range(processes), None
+        self._env_id, self._local, self._answer = env_id, None, None
         if processes == 0:
             row = self._rows[0]
             self._local = Row(self._seeds, env_id, row=row, **options)
+        self._due = set(range(processes))
         try:
-            self._start(self._all, "render")
-            self._answers(self._all, START_TIMEOUT, "render", starts=1)
+            self._answers(START_TIMEOUT, "render")
         except BaseException:
             self.close()
             raise
@@ -660,8 +659,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         require(not options, "no options", options)
         seeds = None if seed is None else self._spread(seed)
         self._seeds = seeds or self._seeds
-        self._ask(self._all, "reset", seeds)
-        self._answers(self._all, START_TIMEOUT)
+        self._ask("reset", seeds)
+        self._answers(START_TIMEOUT)
         self._resting = np.zeros(self.num_envs, bool)
         return self._show(), {}
 
@@ -683,7 +682,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         for game in np.flatnonzero(self._resting):
             actions[game] = None
         self._resting[:] = False
-        self._ask(self._all, "step", actions)
+        self._ask("step", actions)
         self._stepping = True
 
     # Rewards come as one list for each row, and only games whose episode has
@@ -707,7 +706,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         """
         self._check(stepping=True)
         self._stepping = False
-        answers, missing = self._answers(self._all)
+        answers, missing = self._answers()
         obs, rewards = self._shared["obs"], np.zeros(self.num_envs)
         terminated, restarted = np.zeros((2, self.num_envs), bool)
         infos = {"restarted": restarted} if missing else {}
@@ -740,8 +739,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         """
         self._check()
         self._shared["screen"] = 0
-        self._ask(self._all, "render")
-        self._answers(self._all, anew=None)
+        self._ask("render")
+        self._answers(anew=None)
         return tuple(self._shared["screen"].copy())
 
     # ## When things die
@@ -752,21 +751,20 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     # died closes its pipe, which ends the waiting; one that hasn't answered
     # when the time is up counts as dead. So does one that still owes an answer
     # when it is asked again, because Ctrl-C ended the waiting for it, and one
-    # whose pipe is full. There is only one kind of fault to think of.
+    # whose pipe is full. And one that has not been started yet owes its first
+    # answer. There is only one kind of fault to think of.
     #
     # `select.poll` is the bare system call. The `poll` of `multiprocessing`
     # sets up a selector each time and takes ten times as long.
-    def _ask(self, which, command, data=None):
+    def _ask(self, command, data=None):
         place, data = 1 - self._shown, data or [None] * self.num_envs
         if self._local:
             self._answer = getattr(self._local, command)((place, data))
-        for i in which:
-            message = command, (place, data[self._rows[i]])
-            worker = self._workers[i]
+        for i, worker in list(self._workers.items()):
             if i in self._due or not worker.room.poll(0):
-                worker.process.kill()
+                self._workers.pop(i).close()
             self._due.add(i)
-            worker.send(message)
+            worker.send((command, (place, data[self._rows[i]])))
 
     # ### When a worker dies
     #
@@ -778,20 +776,21 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     # worker that is started by `spawn` or `forkserver` imports the program, and
     # would then start workers itself, which Python refuses. So the error asks
     # about that.
-    def _answers(self, which, at_least=0, anew="reset", starts=0):
+    def _answers(self, at_least=0, anew="reset", starts=0):
         """Return `{worker: answer}`, and which workers have died.
 
         New ones answer in their place, to the command `anew`.
         """
         answers = {0: self._answer} if self._local else {}
         deadline = time.monotonic() + max(self._timeout, at_least)
-        for i in which:
+        for i in sorted(self._due):
+            worker = self._workers.get(i)
             left = max(0, deadline - time.monotonic())
-            if self._workers[i].ready.poll(left * 1000):
+            if worker and worker.ready.poll(left * 1000):
                 with contextlib.suppress(EOFError, OSError):
-                    answers[i] = self._workers[i].pipe.recv()
+                    answers[i] = worker.pipe.recv()
                     self._due.remove(i)
-        dead = [i for i in which if i not in answers]
+        dead = sorted(self._due)
         if dead and anew:
             if starts == STARTS:
                 process = self._workers[dead[0]].process
@@ -799,24 +798,18 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
                 self.close()
                 code = process.exitcode
                 raise RuntimeError(f"no start, exit code {code}; {GUARD}")
-            self._start(dead, anew)
-            more, _ = self._answers(dead, START_TIMEOUT, anew, starts + 1)
+            for i in dead:
+                row = self._rows[i]
+                seeds, options = self._seeds[row], self._options
+                worker = Worker(seeds, self._env_id, row=row, **options)
+                worker.send((anew, (1 - self._shown, [None] * len(seeds))))
+                self._workers[i] = worker
+            more, _ = self._answers(START_TIMEOUT, anew, starts + 1)
             answers |= more
         for answer in answers.values():
             if isinstance(answer, Exception):
                 raise answer
         return answers, dead
-
-    def _start(self, which, command):
-        """Start the workers `which` and ask them; replace those there were."""
-        for i in which:
-            row = self._rows[i]
-            options = dict(row=row, **self._options)
-            self._due.add(i)
-            seeds = self._seeds[row]
-            self._workers[i] = Worker(seeds, self._env_id, **options)
-        self._due.difference_update(which)
-        self._ask(which, command)
 
     def close_extras(self, **_):
         """End all workers; called once by `close`."""
