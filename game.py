@@ -522,7 +522,8 @@ class Row:
     def __init__(self, seeds, env_id, memory, dtype, row, **options):
         self._games = [Game(seed, env_id, **options) for seed in seeds]
         self._shared = np.frombuffer(memory, dtype)[row]
-        self._obs = self._shared["obs"]
+        self._obs, self._rewards = self._shared["obs"], self._shared["reward"]
+        self._numbers = range(row.start, row.stop)
 
     def reset(self, message):
         """Reset all games, each with its seed or `None`.
@@ -533,30 +534,33 @@ class Row:
         self._obs[:, LAST] = self._obs[:, 1 - place]
         for game, obs, seed in zip(self._games, self._obs, seeds):
             obs[place] = game.reset(seed)
-        return 0.0, [(i, False, None) for i in range(len(seeds))]
+        self._rewards[:] = 0
+        return [(i, False, True, {"restarted": True}) for i in self._numbers]
 
     # Each game is played by itself; then the screens of all are shrunk
     # together. In Gymnasium's NEXT_STEP mode a game rests in the step after
     # the end of its episode: it gets `None` for an action and doesn't play.
     def step(self, message):
-        """Step all games; return their rewards, and the ends of episodes.
+        """Step all games; return the ends of episodes.
 
-        The ends are a list of `(game, terminated, episode_info)`.
+        That is a list of `(game, terminated, truncated, info)`.
         """
         place, actions = message
-        rewards, ends = [0.0] * len(actions), []
+        self._rewards[:], ends = 0, []
         playing = [i for i, action in enumerate(actions) if action is not None]
         for i in playing:
-            rewards[i] = self._games[i].play(actions[i])
+            self._rewards[i] = self._games[i].play(actions[i])
         screens = [self._games[i].screen for i in playing]
         for i, picture in zip(playing, shrink(screens)):
             game = self._games[i]
             done, episode_info = game.see(picture)
             if done:
-                ends.append((i, game.terminated, episode_info))
                 self._obs[i, LAST] = game.final_obs
+                info = {"final_info": episode_info} if episode_info else {}
+                cut = bool(episode_info) and episode_info["truncated"]
+                ends.append((self._numbers[i], game.terminated, cut, info))
         self._obs[:, place] = [game.pictures for game in self._games]
-        return rewards, ends
+        return ends
 
     def render(self, _=None):
         """Draw the colour screens of all games into the shared memory."""
@@ -613,18 +617,17 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
 
         # The memory is made first, and the processes inherit it. It has no
         # name in the file system that could be left behind.
-        record = [("obs", "u1", (PLACES, *stack)), ("screen", "u1", screen)]
-        dtype = np.dtype(record)
+        obs, screen = ("obs", "u1", (PLACES, *stack)), ("screen", "u1", screen)
+        dtype = np.dtype([obs, screen, ("reward", "f8")])
         memory = multiprocessing.RawArray("B", num_envs * dtype.itemsize)
         self._shared, self._shown = np.frombuffer(memory, dtype), 0
         rows = np.array_split(range(num_envs), max(1, processes))
         self._rows = [slice(row[0], row[-1] + 1) for row in rows]
-        options = dict(memory=memory, dtype=dtype, **game_options)
-        self._options = dict(play=Row, context=context, **options)
-        self._env_id, self._local, self._answer = env_id, None, None
+        options = dict(game_options, env_id=env_id, memory=memory, dtype=dtype)
+        self._options = dict(options, play=Row, context=context)
+        self._local = self._answer = None
         if processes == 0:
-            row = self._rows[0]
-            self._local = Row(self._seeds, env_id, row=row, **options)
+            self._local = Row(self._seeds, row=self._rows[0], **options)
         self._due = set(range(processes))
         try:
             self._answers(START_TIMEOUT, "render")
@@ -685,9 +688,10 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._ask("step", actions)
         self._stepping = True
 
-    # Rewards come as one list for each row, and only games whose episode has
-    # ended take work of their own. With 32 games a loop over all of them and
-    # their infos would cost 15 % of the speed.
+    # Rewards lie in the shared memory too, and only games whose episode has
+    # ended take work of their own: a worker answers with a list of these. With
+    # 32 games a loop over all of them and their infos would cost 15 % of the
+    # speed.
     #
     # Gymnasium puts the infos of single games into one dict: an array for each
     # key, and under `"_" + key` a mask of the games that have it. When an
@@ -705,26 +709,19 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         in a step in which there are any.
         """
         self._check(stepping=True)
-        self._stepping = False
-        answers, missing = self._answers()
-        obs, rewards = self._shared["obs"], np.zeros(self.num_envs)
-        terminated, restarted = np.zeros((2, self.num_envs), bool)
-        infos = {"restarted": restarted} if missing else {}
-        for i, row in enumerate(self._rows):
-            restarted[row] = i in missing
-            rewards[row], ends = answers[i]
-            for j, lost, episode_info in ends:
-                game = row.start + j
-                terminated[game], last = lost, obs[game, LAST].copy()
-                info = {"final_info": episode_info} if episode_info else {}
-                if self._next_step:
-                    obs[game, 1 - self._shown] = last
-                else:
-                    info["final_obs"] = last
-                self._add_info(infos, info, game)
-        final = infos.get("final_info", {"truncated": False})
-        truncated = restarted | final["truncated"]
+        self._stepping, infos = False, {}
+        ends, obs = sum(self._answers(), []), self._shared["obs"]
+        terminated, truncated = np.zeros((2, self.num_envs), bool)
+        for game, lost, cut, info in ends:
+            terminated[game], truncated[game] = lost, cut
+            if self._next_step:
+                obs[game, 1 - self._shown] = obs[game, LAST]
+            else:
+                info["final_obs"] = obs[game, LAST].copy()
+            self._add_info(infos, info, game)
+        infos.pop("_restarted", None)  # a mask of a mask
         self._resting = (terminated | truncated) & self._next_step
+        rewards = self._shared["reward"].copy()
         return self._show(), rewards, terminated, truncated, infos
 
     def _show(self):
@@ -760,9 +757,9 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         place, data = 1 - self._shown, data or [None] * self.num_envs
         if self._local:
             self._answer = getattr(self._local, command)((place, data))
-        for i, worker in list(self._workers.items()):
+        for i, worker in self._workers.items():
             if i in self._due or not worker.room.poll(0):
-                self._workers.pop(i).close()
+                worker.close()
             self._due.add(i)
             worker.send((command, (place, data[self._rows[i]])))
 
@@ -777,39 +774,37 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     # would then start workers itself, which Python refuses. So the error asks
     # about that.
     def _answers(self, at_least=0, anew="reset", starts=0):
-        """Return `{worker: answer}`, and which workers have died.
+        """Return all answers, in no order.
 
-        New ones answer in their place, to the command `anew`.
+        For workers that have died new ones answer, to the command `anew`.
         """
-        answers = {0: self._answer} if self._local else {}
+        answers = [self._answer] if self._local else []
         deadline = time.monotonic() + max(self._timeout, at_least)
         for i in sorted(self._due):
             worker = self._workers.get(i)
-            left = max(0, deadline - time.monotonic())
-            if worker and worker.ready.poll(left * 1000):
+            left = 1000 * max(0, deadline - time.monotonic())  # milliseconds
+            if worker and not worker.pipe.closed and worker.ready.poll(left):
                 with contextlib.suppress(EOFError, OSError):
-                    answers[i] = worker.pipe.recv()
+                    answers.append(worker.pipe.recv())
                     self._due.remove(i)
-        dead = sorted(self._due)
-        if dead and anew:
+        if self._due and anew:
             if starts == STARTS:
-                process = self._workers[dead[0]].process
+                process = self._workers[min(self._due)].process
                 process.join(1)
                 self.close()
                 code = process.exitcode
                 raise RuntimeError(f"no start, exit code {code}; {GUARD}")
-            for i in dead:
+            for i in self._due:
                 row = self._rows[i]
-                seeds, options = self._seeds[row], self._options
-                worker = Worker(seeds, self._env_id, row=row, **options)
-                worker.send((anew, (1 - self._shown, [None] * len(seeds))))
+                worker = Worker(self._seeds[row], row=row, **self._options)
+                seeds = [None] * (row.stop - row.start)
+                worker.send((anew, (1 - self._shown, seeds)))
                 self._workers[i] = worker
-            more, _ = self._answers(START_TIMEOUT, anew, starts + 1)
-            answers |= more
-        for answer in answers.values():
+            answers += self._answers(START_TIMEOUT, anew, starts + 1)
+        for answer in answers:
             if isinstance(answer, Exception):
                 raise answer
-        return answers, dead
+        return answers
 
     def close_extras(self, **_):
         """End all workers; called once by `close`."""

@@ -283,8 +283,8 @@ def free(game, games, rule, processes):
     import game as module
 
     class Free:
-        def __init__(self, seeds, env_id, **options):
-            self.games, self.steps = len(seeds), 0
+        def __init__(self, seeds, row, **options):
+            self.row, self.steps = row, 0
 
         def reset(self, message=None):
             pass
@@ -294,9 +294,9 @@ def free(game, games, rule, processes):
         def step(self, message):
             self.steps += 1
             info = {"reward": 0.0, "length": 50, "truncated": False}
-            ended = range(self.steps % 50, self.games, 50)
-            ends = [(i, True, info) for i in ended]
-            return [0.0] * self.games, ends
+            first = self.row.start + self.steps % 50
+            ended = range(first, self.row.stop, 50)
+            return [(i, True, False, {"final_info": info}) for i in ended]
 
     module.Row = Free
     env = module.Games(games, processes=processes)
