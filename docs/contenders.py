@@ -283,7 +283,7 @@ def free(game, games, rule, processes):
     import game as module
 
     class Free:
-        def __init__(self, seeds, row, **options):
+        def __init__(self, seeds, env_id, row, **options):
             self.row, self.steps = row, 0
 
         def reset(self, message=None):
