@@ -584,6 +584,9 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     `ClosedEnvironmentError`.
     """
 
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 15}
+    render_mode = "rgb_array"
+
     def __init__(self, num_envs, env_id=BREAKOUT, *, seed=0, processes=None,
                  timeout=60.0, context=None,
                  autoreset_mode=gym.vector.AutoresetMode.SAME_STEP,
@@ -605,9 +608,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         # id and the options are any good.
         game = Game(0, env_id, **game_options)
         self.meanings, self.spec = game.meanings, game.env.spec
-        self.render_mode = rgb = "rgb_array"
-        self.metadata = dict(render_modes=[rgb], render_fps=15)
-        self.metadata["autoreset_mode"] = mode
+        self.metadata = dict(self.metadata, autoreset_mode=mode)
         stack, screen = (STACK, SIZE, SIZE), game.render().shape
         self.single_observation_space = gym.spaces.Box(0, 255, stack, np.uint8)
         self.single_action_space = game.env.action_space
@@ -664,7 +665,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._seeds = seeds or self._seeds
         self._ask("reset", seeds)
         self._answers(START_TIMEOUT)
-        self._resting = np.zeros(self.num_envs, bool)
+        self._resting = []
         return self._show(), {}
 
     def step(self, actions):
@@ -682,9 +683,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         if self._resting is None:
             raise gym.error.ResetNeeded("call reset() before step()")
         actions = check_actions(actions, (self.num_envs,), self.meanings)
-        for game in np.flatnonzero(self._resting):
+        for game in self._resting:
             actions[game] = None
-        self._resting[:] = False
         self._ask("step", actions)
         self._stepping = True
 
@@ -709,18 +709,18 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         in a step in which there are any.
         """
         self._check(stepping=True)
-        self._stepping, infos = False, {}
+        self._stepping, self._resting, infos = False, [], {}
         ends, obs = sum(self._answers(), []), self._shared["obs"]
         terminated, truncated = np.zeros((2, self.num_envs), bool)
         for game, lost, cut, info in ends:
             terminated[game], truncated[game] = lost, cut
             if self._next_step:
                 obs[game, 1 - self._shown] = obs[game, LAST]
+                self._resting.append(game)
             else:
                 info["final_obs"] = obs[game, LAST].copy()
             self._add_info(infos, info, game)
         infos.pop("_restarted", None)  # a mask of a mask
-        self._resting = (terminated | truncated) & self._next_step
         rewards = self._shared["reward"].copy()
         return self._show(), rewards, terminated, truncated, infos
 
@@ -841,7 +841,7 @@ def main():
     parser.add_argument("--steps", type=int, default=2000, help="of each game")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
-    n, seed, start = args.games, args.seed, time.perf_counter()
+    n, seed = args.games, args.seed
     try:
         games = Games(n, args.env_id, seed=seed, on_life_loss="ignore")
     except (gym.error.Error, TypeError, ValueError) as error:
@@ -852,25 +852,23 @@ def main():
 
         lab.get_path()
 
-    random, scores, steps = np.random.default_rng(seed), [], 0
+    random, scores, steps, speed = np.random.default_rng(seed), [], 0, 0.0
+    seen, _ = games.reset()
+    start = time.perf_counter()
     with games, contextlib.suppress(KeyboardInterrupt):
-        seen, _ = games.reset()
-        start = time.perf_counter()
         for _ in monit.loop(args.steps):
             actions = random.integers(games.single_action_space.n, size=n)
             observations, rewards, *_, infos = games.step(actions)
             seen[rewards > 0] = observations[rewards > 0]
             steps += n
+            speed = steps / (time.perf_counter() - start)
             if "final_info" in infos:
                 final, ended = infos["final_info"], infos["_final_info"]
                 scores += final["reward"][ended].tolist()
                 tracker.add("reward", final["reward"][ended].mean())
                 tracker.add("length", final["length"][ended].mean())
-                seconds = time.perf_counter() - start
-                tracker.save(steps, {"steps per second": steps / seconds})
-    speed = steps / (time.perf_counter() - start)
-    if steps:
-        draw(seen, "game.png")
+                tracker.save(steps, {"steps per second": speed})
+    draw(seen, "game.png")
     print(f"\n{steps:,} steps of {n} games, {len(scores)} episodes")
     scores = scores or [0]
     print(f"score: mean {np.mean(scores):.2f}, best {max(scores):.0f}")
