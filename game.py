@@ -444,9 +444,8 @@ class Worker(contextlib.AbstractContextManager):
         self.ready.register(self.pipe, select.POLLIN)
         self.room.register(self.pipe, select.POLLOUT)
         util.register_after_fork(self.pipe, type(self.pipe).close)
-        args = remote, seed, env_id
-        work = dict(target=worker_process, args=args, kwargs=options)
-        self.process = context.Process(daemon=True, **work)
+        work = dict(target=worker_process, kwargs=options, daemon=True)
+        self.process = context.Process(args=(remote, seed, env_id), **work)
         held_back = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             self.process.start()
