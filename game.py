@@ -746,9 +746,10 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     # All workers are asked before the first answer is waited for. One that has
     # died closes its pipe, which ends the waiting; one that hasn't answered
     # when the time is up counts as dead. So does one that still owes an answer
-    # when it is asked again, because Ctrl-C ended the waiting for it, and one
-    # whose pipe is full. And one that has not been started yet owes its first
-    # answer. There is only one kind of fault to think of.
+    # when it is asked again, because Ctrl-C ended the waiting for it: its pipe
+    # is closed, or the late answer would be taken for the new one. So does one
+    # whose pipe is full, and one that has not been started yet. There is only
+    # one kind of fault to think of.
     #
     # `select.poll` is the bare system call. The `poll` of `multiprocessing`
     # sets up a selector each time and takes ten times as long.
@@ -769,9 +770,9 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     # that dies before its first answer is tried twice more and then no more:
     # what killed it, such as a lack of memory, would only kill the next. The
     # most common cause is a program without `if __name__ == "__main__":`. A
-    # worker that is started by `spawn` or `forkserver` imports the program, and
-    # would then start workers itself, which Python refuses. So the error asks
-    # about that.
+    # worker that is started by `spawn` or `forkserver` imports the program,
+    # and would then start workers itself, which Python refuses. So the error
+    # asks about that.
     def _answers(self, at_least=0, anew="reset", starts=0):
         """Return all answers, in no order.
 
@@ -796,9 +797,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             for i in self._due:
                 row = self._rows[i]
                 worker = Worker(self._seeds[row], row=row, **self._options)
-                seeds = [None] * (row.stop - row.start)
-                worker.send((anew, (1 - self._shown, seeds)))
                 self._workers[i] = worker
+                worker.send((anew, (1 - self._shown, self._seeds[row])))
             answers += self._answers(START_TIMEOUT, anew, starts + 1)
         for answer in answers:
             if isinstance(answer, Exception):
