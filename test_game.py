@@ -2767,6 +2767,7 @@ def test_ctrl_c_between_asking_and_waiting(monkeypatch):
         interrupted(monkeypatch, Games, "_answers", 1)
         with pytest.raises(KeyboardInterrupt):
             many.step([0] * 4)
+        time.sleep(0.3)  # the answers are there by now, and of no use
         assert_replaced(follow_games(many, twin), games=4)
         assert "restarted" not in follow_games(many, twin, 30)
 
