@@ -545,7 +545,8 @@ class Row:
         That is a list of `(game, terminated, truncated, info)`.
         """
         place, actions = message
-        self._rewards[:], ends = 0, []
+        self._rewards[:] = 0
+        ends = []
         playing = [i for i, action in enumerate(actions) if action is not None]
         for i in playing:
             self._rewards[i] = self._games[i].play(actions[i])
@@ -852,9 +853,9 @@ def main():
         lab.get_path()
 
     random, scores, steps, speed = np.random.default_rng(seed), [], 0, 0.0
-    seen, _ = games.reset()
-    start = time.perf_counter()
     with games, contextlib.suppress(KeyboardInterrupt):
+        seen, _ = games.reset()
+        start = time.perf_counter()
         for _ in monit.loop(args.steps):
             actions = random.integers(games.single_action_space.n, size=n)
             observations, rewards, *_, infos = games.step(actions)
@@ -867,7 +868,8 @@ def main():
                 tracker.add("reward", final["reward"][ended].mean())
                 tracker.add("length", final["length"][ended].mean())
                 tracker.save(steps, {"steps per second": speed})
-    draw(seen, "game.png")
+    if steps:
+        draw(seen, "game.png")
     print(f"\n{steps:,} steps of {n} games, {len(scores)} episodes")
     scores = scores or [0]
     print(f"score: mean {np.mean(scores):.2f}, best {max(scores):.0f}")
