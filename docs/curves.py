@@ -96,7 +96,9 @@ def report(curves):
         f"{ours['reward'][-1]:.2f} at the end. Whole games of the trained "
         f"agent then brought {mean:.1f} points ({min(scores['trained']):.0f} "
         f"to {max(scores['trained']):.0f} in {len(scores['trained'])} games), "
-        f"those of an agent that acts by chance {chance:.1f}. The film is "
+        f"those of an agent that acts by chance {chance:.1f}; a life that "
+        f"is lost restarts the game in this training, so that the agent knew "
+        f"none but first lives. The film is "
         f"game {film['seed']}, which brought {filmed['reward']:.0f}: "
         f"{filmed['steps']} of its {filmed['of']} steps.",
     ]

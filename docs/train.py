@@ -79,18 +79,24 @@ class Watched:
         return answer
 
 
-def make_trainer(worker):
-    """labml's trainer with the settings of its own `main`."""
+def labml_ppo(worker):
+    """Import labml's PPO, with one of our modules in place of its games."""
     import game
 
     ours = types.SimpleNamespace(Worker=Labml) if worker == "labml" else game
     sys.modules["labml_nn.rl.game"] = ours
-    from labml.configs import FloatDynamicHyperParam as Float
-    from labml.configs import IntDynamicHyperParam as Int
     from labml_nn.rl.ppo import experiment
 
     experiment.Worker = ours.Worker  # also for a second trainer
-    return experiment.Trainer(
+    return experiment
+
+
+def make_trainer(worker):
+    """labml's trainer with the settings of its own `main`."""
+    from labml.configs import FloatDynamicHyperParam as Float
+    from labml.configs import IntDynamicHyperParam as Int
+
+    return labml_ppo(worker).Trainer(
         updates=10_000, epochs=Int(8), n_workers=8, worker_steps=128,
         batches=4, value_loss_coef=Float(0.5), entropy_bonus_coef=Float(0.01),
         clip_range=Float(0.1), learning_rate=Float(1e-3, (0, 1e-3)))
@@ -193,17 +199,17 @@ def film(seed):
     """Play whole games with the trained agent; film the first of them."""
     import torch
     from game import Game, Games
-    from labml_nn.rl.ppo.experiment import Model, obs_to_torch
     from PIL import Image
 
+    ppo = labml_ppo("ours")
     saved = torch.load(WEIGHTS / f"train-ours-{seed}.pt", weights_only=False)
-    model = Model()
+    model = ppo.Model()
     model.load_state_dict(saved["model"])
     torch.manual_seed(seed)
 
     @torch.no_grad()
     def trained(obs):
-        return model(obs_to_torch(obs))[0].sample().numpy()
+        return model(ppo.obs_to_torch(obs))[0].sample().numpy()
 
     def by_chance(obs):
         return torch.randint(4, [len(obs)]).numpy()
