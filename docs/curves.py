@@ -125,6 +125,21 @@ def report(curves):
         f"game and the agent has to learn to serve. It took "
         f"{games['seconds'][-1] / 60:.0f} and {peer['seconds'][-1] / 60:.0f} "
         "minutes, on a machine that did other work besides.")
+    rows = ["| whole games, raw points | `\"ignore\"` | `\"continue\"`, FIRE |",
+            "| --- | --- | --- |"]
+    for engine, label in ("games", "`Games`"), ("gymnasium", "Gymnasium"):
+        runs = ppo[f"evaluation of {engine}"]
+        cells = [[statistics.fmean(seed) for seed in runs[name]]
+                 for name in ("scores", "served")]
+        cells = [f"{statistics.fmean(means):.1f} ({min(means):.1f}–"
+                 f"{max(means):.1f})" for means in cells]
+        rows.append(f"| trained on {label} | {' | '.join(cells)} |")
+    seeds, count = len(runs["scores"]), len(runs["scores"][0])
+    text += [
+        f"To evaluate them, {seeds} times {count} whole games, the mean and "
+        "the range of the means. Who learned with `fire_on_reset` hasn't "
+        "learned to serve, and needs FIRE pressed in its place:",
+        "\n".join(rows)]
     if "share" in ppo:
         names, rounds = ppo["share"]["columns"], ppo["share"]["rounds"]
         rows = ["| seconds of an update | " + " | ".join(names) + " | all |",

@@ -21,6 +21,7 @@ import collections
 import contextlib
 import csv
 import datetime
+import itertools
 import json
 import math
 import os
@@ -47,9 +48,13 @@ from game import Games  # noqa: E402
 # What an agent learns from, and what it is judged by. To learn: a lost life
 # ends an episode but not the game, games start differently, and rewards are
 # of one size (Mnih et al. 2015). To be judged: whole games and raw points.
+# Who learned with FIRE pressed in its place doesn't know how to serve: so it
+# is judged with FIRE, too. `final_info` tells whole games and raw points then
+# as well.
 TRAINING = dict(on_life_loss="continue", noop_max=30, fire_on_reset=True,
                 clip_reward=True)
-EVALUATION = dict(on_life_loss="ignore")
+EVALUATION = {"scores": dict(on_life_loss="ignore"),
+              "served": dict(on_life_loss="continue", fire_on_reset=True)}
 SEEDS = 3  # to evaluate with
 
 # As Baselines' ppo2 sets them for Atari, and CleanRL after it.
@@ -292,10 +297,11 @@ def evaluate(args, engine):
     saved = torch.load(weights(args, engine), map_location=args.device)
     agent = Agent(len(saved["policy.bias"])).to(args.device)
     agent.load_state_dict(saved)
-    scores = []
-    for run in range(args.seed, args.seed + SEEDS):
-        seed, first = run * args.games, {}
-        with Games(args.games, args.env_id, seed=seed, **EVALUATION) as games:
+    results = {name: [] for name in EVALUATION}
+    for name, run in itertools.product(EVALUATION, range(SEEDS)):
+        seed, first = (args.seed + run) * args.games, {}
+        options = EVALUATION[name]
+        with Games(args.games, args.env_id, seed=seed, **options) as games:
             obs, _ = games.reset()
             # The first game of each counts: of all games that end by a given
             # time, too many would be short ones.
@@ -306,10 +312,10 @@ def evaluate(args, engine):
                 for game in np.flatnonzero(infos.get("_final_info", [])):
                     score = infos["final_info"]["reward"][game]
                     first.setdefault(int(game), score)
-        scores.append(list(first.values()))
-        mean = np.mean(scores[-1])
-        print(f"seed {seed}: {args.games} games, {mean:.1f} points each")
-    note(args, f"evaluation of {engine}", scores=scores)
+        results[name].append(list(first.values()))
+        mean = np.mean(results[name][-1])
+        print(f"{options}, seed {seed}: {args.games} games, {mean:.1f} points")
+    note(args, f"evaluation of {engine}", **results)
 
 
 def share(args):

@@ -65,6 +65,7 @@ def test_evaluation_plays_whole_games_with_several_seeds(run):
     run("--evaluate")
     noted = json.loads((here / "ppo.json").read_text())
     scores = np.array(noted["evaluation of games"]["scores"])
+    assert scores.shape == np.shape(noted["evaluation of games"]["served"])
     assert scores.shape == (2, 2)
     assert (scores >= 0).all()
 
