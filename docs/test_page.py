@@ -130,13 +130,15 @@ def test_every_source_line_is_in_the_markdown_once_and_in_order():
         for row, text in enumerate(block.lines, block.row):
             if text.strip():
                 assert text.strip() in map(str.strip, shown), row
-    fenced = re.findall(r"^```python\n(.*?)^```", MARKDOWN, re.M | re.S)
-    fenced = "".join(fenced).splitlines()
-    code = [line for block in blocks if block.is_code for line in block.lines]
-    shown = [line for line in fenced if line.strip()]
-    assert shown == [line for line in code if line.strip()] + re.findall(
-        "^(?:training|evaluation) =.*", MARKDOWN, re.M
+    # The example in the notes stands behind all of the code.
+    shown, example = (
+        "".join(re.findall(r"^```python\n(.*?)^```", text, re.M | re.S))
+        for text in (MARKDOWN, NOTES)
     )
+    code = [line for block in blocks if block.is_code for line in block.lines]
+    assert [line for line in shown.splitlines() if line.strip()] == [
+        line for line in [*code, *example.splitlines()] if line.strip()
+    ]
 
 
 def test_the_weaver_on_a_small_module():
