@@ -61,7 +61,7 @@ SIZE = 84  # pixels of a picture, both ways
 #
 # OpenCV shrinks up to four channels at a time, each by itself. So the screens
 # of four games, laid over one another like the red, green and blue of a photo,
-# are shrunk in one call. The result is the same to the last bit, and a fifth
+# are shrunk in one call. The result is the same to the last bit, and a seventh
 # of the time is saved.
 CHANNELS = 4
 
@@ -491,7 +491,7 @@ def end_process(pipe, process):
 # ### Why eight pipes are slow
 #
 # Eight workers on two cores spend a good part of their time in waking up and
-# in copying: a message there and back takes 43 µs, an observation is packed,
+# in copying: a message there and back takes 18 µs, an observation is packed,
 # sent and unpacked, and each step waits for the slowest of eight. So there is
 # one process to a core, each with a row of games, and a step takes one short
 # message to each of them and one back. Observations don't cross the pipe at
