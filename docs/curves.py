@@ -140,23 +140,17 @@ def report(curves):
         "the range of the means. Who learned with `fire_on_reset` hasn't "
         "learned to serve, and needs FIRE pressed in its place:",
         "\n".join(rows)]
-    if "share" in ppo:
-        names, rounds = ppo["share"]["columns"], ppo["share"]["rounds"]
-        rows = ["| seconds of an update | " + " | ".join(names) + " | all |",
-                "| --- |" + " --- |" * (len(names) + 1)]
-        for engine, label in ("games", "`Games`"), ("gymnasium", "Gymnasium"):
-            parts = zip(*(one[engine] for one in rounds))
-            parts = [statistics.median(part) for part in parts]
-            cells = [f"{x:.2f} ({x / sum(parts):.0%})" for x in parts]
-            rows.append(f"| {label} | {' | '.join(cells)} "
-                        f"| {sum(parts):.2f} |")
-        both = [{name: sum(one[name]) for name in one} for one in rounds]
-        ratio = ratio_of(both, "gymnasium", "games")
-        text += [
-            f"Where the time goes, on an otherwise quiet machine: the whole "
-            f"update is {ratio} times as fast on `Games`; the network's share "
-            "stays what it is.", "\n".join(rows)]
-    text.append(about(ppo["share"] if "share" in ppo else ppo["games"]))
+    names = ["sampling", "network", "training"]
+    rows = ["| minutes | games | network while playing | learning | all |",
+            "| --- | --- | --- | --- | --- |"]
+    for engine, label in ("games", "`Games`"), ("gymnasium", "Gymnasium"):
+        parts = [curves[f"ppo-{engine}"][name][-1] / 60 for name in names]
+        cells = [f"{part:.1f} ({part / sum(parts):.0%})" for part in parts]
+        rows.append(f"| {label} | {' | '.join(cells)} | {sum(parts):.1f} |")
+    text += [
+        "Where the time went. The games are the part that `Games` makes "
+        "shorter; on a CPU the network takes most, and stays as it is:",
+        "\n".join(rows), about(ppo["games"])]
     return "\n\n".join(text)
 
 
