@@ -213,7 +213,8 @@ class FakeEnv(gym.Env):
         return self.ale.getScreenRGB(), {}
 
     def step(self, action):
-        reward = self.ale.act(ale_py.Action[self._meanings[action]])
+        meaning = self._meanings[action]
+        reward = self.ale.act(getattr(ale_py.Action, meaning))
         over, cut = self.ale.game_over(False), self.ale.game_truncated()
         return self.ale.getScreenRGB(), reward, over, cut, {}
 
@@ -929,7 +930,9 @@ def on_two_cores(function, names):
 
 def test_all_games_equal_gymnasiums():
     """62 games, with ends at lives and no-ops or without, 300 steps each."""
+    # Older packages have each game a second time, with RAM to observe.
     ids = [i for i in gym.registry if i.endswith("NoFrameskip-v4")]
+    ids = [i for i in ids if not i.endswith("-ramNoFrameskip-v4")]
     assert len(ids) == 62
     assert [it for it in on_two_cores(differences, ids) if it] == []
 
