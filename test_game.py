@@ -169,7 +169,7 @@ class FakeALE:
         return 210, 160
 
     def getScreenGrayscale(self, buffer=None):
-        buffer = np.empty((210, 160), np.uint8) if buffer is None else buffer
+        buffer = np.empty_like(self._screen) if buffer is None else buffer
         buffer[:] = self._screen
         return buffer
 
@@ -298,6 +298,23 @@ def test_every_pixel_is_the_mean_of_the_area_it_covers(fake):
     obs = one.reset()
     assert (obs[:, ::2] == 80).all()
     assert (obs[:, 1::2] == 0).all()
+
+
+@pytest.mark.parametrize("height", [210, 214, 220, 230, 250])
+def test_a_change_is_seen_as_in_the_whole_screen(fake, height):
+    """However little changes, the picture is that of all rows, shrunk."""
+    random, steps = np.random.default_rng(height), range(1, 51)
+    screens = [random.integers(256, size=(height, 160)).astype(np.uint8)]
+    for _ in steps:
+        y, x, h, w = random.integers((height, 160, 60, 60))
+        screens.append(screens[-1].copy())
+        screens[-1][y : y + h, x : x + w] = random.integers(256)
+    shown = {4 * i - j: screens[i] for i in steps for j in range(4)}
+    one, _ = fake(draw={0: screens[0]} | shown)
+    one.reset()
+    for screen in screens[1:]:
+        whole = cv2.resize(screen, (84, 84), interpolation=cv2.INTER_AREA)
+        np.testing.assert_array_equal(one.step(NOOP)[0][3], whole)
 
 
 def test_an_action_is_held_for_four_frames(fake):

@@ -626,10 +626,10 @@ def test_copying_the_module(visit):
 
 def test_a_click_shows_a_names_other_places(visit):
     page = visit()
-    page.locator(".code .own", has_text=re.compile("^shrink$")).first.click()
+    page.locator(".code .own", has_text=re.compile("^require$")).first.click()
     hits = page.locator(".hit")
     assert hits.count() >= 3
-    assert set(hits.all_inner_texts()) <= {"shrink", "shrink()"}
+    assert set(hits.all_inner_texts()) <= {"require", "require()"}
     assert f"{hits.count()} places" in page.locator("#found").inner_text()
     page.keyboard.press("Escape")
     assert hits.count() == 0
