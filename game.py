@@ -85,11 +85,10 @@ class Game:
         self._noop_max = check_number("noop_max", noop_max)
         self.env = gym.make(env_id, frameskip=1, obs_type="ram")
         self._ale = self.env.unwrapped.ale
-        self.meanings = self.env.unwrapped.get_action_meanings()
-        first = self.meanings[0]
-        require(first == "NOOP" or not noop_max, "NOOP as action 0", first)
-        self._fires = fire_on_reset and "FIRE" in self.meanings
-        self._actions = [getattr(ale_py.Action, m) for m in self.meanings]
+        self.meanings = meanings = self.env.unwrapped.get_action_meanings()
+        require(not noop_max or meanings[0] == "NOOP", "NOOP first", meanings)
+        self._fires = fire_on_reset and "FIRE" in meanings
+        self._actions = [getattr(ale_py.Action, m) for m in meanings]
         self._snapshot = self._first_frame = self.final_obs = None
         self._score, self._length = 0.0, 0
         self._screen = np.zeros_like(self._ale.getScreenGrayscale())
@@ -189,8 +188,8 @@ class Game:
         if len(strip):
             size = SIZE, len(strip) * SIZE // len(screen)
             strip = cv2.resize(strip, size, interpolation=cv2.INTER_AREA)
-            shrunk = picture.reshape(bands)
-            shrunk[changed] = strip.reshape(-1, shrunk.shape[1])
+            strip = strip.reshape(np.count_nonzero(changed), -1)
+            picture.reshape(bands)[changed] = strip
         self.pictures, self._screen = self.pictures[1:] + [picture], screen
 
     # ## What ends an episode
@@ -503,7 +502,7 @@ def end_process(pipe, process):
 # as the one that the caller saw last.
 PLACES, LAST = 3, 2
 STARTS = 3  # tries to start a worker
-GUARD = 'is `if __name__ == "__main__":` missing around the program?'
+GUARD = 'no worker starts; is `if __name__ == "__main__":` missing?'
 START_TIMEOUT = 60  # seconds that a start or a reset is given at least
 LONGEST = 2**31 // 1000  # seconds that `select.poll` can count
 
@@ -786,8 +785,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
                 process = self._workers[min(self._due)].process
                 process.join(1)
                 self.close()
-                code = process.exitcode
-                raise RuntimeError(f"no start, exit code {code}; {GUARD}")
+                raise RuntimeError(f"exit code {process.exitcode}; {GUARD}")
             for i in self._due:
                 row = self._rows[i]
                 worker = Worker(self._seeds[row], row=row, **self._options)

@@ -1662,6 +1662,9 @@ def test_siblings_do_not_keep_each_others_pipes(context):
 def program(tmp_path):
     """Return a function that starts a program beside `game.py`."""
     started = []
+    # A shell lets what it runs in the background ignore Ctrl-C, and programs
+    # that are started from there would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def start(text, *args, name=None, **kwargs):
         path = tmp_path / (name or f"program{len(started)}.py")
