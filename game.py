@@ -9,7 +9,7 @@ written to be read from top to bottom, and to be copied as it is.
 
 | what | type and shape | meaning |
 | --- | --- | --- |
-| screen | `uint8 (210, 160, 3)` | one frame in colour (or 250 high) |
+| screen | `uint8 (210, 160, 3)` | one frame in colour (some are higher) |
 | observation | `uint8 (4, 84, 84)` | four pictures, the oldest first |
 | action | a whole number | an index into the game's list of actions |
 | reward | `float` | the points won in one step |
@@ -91,8 +91,7 @@ class Game:
         self._actions = [getattr(ale_py.Action, m) for m in meanings]
         self._snapshot = self._first_frame = self.final_obs = None
         self._score, self._length = 0.0, 0
-        self._screen = np.zeros_like(self._ale.getScreenGrayscale())
-        self.pictures = [np.zeros((SIZE, SIZE), np.uint8)]
+        self._screen, self.pictures = 0, [np.zeros((SIZE, SIZE), np.uint8)]
 
     def step(self, action):
         """Hold `action` for four frames.
@@ -106,7 +105,7 @@ class Game:
           game `{"reward", "length", "truncated"}`, its length in steps.
 
         Raises `ResetNeeded` before the first `reset`, and `ValueError` for an
-        action that isn't the game's, which then hasn't moved.
+        action that isn't one of the game's; the game is then as it was.
         """
         if len(self.pictures) < STACK:
             raise gym.error.ResetNeeded("call reset() before step()")
@@ -151,8 +150,7 @@ class Game:
         self._see(np.maximum(older, self._ale.getScreenGrayscale()))
         self.terminated = lost or self._ale.game_over(with_truncation=False)
         self._score, self._length = self._score + reward, self._length + 1
-        if self._clip_reward:
-            reward = float(np.sign(reward))
+        reward = float(np.sign(reward)) if self._clip_reward else reward
         over = self._ale.game_over()
         if not (over or lost):
             return reward, False, None
@@ -166,12 +164,13 @@ class Game:
     # `INTER_AREA` each new pixel is the mean of the area it covers: a ball two
     # pixels wide fades, but it can't fall between two samples.
     #
-    # From one step to the next most of the screen stays as it is. And of 210
-    # rows that become 84, each five become two, in which no other row has a
+    # From one step to the next most of the screen stays as it is. And of its
+    # 210 rows each five become two of the picture, in which no other row has a
     # part. So the screen falls into 42 bands, and only those in which
     # something has changed are cut out and shrunk, as one low strip. The
     # picture is the same to the last bit, and in Breakout it takes a third of
-    # the time. (A few games have 250 rows, and only two bands of 125.)
+    # the time. (Higher screens have fewer bands: 250 rows make two of 125.)
+    # Before the first screen there is a black one, 0, with a black picture.
     #
     # ### The stack
     #
@@ -181,15 +180,14 @@ class Game:
     # and the stack is filled with the first picture of the next one.
     def _see(self, screen):
         """Add the picture of a gray screen to the stack."""
-        bands = math.gcd(len(screen), SIZE), -1  # (42, -1)
-        changed = (screen != self._screen).reshape(bands).any(axis=1)
-        strip = screen.reshape(bands)[changed].reshape(-1, screen.shape[1])
+        bands = math.gcd(len(screen), SIZE)  # 42
+        changed = (screen != self._screen).reshape(bands, -1).any(axis=1)
+        strip = screen[changed.repeat(len(screen) // bands)]  # (5 each, 160)
         picture = self.pictures[-1].copy()
         if len(strip):
             size = SIZE, len(strip) * SIZE // len(screen)
             strip = cv2.resize(strip, size, interpolation=cv2.INTER_AREA)
-            strip = strip.reshape(np.count_nonzero(changed), -1)
-            picture.reshape(bands)[changed] = strip
+            picture[changed.repeat(SIZE // bands)] = strip  # (2 each, 84)
         self.pictures, self._screen = self.pictures[1:] + [picture], screen
 
     # ## What ends an episode
@@ -223,9 +221,8 @@ class Game:
         infos = [self._restart(seed)] if restart else []
         for _ in range(ACTION_REPEAT if self._fires else 0):
             self._ale.act(ale_py.Action.FIRE)
-            if self._ale.game_over():
-                infos.append(self._restart())
-                break
+        if self._ale.game_over():
+            infos.append(self._restart())
         self._lives = self._ale.lives()
         first = self._ale.getEpisodeFrameNumber() == self._first_frame
         gray = self._first_gray if first else self._ale.getScreenGrayscale()
@@ -330,10 +327,10 @@ def check_actions(actions, shape, meanings):
     array, most, names = np.array(None), len(meanings) - 1, ", ".join(meanings)
     with contextlib.suppress(TypeError, ValueError, RuntimeError):
         array = np.asarray(actions)
-    right = array.dtype.kind in "iu" and array.shape == shape
-    right = right and ((array >= 0) & (array <= most)).all()
     expected = f"whole numbers from 0 to {most} ({names}), of shape {shape}"
-    require(right, expected, actions)
+    fits = array.dtype.kind in "iu" and array.shape == shape
+    fits = fits and ((array >= 0) & (array <= most)).all()
+    require(fits, expected, actions)
     return array.tolist()
 
 
@@ -386,9 +383,8 @@ def worker_process(remote, seed, env_id=BREAKOUT, play=Game, **options):
                 if command not in ("step", "reset", "render"):
                     raise NotImplementedError(f"unknown command {command!r}")
                 remote.send(getattr(game, command)(data))
-            except Exception as error:
-                error = pool.ExceptionWithTraceback(error, error.__traceback__)
-                remote.send(error)
+            except Exception as e:
+                remote.send(pool.ExceptionWithTraceback(e, e.__traceback__))
 
 
 # ### When the parent dies
@@ -502,7 +498,7 @@ def end_process(pipe, process):
 # as the one that the caller saw last.
 PLACES, LAST = 3, 2
 STARTS = 3  # tries to start a worker
-GUARD = 'no worker starts; is `if __name__ == "__main__":` missing?'
+GUARD = 'a worker died at its start; is `if __name__ == "__main__":` missing?'
 START_TIMEOUT = 60  # seconds that a start or a reset is given at least
 LONGEST = 2**31 // 1000  # seconds that `select.poll` can count
 
