@@ -253,24 +253,28 @@ class Game:
     #
     # DQN let up to 30 frames pass before the agent's first decision, so that
     # games don't all start alike. Their number is drawn as Gymnasium draws it,
-    # so that the same seed gives the same game.
+    # so that the same seed gives the same game. But Gymnasium loads a game anew
+    # for each seed, which takes 90 ms, since ALE takes one only then. It has
+    # no use for it without sticky actions; so `seed_game` is enough.
     def _restart(self, seed=None):
         """Reset the emulator; return the info of the game that was played."""
         over = self._ale.game_over(with_truncation=False)
         info = {"reward": self._score, "length": self._length}
         info["truncated"] = self._ale.game_truncated() and not over
         self._score, self._length = 0.0, 0
-        if self._snapshot is not None and seed is None:
-            self.env.unwrapped.restore_state(self._snapshot)
-        else:
+        sticky = self._ale.getFloat("repeat_action_probability") > 0
+        if sticky or self.env.spec.kwargs["game"] in self.NO_SNAPSHOT:
             self.env.reset(seed=seed)
-            sticky = self._ale.getFloat("repeat_action_probability") > 0
-            game = self.env.spec.kwargs["game"]
-            if not sticky and game not in self.NO_SNAPSHOT:
-                self._snapshot = self.env.unwrapped.clone_state()
-                self._first_frame = self._ale.getEpisodeFrameNumber()
-                self._first_rgb = self._ale.getScreenRGB()
-                self._first_gray = self._ale.getScreenGrayscale()
+        elif self._snapshot is None:
+            self.env.reset()
+            self._snapshot = self.env.unwrapped.clone_state()
+            self._first_frame = self._ale.getEpisodeFrameNumber()
+            self._first_rgb = self._ale.getScreenRGB()
+            self._first_gray = self._ale.getScreenGrayscale()
+        else:
+            self.env.unwrapped.restore_state(self._snapshot)
+        if seed is not None:
+            self.env.unwrapped.seed_game(seed)
         random, most = self.env.unwrapped.np_random, self._noop_max
         for _ in range(random.integers(1, most + 1) if most else 0):
             self._ale.act(ale_py.Action.NOOP)
