@@ -253,9 +253,9 @@ class Game:
     #
     # DQN let up to 30 frames pass before the agent's first decision, so that
     # games don't all start alike. Their number is drawn as Gymnasium draws it,
-    # so that the same seed gives the same game. But Gymnasium loads a game anew
-    # for each seed, which takes 90 ms, since ALE takes one only then. It has
-    # no use for it without sticky actions; so `seed_game` is enough.
+    # so that the same seed gives the same game. But Gymnasium also loads the
+    # game anew, in 90 ms, since ALE takes a seed only then. Without sticky
+    # actions ALE has no use for it, and `seed_game` is enough.
     def _restart(self, seed=None):
         """Reset the emulator; return the info of the game that was played."""
         over = self._ale.game_over(with_truncation=False)
