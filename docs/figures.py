@@ -67,6 +67,12 @@ def rule(screen):
     return RIGHT if ahead > 5 else LEFT if ahead < -5 else NOOP
 
 
+def brighter(step):
+    """The gray screen of which a step's picture is made."""
+    shown = [gray for _, gray in step["frames"]]
+    return np.maximum.reduce(shown[2:] or shown[-1:])
+
+
 def play(steps=STEPS):
     """Play Breakout by the rule, a lost life ending the episode.
 
@@ -328,12 +334,6 @@ def draw_stack(played, one, other):
         d.text(x, 156, "newest alone", "quiet")
         d.text(x + 120, 156, "all four", "quiet")
     d.save("stack.svg")
-
-
-def brighter(step):
-    """The gray screen of which a step's picture is made."""
-    shown = [gray for _, gray in step["frames"]]
-    return np.maximum.reduce(shown[2:] or shown[-1:])
 
 
 def draw_bands(before, step):
