@@ -27,7 +27,6 @@ Seven words mean the same thing all the way down:
 
 import argparse
 import contextlib
-import math
 import multiprocessing
 import operator
 import os
@@ -43,8 +42,7 @@ import gymnasium as gym
 import numpy as np
 
 # The emulator is the Arcade Learning Environment, ALE (Bellemare et al. 2013).
-# Its package brings 104 games along and is made known to Gymnasium once.
-gym.register_envs(ale_py)
+# Its package brings 104 games along; importing it tells Gymnasium of them.
 
 BREAKOUT = "BreakoutNoFrameskip-v4"
 ACTION_REPEAT = 4  # frames to a step
@@ -89,9 +87,10 @@ class Game:
         require(not noop_max or meanings[0] == "NOOP", "NOOP first", meanings)
         self._fires = fire_on_reset and "FIRE" in meanings
         self._actions = [getattr(ale_py.Action, m) for m in meanings]
-        self._snapshot = self._first_frame = self.final_obs = None
-        self._score, self._length = 0.0, 0
+        self._bands = np.gcd(len(self._ale.getScreenGrayscale()), SIZE)  # 42
         self._screen, self.pictures = 0, [np.zeros((SIZE, SIZE), np.uint8)]
+        self._first, self.final_obs = {}, None
+        self._score, self._length = 0.0, 0
 
     def step(self, action):
         """Hold `action` for four frames.
@@ -180,14 +179,13 @@ class Game:
     # and the stack is filled with the first picture of the next one.
     def _see(self, screen):
         """Add the picture of a gray screen to the stack."""
-        bands = math.gcd(len(screen), SIZE)  # 42
-        changed = (screen != self._screen).reshape(bands, -1).any(axis=1)
-        strip = screen[changed.repeat(len(screen) // bands)]  # (5 each, 160)
+        changed = (screen != self._screen).reshape(self._bands, -1).any(1)
+        strip = screen[changed.repeat(len(screen) // self._bands)]
         picture = self.pictures[-1].copy()
         if len(strip):
             size = SIZE, len(strip) * SIZE // len(screen)
             strip = cv2.resize(strip, size, interpolation=cv2.INTER_AREA)
-            picture[changed.repeat(SIZE // bands)] = strip  # (2 each, 84)
+            picture[changed.repeat(SIZE // self._bands)] = strip
         self.pictures, self._screen = self.pictures[1:] + [picture], screen
 
     # ## What ends an episode
@@ -224,9 +222,7 @@ class Game:
         if self._ale.game_over():
             infos.append(self._restart())
         self._lives = self._ale.lives()
-        first = self._ale.getEpisodeFrameNumber() == self._first_frame
-        gray = self._first_gray if first else self._ale.getScreenGrayscale()
-        self._see(gray)
+        self._see(self._screens()[0])
         self.pictures = self.pictures[-1:] * STACK
         return infos[0] if infos else None
 
@@ -244,7 +240,7 @@ class Game:
     # the action before is played once more with a probability of 0.25; which
     # one it was is kept elsewhere too. Both take true resets. The screen isn't
     # in the snapshot either, since it is drawn with the next frame: so the
-    # first screen is kept beside it.
+    # first one is kept too, in gray and in colour, under its frame's number.
     NO_SNAPSHOT = {"amidar", "koolaid", "qbert", "tetris", "trondead"}
 
     # The ids stop a game after 108,000 frames, half an hour (as in Hessel et
@@ -263,16 +259,14 @@ class Game:
         info["truncated"] = self._ale.game_truncated() and not over
         self._score, self._length = 0.0, 0
         sticky = self._ale.getFloat("repeat_action_probability") > 0
-        if sticky or self.env.spec.kwargs["game"] in self.NO_SNAPSHOT:
+        if self._first:
+            self.env.unwrapped.restore_state(self._snapshot)
+        elif sticky or self.env.spec.kwargs["game"] in self.NO_SNAPSHOT:
             self.env.reset(seed=seed)
-        elif self._snapshot is None:
+        else:
             self.env.reset()
             self._snapshot = self.env.unwrapped.clone_state()
-            self._first_frame = self._ale.getEpisodeFrameNumber()
-            self._first_rgb = self._ale.getScreenRGB()
-            self._first_gray = self._ale.getScreenGrayscale()
-        else:
-            self.env.unwrapped.restore_state(self._snapshot)
+            self._first = {self._ale.getEpisodeFrameNumber(): self._screens()}
         if seed is not None:
             self.env.unwrapped.seed_game(seed)
         random, most = self.env.unwrapped.np_random, self._noop_max
@@ -284,9 +278,12 @@ class Game:
 
     def render(self, _=None):
         """Return the colour screen as it is now, `uint8 (height, 160, 3)`."""
-        if self._ale.getEpisodeFrameNumber() == self._first_frame:
-            return self._first_rgb.copy()
-        return self._ale.getScreenRGB()
+        return self._screens()[1].copy()
+
+    def _screens(self):
+        """Return the screen as it is now, in gray and in colour."""
+        drawn = self._ale.getScreenGrayscale(), self._ale.getScreenRGB()
+        return self._first.get(self._ale.getEpisodeFrameNumber(), drawn)
 
     def reset(self, seed=None):
         """Start a new game; return its first observation.
@@ -333,8 +330,7 @@ def check_actions(actions, shape, meanings):
         array = np.asarray(actions)
     expected = f"whole numbers from 0 to {most} ({names}), of shape {shape}"
     fits = array.dtype.kind in "iu" and array.shape == shape
-    fits = fits and ((array >= 0) & (array <= most)).all()
-    require(fits, expected, actions)
+    require(fits and ((array >= 0) & (array <= most)).all(), expected, actions)
     return array.tolist()
 
 
