@@ -491,12 +491,10 @@ def end_process(pipe, process):
 # all: they lie in memory that all the processes share, with a record for each
 # game.
 #
-# A record has three places for an observation. Steps write the first and the
-# second in turn, so that what the caller saw last stays whole even if a worker
-# dies while it writes the next. The third is for the last observation of an
-# episode; a worker that takes the place of a dead one finds it in the memory,
-# as the one that the caller saw last.
-PLACES, LAST = 3, 2
+# A record has three observations: `obs` is the new one, `final_obs` the last
+# of an episode that is over, and `seen` is what the caller was given last.
+# Only the parent writes that one, so it is whole even if a worker dies while
+# it writes the next; whoever takes its place reports it as `final_obs`.
 STARTS = 3  # tries to start a worker
 GUARD = 'a worker died at its start; is `if __name__ == "__main__":` missing?'
 START_TIMEOUT = 60  # seconds that a start or a reset is given at least
@@ -514,40 +512,36 @@ class Row:
     def __init__(self, seeds, env_id, memory, dtype, row, **options):
         self._games = [Game(seed, env_id, **options) for seed in seeds]
         self._shared = np.frombuffer(memory, dtype)[row]
-        self._obs, self._rewards = self._shared["obs"], self._shared["reward"]
         self._numbers = range(row.start, row.stop)
 
-    def reset(self, message):
+    def reset(self, seeds):
         """Reset all games, each with its seed or `None`.
 
         Returns what `step` would, for the parent that replaces a dead worker.
         """
-        place, seeds = message
-        self._obs[:, LAST] = self._obs[:, 1 - place]
-        for game, obs, seed in zip(self._games, self._obs, seeds):
-            obs[place] = game.reset(seed)
-        self._rewards[:] = 0
+        self._shared["final_obs"] = self._shared["seen"]
+        self._shared["obs"] = [*map(Game.reset, self._games, seeds)]
+        self._shared["reward"] = 0
         return [(i, False, True, {"restarted": True}) for i in self._numbers]
 
     # In Gymnasium's NEXT_STEP mode a game rests in the step after the end of
     # its episode: it gets `None` for an action and doesn't play.
-    def step(self, message):
+    def step(self, actions):
         """Step all games; return the ends of episodes.
 
         That is a list of `(game, terminated, truncated, info)`.
         """
-        place, actions = message
-        self._rewards[:], ends = 0, []
+        self._shared["reward"], ends = 0, []
         for i, (game, action) in enumerate(zip(self._games, actions)):
             if action is None:
                 continue
-            self._rewards[i], done, episode_info = game.play(action)
+            self._shared["reward"][i], done, episode_info = game.play(action)
             if done:
-                self._obs[i, LAST] = game.final_obs
+                self._shared["final_obs"][i] = game.final_obs
                 info = {"final_info": episode_info} if episode_info else {}
                 cut = bool(episode_info) and episode_info["truncated"]
                 ends.append((self._numbers[i], game.terminated, cut, info))
-        self._obs[:, place] = [game.pictures for game in self._games]
+        self._shared["obs"] = [game.pictures for game in self._games]
         return ends
 
     def render(self, _=None):
@@ -580,17 +574,16 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
                  autoreset_mode=gym.vector.AutoresetMode.SAME_STEP,
                  **game_options):
         self._workers, self._stepping, self._resting = {}, False, None
-        self.num_envs = num_envs = check_number("num_envs", num_envs, least=1)
+        self.num_envs = n = check_number("num_envs", num_envs, least=1)
         self._seeds = self._spread(seed)
         if processes is None:
             affinity = getattr(os, "sched_getaffinity", None)
             processes = len(affinity(0)) if affinity else os.cpu_count()
-        processes = min(check_number("processes", processes), num_envs)
+        p = min(check_number("processes", processes), n)
         require(timeout > 0, "a timeout above 0 seconds", timeout)
         self._timeout = min(timeout, LONGEST)
         mode = gym.vector.AutoresetMode(autoreset_mode)
         require(mode.name != "DISABLED", "SAME_STEP or NEXT_STEP", mode)
-        self._next_step = mode.name == "NEXT_STEP"
 
         # A game of the parent's own tells the spaces, and at once whether the
         # id and the options are any good.
@@ -598,31 +591,27 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self.meanings, self.spec = game.meanings, game.env.spec
         self.metadata = dict(self.metadata, autoreset_mode=mode)
         stack, screen = (STACK, SIZE, SIZE), game.render().shape
-        self.single_observation_space = gym.spaces.Box(0, 255, stack, np.uint8)
-        self.single_action_space = game.env.action_space
-        batch = gym.vector.utils.batch_space
-        self.observation_space = batch(self.single_observation_space, num_envs)
-        self.action_space = batch(self.single_action_space, num_envs)
+        spaces = gym.spaces.Box(0, 255, stack, np.uint8), game.env.action_space
+        self.single_observation_space, self.single_action_space = spaces
+        spaces = [gym.vector.utils.batch_space(space, n) for space in spaces]
+        self.observation_space, self.action_space = spaces
 
         # The memory is made first, and the processes inherit it. It has no
-        # name in the file system that could be left behind.
-        obs, screen = ("obs", "u1", (PLACES, *stack)), ("screen", "u1", screen)
-        dtype = np.dtype([obs, screen, ("reward", "f8")])
-        memory = multiprocessing.RawArray("B", num_envs * dtype.itemsize)
-        self._shared, self._shown = np.frombuffer(memory, dtype), 0
-        rows = np.array_split(range(num_envs), max(1, processes))
-        self._rows = [slice(row[0], row[-1] + 1) for row in rows]
+        # name in the file system that could be left behind. Nor is a process,
+        # if something goes wrong before all of them have answered.
+        obs = [(name, "u1", stack) for name in ("obs", "seen", "final_obs")]
+        dtype = np.dtype([("reward", "f8"), ("screen", "u1", screen), *obs])
+        memory = multiprocessing.RawArray("B", n * dtype.itemsize)
+        self._shared = np.frombuffer(memory, dtype)
+        self._rows = [slice(i * n // p, (i + 1) * n // p) for i in range(p)]
         options = dict(game_options, env_id=env_id, memory=memory, dtype=dtype)
         self._options = dict(options, play=Row, context=context)
-        self._local = self._answer = None
-        if processes == 0:
-            self._local = Row(self._seeds, row=self._rows[0], **options)
-        self._due = set(range(processes))
-        try:
+        self._own = [] if p else [Row(self._seeds, row=slice(0, n), **options)]
+        self._due, self._ready = set(range(p)), []
+        with contextlib.ExitStack() as if_it_fails:
+            if_it_fails.callback(self.close)
             self._answers(START_TIMEOUT, "render")
-        except BaseException:
-            self.close()
-            raise
+            if_it_fails.pop_all()
 
     def _spread(self, seed):
         """Return the seeds of all games, from one number or from a list."""
@@ -651,10 +640,10 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         require(not options, "no options", options)
         seeds = None if seed is None else self._spread(seed)
         self._seeds = seeds or self._seeds
-        self._ask("reset", seeds)
+        self._ask("reset", seeds or [None] * self.num_envs)
         self._answers(START_TIMEOUT)
-        self._resting = []
-        return self._show(), {}
+        self._resting, self._shared["seen"] = [], self._shared["obs"]
+        return self._shared["obs"].copy(), {}
 
     def step(self, actions):
         """Step all games; return what `step_wait` returns."""
@@ -698,24 +687,19 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         """
         self._check(stepping=True)
         self._stepping, self._resting, infos = False, [], {}
-        ends, obs = sum(self._answers(), []), self._shared["obs"]
+        ends, obs = sum(self._answers(), []), self._shared["obs"].copy()
         terminated, truncated = np.zeros((2, self.num_envs), bool)
         for game, lost, cut, info in ends:
             terminated[game], truncated[game] = lost, cut
-            if self._next_step:
-                obs[game, 1 - self._shown] = obs[game, LAST]
+            if self.metadata["autoreset_mode"].name == "NEXT_STEP":
+                obs[game] = self._shared["final_obs"][game]
                 self._resting.append(game)
             else:
-                info["final_obs"] = obs[game, LAST].copy()
+                info["final_obs"] = self._shared["final_obs"][game].copy()
             self._add_info(infos, info, game)
         infos.pop("_restarted", None)  # a mask of a mask
-        rewards = self._shared["reward"].copy()
-        return self._show(), rewards, terminated, truncated, infos
-
-    def _show(self):
-        """Return the new observations, which from now on are the old ones."""
-        self._shown = 1 - self._shown
-        return self._shared["obs"][:, self._shown].copy()
+        self._shared["seen"], rewards = obs, self._shared["reward"].copy()
+        return obs, rewards, terminated, truncated, infos
 
     def render(self):
         """Return a tuple of colour screens, `uint8 (height, 160, 3)` each.
@@ -724,7 +708,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         """
         self._check()
         self._shared["screen"] = 0
-        self._ask("render")
+        self._ask("render", [None] * self.num_envs)
         self._answers(anew=None)
         return tuple(self._shared["screen"].copy())
 
@@ -742,15 +726,13 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     #
     # `select.poll` is the bare system call. The `poll` of `multiprocessing`
     # sets up a selector each time and takes ten times as long.
-    def _ask(self, command, data=None):
-        place, data = 1 - self._shown, data or [None] * self.num_envs
-        if self._local:
-            self._answer = getattr(self._local, command)((place, data))
+    def _ask(self, command, data):
+        self._ready = [getattr(row, command)(data) for row in self._own]
         for i, worker in self._workers.items():
             if i in self._due or not worker.room.poll(0):
                 worker.close()
             self._due.add(i)
-            worker.send((command, (place, data[self._rows[i]])))
+            worker.send((command, data[self._rows[i]]))
 
     # ### When a worker dies
     #
@@ -767,7 +749,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
 
         For workers that have died new ones answer, to the command `anew`.
         """
-        answers = [self._answer] if self._local else []
+        answers, self._ready = self._ready, []
         deadline = time.monotonic() + max(self._timeout, at_least)
         for i in sorted(self._due):
             worker = self._workers.get(i)
@@ -779,14 +761,13 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         if self._due and anew:
             if starts == STARTS:
                 process = self._workers[min(self._due)].process
-                process.join(1)
                 self.close()
                 raise RuntimeError(f"exit code {process.exitcode}; {GUARD}")
             for i in self._due:
                 row = self._rows[i]
                 worker = Worker(self._seeds[row], row=row, **self._options)
                 self._workers[i] = worker
-                worker.send((anew, (1 - self._shown, self._seeds[row])))
+                worker.send((anew, self._seeds[row]))
             answers += self._answers(START_TIMEOUT, anew, starts + 1)
         for answer in answers:
             if isinstance(answer, Exception):
@@ -813,10 +794,8 @@ def draw(observations, path):
     picture = np.vstack([np.hstack(pictures) for pictures in observations])
     picture = picture.repeat(ZOOM, axis=0).repeat(ZOOM, axis=1)
     picture = np.pad(picture, ((MARGIN, 0), (0, 0)))
-    names = "3 steps ago", "2 steps ago", "1 step ago", "now"
-    for i, name in enumerate(names):
-        place = i * SIZE * ZOOM, MARGIN - 8
-        cv2.putText(picture, name, place, cv2.FONT_HERSHEY_PLAIN, 1, 255)
+    label = "What each agent saw: its last four steps, the newest on the right"
+    cv2.putText(picture, label, (8, 16), cv2.FONT_HERSHEY_PLAIN, 1, 255)
     cv2.imwrite(path, picture)
 
 
