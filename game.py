@@ -819,9 +819,8 @@ def main():
         lab.get_path()
 
     random, scores, steps, speed = np.random.default_rng(seed), [], 0, 0.0
+    seen, start = games.reset()[0], time.perf_counter()
     with games, contextlib.suppress(KeyboardInterrupt):
-        seen, _ = games.reset()
-        start = time.perf_counter()
         for _ in monit.loop(args.steps):
             actions = random.integers(games.single_action_space.n, size=n)
             observations, rewards, *_, infos = games.step(actions)
@@ -834,8 +833,7 @@ def main():
                 tracker.add("reward", final["reward"][ended].mean())
                 tracker.add("length", final["length"][ended].mean())
                 tracker.save(steps, {"steps per second": speed})
-    if steps:
-        draw(seen, "game.png")
+    draw(seen, "game.png")
     print(f"\n{steps:,} steps of {n} games, {len(scores)} episodes")
     scores = scores or [0]
     print(f"score: mean {np.mean(scores):.2f}, best {max(scores):.0f}")
