@@ -34,7 +34,7 @@ import select
 import signal
 import threading
 import time
-from multiprocessing import pool, util
+from multiprocessing import pool, resource_tracker, util
 
 import ale_py
 import cv2
@@ -64,9 +64,10 @@ class Game:
     - `fire_on_reset`: FIRE is pressed before an episode's first observation;
     - `clip_reward`: rewards become -1, 0 or 1.
 
-    `env` is the Gymnasium environment; `final_obs` is the last observation of
-    the episode that ended last. Bad options raise `ValueError` or
-    `TypeError`, an unknown id raises Gymnasium's own error.
+    `env` is the Gymnasium environment, `meanings` the names of its actions;
+    `final_obs` is the last observation of the episode that ended last. Bad
+    options raise `ValueError` or `TypeError`, an unknown id raises
+    Gymnasium's own error.
     """
 
     # Ids differ in how many frames a step takes: `…NoFrameskip-v4` one, `…-v4`
@@ -98,10 +99,10 @@ class Game:
         Returns `obs_4, reward, done, episode_info`:
 
         - `obs_4`: `uint8 (4, 84, 84)`, oldest picture first, the caller's own;
-        - `reward`: the points of these four frames;
+        - `reward`: the points of these four frames, or their sign;
         - `done`: an episode is over, and `obs_4` is the first of the next;
-        - `episode_info`: `None`, or if the emulator was reset, of the whole
-          game `{"reward", "length", "truncated"}`, its length in steps.
+        - `episode_info`: `None`, or, if the emulator was reset, `{"reward",
+          "length", "truncated"}` of the game until then, its length in steps.
 
         Raises `ResetNeeded` before the first `reset`, and `ValueError` for an
         action that isn't one of the game's; the game is then as it was.
@@ -129,7 +130,7 @@ class Game:
     # Lives are read after every frame, since a life won and a life lost
     # within one step would cancel out. An episode that is over in the middle
     # of a step stops there. What it ended with is then the last screen alone,
-    # since the maximum is of the third frame and the fourth: 0 stands for a
+    # since the maximum is of the third frame and the fourth: `older` is 0, a
     # black screen, which changes no maximum.
     def play(self, action):
         """Hold a checked action; return `reward, done, episode_info`.
@@ -142,7 +143,8 @@ class Game:
             reward += self._ale.act(self._actions[action])
             before, self._lives = self._lives, self._ale.lives()
             lost = self.MODES[self._mode] <= self._lives < before
-            if lost or self._ale.game_over():
+            over = self._ale.game_over()
+            if over or lost:
                 break
             if frame == ACTION_REPEAT - 1:
                 older = self._ale.getScreenGrayscale()
@@ -150,7 +152,6 @@ class Game:
         self.terminated = lost or self._ale.game_over(with_truncation=False)
         self._score, self._length = self._score + reward, self._length + 1
         reward = float(np.sign(reward)) if self._clip_reward else reward
-        over = self._ale.game_over()
         if not (over or lost):
             return reward, False, None
         self.final_obs = np.array(self.pictures)  # (4, 84, 84)
@@ -247,11 +248,13 @@ class Game:
     # al. 2018). Such a game is truncated, not lost, and a learner may want to
     # know; one that is over on that very frame isn't.
     #
+    # For a new seed Gymnasium loads the game anew, in 90 ms, since ALE takes a
+    # seed only then. Without sticky actions ALE has no use for it, and it is
+    # enough to seed Gymnasium's own random numbers, by `seed_game`.
+    #
     # DQN let up to 30 frames pass before the agent's first decision, so that
     # games don't all start alike. Their number is drawn as Gymnasium draws it,
-    # so that the same seed gives the same game. But Gymnasium also loads the
-    # game anew, in 90 ms, since ALE takes a seed only then. Without sticky
-    # actions ALE has no use for it, and `seed_game` is enough.
+    # so that the same seed gives the same game.
     def _restart(self, seed=None):
         """Reset the emulator; return the info of the game that was played."""
         over = self._ale.game_over(with_truncation=False)
@@ -281,7 +284,7 @@ class Game:
         return self._screens()[1].copy()
 
     def _screens(self):
-        """Return the screen as it is now, in gray and in colour."""
+        """Return the screen, gray and colour; after a restore, the first."""
         drawn = self._ale.getScreenGrayscale(), self._ale.getScreenRGB()
         return self._first.get(self._ale.getEpisodeFrameNumber(), drawn)
 
@@ -419,10 +422,15 @@ class Worker(contextlib.AbstractContextManager):
     # it.
     child = property(lambda self: self)
 
-    # After a `fork` a child holds a copy of everything, the pipes of earlier
-    # workers too, and these would then not notice that the parent let go. So
-    # each pipe is closed in later children. A worker ignores Ctrl-C once it
-    # runs; until then the signal is held back, which a process inherits.
+    # `ready` tells whether an answer is in the pipe, `room` whether a command
+    # still fits in. After a `fork` a child holds a copy of everything, pipes
+    # of earlier workers too, and those workers would then not notice that the
+    # parent let go of them. So each pipe is closed in later children.
+    #
+    # A worker ignores Ctrl-C once it runs; until then the signal is held back,
+    # which a process inherits. But before its first process that isn't forked,
+    # Python starts one to track resources, and then lets Ctrl-C through: so
+    # that one is started earlier.
     #
     # There is nothing in a worker that has to be saved, so `close` doesn't
     # ask: `SIGKILL` ends a stopped or hanging process too, and at once. It
@@ -439,6 +447,8 @@ class Worker(contextlib.AbstractContextManager):
         util.register_after_fork(self.pipe, type(self.pipe).close)
         work = dict(target=worker_process, kwargs=options, daemon=True)
         self.process = context.Process(args=(remote, seed, env_id), **work)
+        if context.get_start_method() != "fork":
+            resource_tracker.ensure_running()
         held_back = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             self.process.start()
@@ -545,8 +555,9 @@ class Row:
         return ends
 
     def render(self, _=None):
-        """Draw the colour screens of all games into the shared memory."""
+        """Draw the colour screens of all games; no episode ends by that."""
         self._shared["screen"] = [game.render() for game in self._games]
+        return []
 
 
 class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
@@ -573,6 +584,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
                  timeout=60.0, context=None,
                  autoreset_mode=gym.vector.AutoresetMode.SAME_STEP,
                  **game_options):
+        # `_resting` lists the games that sit out the next step, in NEXT_STEP
+        # mode; it is `None` before the first reset.
         self._workers, self._stepping, self._resting = {}, False, None
         self.num_envs = n = check_number("num_envs", num_envs, least=1)
         self._seeds = self._spread(seed)
@@ -597,8 +610,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self.observation_space, self.action_space = spaces
 
         # The memory is made first, and the processes inherit it. It has no
-        # name in the file system that could be left behind. Nor is a process,
-        # if something goes wrong before all of them have answered.
+        # name in the file system that could be left behind.
         obs = [(name, "u1", stack) for name in ("obs", "seen", "final_obs")]
         dtype = np.dtype([("reward", "f8"), ("screen", "u1", screen), *obs])
         memory = multiprocessing.RawArray("B", n * dtype.itemsize)
@@ -607,6 +619,9 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         options = dict(game_options, env_id=env_id, memory=memory, dtype=dtype)
         self._options = dict(options, play=Row, context=context)
         self._own = [] if p else [Row(self._seeds, row=slice(0, n), **options)]
+
+        # All workers are started by a first command, of which only the answer
+        # matters. If it doesn't come from all, none of them is left behind.
         self._due, self._ready = set(range(p)), []
         with contextlib.ExitStack() as if_it_fails:
             if_it_fails.callback(self.close)
@@ -651,7 +666,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         return self.step_wait()
 
     def step_async(self, actions):
-        """Begin a step and return at once.
+        """Begin a step and return at once, unless the games are played here.
 
         `actions` are `num_envs` whole numbers. Raises `ValueError` if they
         aren't, and no game has moved.
@@ -722,12 +737,13 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     # when it is asked again, because Ctrl-C ended the waiting for it: its pipe
     # is closed, or the late answer would be taken for the new one. So does one
     # whose pipe is full, and one that has not been started yet. There is only
-    # one kind of fault to think of.
+    # one kind of fault to think of. What others had answered before Ctrl-C is
+    # kept in `_ready`, and the next step tells it.
     #
     # `select.poll` is the bare system call. The `poll` of `multiprocessing`
     # sets up a selector each time and takes ten times as long.
     def _ask(self, command, data):
-        self._ready = [getattr(row, command)(data) for row in self._own]
+        self._ready += [getattr(row, command)(data) for row in self._own]
         for i, worker in self._workers.items():
             if i in self._due or not worker.room.poll(0):
                 worker.close()
@@ -748,15 +764,15 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         """Return all answers, in no order.
 
         For workers that have died new ones answer, to the command `anew`.
+        `at_least` are seconds; `starts` counts how often that was tried.
         """
-        answers, self._ready = self._ready, []
         deadline = time.monotonic() + max(self._timeout, at_least)
         for i in sorted(self._due):
             worker = self._workers.get(i)
             left = 1000 * max(0, deadline - time.monotonic())  # milliseconds
             if worker and not worker.pipe.closed and worker.ready.poll(left):
                 with contextlib.suppress(EOFError, OSError):
-                    answers.append(worker.pipe.recv())
+                    self._ready.append(worker.pipe.recv())
                     self._due.remove(i)
         if self._due and anew:
             if starts == STARTS:
@@ -768,7 +784,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
                 worker = Worker(self._seeds[row], row=row, **self._options)
                 self._workers[i] = worker
                 worker.send((anew, self._seeds[row]))
-            answers += self._answers(START_TIMEOUT, anew, starts + 1)
+            return self._answers(START_TIMEOUT, anew, starts + 1)
+        answers, self._ready = self._ready, []
         for answer in answers:
             if isinstance(answer, Exception):
                 raise answer
@@ -800,16 +817,14 @@ def draw(observations, path):
 
 
 def main():
-    """Play Atari games at random; leave a picture of them, `game.png`."""
+    """Play Atari games at random, so many steps each; leave `game.png`."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("env_id", nargs="?", default=BREAKOUT)
-    parser.add_argument("--games", type=int, default=8)
-    parser.add_argument("--steps", type=int, default=2000, help="of each game")
-    parser.add_argument("--seed", type=int, default=0)
-    args = parser.parse_args()
-    n, seed = args.games, args.seed
+    for name, default in ("games", 8), ("steps", 2000), ("seed", 0):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    env_id, n, length, seed = vars(parser.parse_args()).values()
     try:
-        games = Games(n, args.env_id, seed=seed, on_life_loss="ignore")
+        games = Games(n, env_id, seed=seed, on_life_loss="ignore")
     except (gym.error.Error, TypeError, ValueError) as error:
         parser.exit(2, f"game.py: {error}\n")
     # labml warns if there is no file with its settings; none is needed here.
@@ -821,7 +836,7 @@ def main():
     random, scores, steps, speed = np.random.default_rng(seed), [], 0, 0.0
     seen, start = games.reset()[0], time.perf_counter()
     with games, contextlib.suppress(KeyboardInterrupt):
-        for _ in monit.loop(args.steps):
+        for _ in monit.loop(length):
             actions = random.integers(games.single_action_space.n, size=n)
             observations, rewards, *_, infos = games.step(actions)
             seen[rewards > 0] = observations[rewards > 0]

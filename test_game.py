@@ -1809,6 +1809,24 @@ if __name__ == "__main__":
 """
 
 
+STARTING = """
+import pathlib, re, sys
+import game
+
+if __name__ == "__main__":
+    with game.Worker(0, context=sys.argv[1]) as worker:
+        status = pathlib.Path(f"/proc/{worker.process.pid}/status").read_text()
+        print(int(re.search(r"SigBlk:\\s*(\\w+)", status)[1], 16))
+"""
+
+
+@each_start_method
+def test_a_worker_is_deaf_to_ctrl_c_from_its_start(program, context):
+    """The first one of a program, too, for which Python starts more."""
+    blocked, = numbers_from(program(STARTING, context))
+    assert blocked & 1 << signal.SIGINT - 1
+
+
 def test_ctrl_c_in_a_training_loop(program):
     """The signal goes to all: one traceback, the program's own, no more."""
     process = program(TRAINING)
@@ -2795,6 +2813,38 @@ def test_ctrl_c_between_asking_and_waiting(monkeypatch):
         time.sleep(0.3)  # the answers are there by now, and of no use
         assert_replaced(follow_games(many, twin), games=4)
         assert "restarted" not in follow_games(many, twin, 30)
+
+
+@pytest.mark.parametrize("mode", [SAME_STEP, NEXT_STEP])
+def test_what_was_answered_before_ctrl_c_is_told_by_the_next_step(
+    monkeypatch, mode
+):
+    """Of the others, who are replaced, it is told as ever."""
+    spec, steps = atari(BREAKOUT, max_num_frames_per_episode=40), 10
+    options = {"on_life_loss": "ignore"}
+    one = Game(0, spec, **options)
+    one.reset()
+    assert [one.step(FIRE)[2] for _ in range(steps)] == [False] * 9 + [True]
+    with Games(
+        4, spec, seed=[0] * 4, processes=2, autoreset_mode=mode, **options
+    ) as many:
+        many.reset()
+        for _ in range(steps - 1):
+            before, *_ = many.step([FIRE] * 4)
+        pipe = multiprocessing.connection.Connection
+        interrupted(monkeypatch, pipe, "recv", 2)
+        with pytest.raises(KeyboardInterrupt):
+            many.step([FIRE] * 4)
+        obs, _, terminated, truncated, infos = many.step([FIRE] * 4)
+        assert truncated.all() and not terminated.any()
+        told, restarted = infos["_final_info"], infos["restarted"]
+        assert_replaced(infos)
+        assert (told ^ restarted).all()
+        assert infos["final_info"]["length"][told].tolist() == [steps] * 2
+        final = obs if mode == NEXT_STEP else infos["final_obs"]
+        for i in range(4):
+            expected = one.final_obs if told[i] else before[i]
+            np.testing.assert_array_equal(final[i], expected)
 
 
 @pytest.mark.parametrize("owner, name, times", [
