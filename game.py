@@ -88,7 +88,7 @@ class Game:
         require(not noop_max or meanings[0] == "NOOP", "NOOP first", meanings)
         self._fires = fire_on_reset and "FIRE" in meanings
         self._actions = [getattr(ale_py.Action, m) for m in meanings]
-        self._bands = np.gcd(len(self._ale.getScreenGrayscale()), SIZE)  # 42
+        self._bands = int(np.gcd(len(self._ale.getScreenGrayscale()), SIZE))
         self._screen, self.pictures = 0, [np.zeros((SIZE, SIZE), np.uint8)]
         self._first, self.final_obs = {}, None
         self._score, self._length = 0.0, 0
