@@ -460,7 +460,7 @@ def replace(run):
                 options |= {"play": game.Row} | games._options
                 start = time.perf_counter()
                 with game.Worker(seeds, **options) as worker:
-                    worker.child.send(("reset", (0, [None] * len(seeds))))
+                    worker.child.send(("reset", [None] * len(seeds)))
                     worker.child.recv()
                     times["start"].append(time.perf_counter() - start)
                 for name, (number, count) in HITS.items():
