@@ -727,7 +727,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._check()
         self._shared["screen"] = 0
         self._ask("render", [None] * self.num_envs)
-        self._answers(anew=None)
+        self._ready = [ends for ends in self._answers(anew=None) if ends]
         return tuple(self._shared["screen"].copy())
 
     # ## When things die

@@ -2835,6 +2835,7 @@ def test_what_was_answered_before_ctrl_c_is_told_by_the_next_step(
         interrupted(monkeypatch, pipe, "recv", 2)
         with pytest.raises(KeyboardInterrupt):
             many.step([FIRE] * 4)
+        many.render()
         obs, _, terminated, truncated, infos = many.step([FIRE] * 4)
         assert truncated.all() and not terminated.any()
         told, restarted = infos["_final_info"], infos["restarted"]
