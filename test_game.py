@@ -3033,7 +3033,7 @@ def test_ctrl_c_stops_the_program(program):
 def test_the_snippets_of_the_readme(tmp_path):
     """Each of them runs as it stands there.
 
-    Those for Ray and SB3 do so in docs/test_learners.py, which has these.
+    Those for Ray and SB3 do so in examples/test_learners.py, which has these.
     """
     text = (MODULE.parent / "README.md").read_text()
     snippets = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)

@@ -155,7 +155,7 @@ def sb3(game, games, rule):
 
 
 def sb3_games(game, games, rule):
-    """`Games` in place of those processes, by docs/sb3.py."""
+    """`Games` in place of those processes, by examples/sb3.py."""
     from game import Games
     from sb3 import GamesVecEnv
 

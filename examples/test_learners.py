@@ -2,8 +2,8 @@
 Tests of `Games` under other people's learners: Stable-Baselines3 and Ray, and
 README's snippets for them.
 
-    pip install -r requirements.txt -r docs/requirements.txt
-    pytest docs/test_learners.py
+    pip install -r requirements.txt -r page/requirements.txt
+    pytest examples/test_learners.py
 """
 
 import copy
@@ -35,9 +35,9 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import (
     VecMonitor, VecTransposeImage, is_vecenv_wrapped)
 
-DOCS = pathlib.Path(__file__).resolve().parent
-ROOT = DOCS.parent
-sys.path[:0] = [str(ROOT), str(DOCS)]
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent
+sys.path[:0] = [str(ROOT), str(HERE)]
 
 from game import BREAKOUT, Games
 from sb3 import GamesVecEnv, main

@@ -1,8 +1,8 @@
 """
 Look at what others do after a lost life, for the tables of the page.
 
-    pip install -r requirements.txt -r docs/peers.txt
-    python docs/differences.py
+    pip install -r requirements.txt -r measure/peers.txt
+    python measure/differences.py
 
 Each plays Breakout as it sets it up itself, holding FIRE, until the first life
 is lost. Of the observation that begins the next episode `differences.json`
@@ -22,7 +22,7 @@ from ale_py.vector_env import AtariVectorEnv
 from gymnasium import wrappers
 from stable_baselines3.common import atari_wrappers, env_util, vec_env
 
-FILE = Path(__file__).resolve().parent / "figures/differences.json"
+FILE = Path(__file__).resolve().parent / "results/differences.json"
 BREAKOUT = "BreakoutNoFrameskip-v4"
 LIVES = 5
 FIRE = 1

@@ -1,10 +1,10 @@
 """Draw the learning curves, and write what they show into README.
 
-Reads what docs/train.py and docs/ppo.py wrote: train-….csv, train.json,
+Reads what examples/labml_ppo.py and examples/ppo.py wrote: train-….csv, train.json,
 ppo-….csv and ppo.json. Writes the chart train.svg beside them, and the part of
 README between its `<!-- learning -->` marks. Needs matplotlib, see peers.txt.
 
-    python docs/curves.py
+    python measure/curves.py
 """
 
 import csv
@@ -14,7 +14,8 @@ import statistics
 
 from benchmark import COLOURS, canvas, put, save
 
-DOCS = pathlib.Path(__file__).resolve().parent
+HERE = pathlib.Path(__file__).resolve().parent
+RESULTS, DOCS = HERE / "results", HERE.parent / "docs"
 LABELS = {
     "train-ours": ("games", "labml's PPO on `Worker`"),
     "train-labml": ("labml", "labml's PPO on labml's worker"),
@@ -25,7 +26,7 @@ LABELS = {
 
 def read(name):
     """Return the columns of a curve, as numbers."""
-    with (DOCS / f"{name}.csv").open(newline="") as file:
+    with (RESULTS / f"{name}.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     return {key: [float(row[key]) for row in rows] for key in rows[0]}
 
@@ -80,8 +81,8 @@ def about(ran):
 
 def report(curves):
     """README's part."""
-    train = json.loads((DOCS / "train.json").read_text())
-    ppo = json.loads((DOCS / "ppo.json").read_text())
+    train = json.loads((RESULTS / "train.json").read_text())
+    ppo = json.loads((RESULTS / "ppo.json").read_text())
     ours = curves["train-ours"]
     last, early = int(ours["steps"][-1]), 50_000
     film, filmed = train["film"], train["film"]["filmed"]
@@ -118,7 +119,7 @@ def report(curves):
     text.append(about(train["run ours"]))
     games, peer = curves["ppo-games"], curves["ppo-gymnasium"]
     text.append(
-        f"**`docs/ppo.py`**, {int(games['steps'][-1]):,} steps of Breakout on "
+        f"**`examples/ppo.py`**, {int(games['steps'][-1]):,} steps of Breakout on "
         f"each engine, an update of each in turn. The score of a game, as the "
         f"mean of the last 20, was {games['score'][-1]:.1f} on `Games` and "
         f"{peer['score'][-1]:.1f} on Gymnasium's, where an episode is a whole "
@@ -156,7 +157,7 @@ def report(curves):
 
 def main():
     curves = {name: read(name) for name in LABELS
-              if (DOCS / f"{name}.csv").exists()}
+              if (RESULTS / f"{name}.csv").exists()}
     draw(curves)
     put(DOCS.parent / "README.md", "learning", report(curves))
 

@@ -1,8 +1,8 @@
 """
 Tests of ppo.py.
 
-    pip install -r requirements.txt -r docs/ppo.txt
-    pytest docs/test_ppo.py
+    pip install -r requirements.txt -r examples/ppo.txt
+    pytest examples/test_ppo.py
 """
 
 import csv

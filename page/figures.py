@@ -1,8 +1,8 @@
 """
 Make the figures of the page, and measure the numbers that it tells.
 
-    python docs/figures.py
-    python docs/figures.py times    # only these, in a quiet hour
+    python page/figures.py
+    python page/figures.py times    # only these, in a quiet hour
 
 Everything comes from real games and lands in `docs/figures`: the recording of
 Breakout for the figure to move (`recording.json`), the figures that stay still
@@ -28,8 +28,9 @@ import cv2
 import gymnasium as gym
 import numpy as np
 
-HERE = Path(__file__).resolve().parent / "figures"
-sys.path.insert(0, str(HERE.parents[1]))
+HERE = Path(__file__).resolve().parent
+PICTURES = HERE.parent / "docs/figures"
+sys.path.insert(0, str(HERE.parent))
 from game import Game  # noqa: E402
 
 NOOP, FIRE, RIGHT, LEFT = range(4)
@@ -234,7 +235,7 @@ class Drawing:
             f'<rect {size} class="page"/>\n'
         )
         parts = "\n".join(self.parts)
-        (HERE / name).write_text(f"{head}{parts}\n</svg>\n")
+        (PICTURES / name).write_text(f"{head}{parts}\n</svg>\n")
 
 
 def gray_to_rgb(gray):

@@ -1,11 +1,11 @@
 """Compare `Games` and `Worker` of game.py with their peers, side by side.
 
-    pip install -r docs/peers.txt
-    python docs/benchmark.py                         # all of it, 20 minutes
-    python docs/benchmark.py whole count --rounds 5  # two sections, quicker
-    python docs/benchmark.py --report                # chart and tables only
+    pip install -r measure/peers.txt
+    python measure/benchmark.py                         # all of it, 20 minutes
+    python measure/benchmark.py whole count --rounds 5  # two sections, quicker
+    python measure/benchmark.py --report                # chart and tables only
 
-Results go to docs/benchmark.json; a section that is measured again replaces
+Results go to measure/results/benchmark.json; a section that is measured again replaces
 itself there. The chart docs/benchmark.svg and the tables between README's
 `<!-- benchmark -->` marks are made from that file.
 
@@ -32,7 +32,8 @@ import tempfile
 from importlib import metadata
 from statistics import median
 
-DOCS = pathlib.Path(__file__).resolve().parent
+HERE = pathlib.Path(__file__).resolve().parent
+DOCS = HERE.parent / "docs"
 CORES = len(os.sched_getaffinity(0))
 PACKAGES = "ale-py envpool gymnasium numpy opencv-python stable_baselines3"
 NAMES = {
@@ -187,7 +188,7 @@ class Contender(contextlib.AbstractContextManager):
             what = json.dumps([kind, options, network, run.network])
             self.processes.append(
                 subprocess.Popen(
-                    [python, "-W", "ignore", DOCS / "contenders.py", what],
+                    [python, "-W", "ignore", HERE / "contenders.py", what],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=self.errors,
@@ -586,7 +587,7 @@ def main():
     add("--games", type=int, default=8, help="at once")
     add("--network", type=float, default=1.5, help="milliseconds of a pass")
     add("--python-0112", help="a Python that has ale-py 0.11.2")
-    add("--json", type=pathlib.Path, default=DOCS / "benchmark.json")
+    add("--json", type=pathlib.Path, default=HERE / "results/benchmark.json")
     add("--readme", type=pathlib.Path, default=DOCS.parent / "README.md")
     add("--report", action="store_true", help="measure nothing")
     run = parser.parse_args()

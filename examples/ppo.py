@@ -3,8 +3,8 @@
 It is in the manner of CleanRL's `ppo_atari.py`: one file, each detail with its
 source. Copy it beside game.py and change it. Needs the packages of ppo.txt.
 
-    python docs/ppo.py               # train, on a GPU if there is one
-    python docs/ppo.py --evaluate    # play whole games, count raw points
+    python examples/ppo.py               # train, on a GPU if there is one
+    python examples/ppo.py --evaluate    # play whole games, count raw points
 
 Training writes its curve to ppo-games.csv as it goes, and what it ran on to
 ppo.json, both beside this file; the weights to ~/.cache/breakout-annotated.
@@ -12,8 +12,8 @@ ppo.json, both beside this file; the weights to ~/.cache/breakout-annotated.
 To compare, it trains on Gymnasium's own games too. With both engines it gives
 an update to each in turn, so that a busy machine is as busy for both.
 
-    python docs/ppo.py --engine games gymnasium
-    python docs/ppo.py --share 20    # where the time of an update goes
+    python examples/ppo.py --engine games gymnasium
+    python examples/ppo.py --share 20    # where the time of an update goes
 """
 
 import argparse
@@ -41,8 +41,9 @@ from gymnasium.vector import AsyncVectorEnv, AutoresetMode
 from torch import nn
 from torch.distributions import Categorical
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+HERE = ROOT / "measure/results"
+sys.path.insert(0, str(ROOT))
 from game import Games  # noqa: E402
 
 # What an agent learns from, and what it is judged by. To learn: a lost life

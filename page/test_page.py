@@ -1,8 +1,8 @@
 """
 Tests of the page: `game.md` and `docs/index.html`.
 
-    pip install -r docs/requirements.txt    # and a Chromium of the system
-    pytest docs/test_page.py
+    pip install -r page/requirements.txt    # and a Chromium of the system
+    pytest page/test_page.py
 """
 
 import base64
@@ -20,9 +20,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-DOCS = Path(__file__).resolve().parent
-ROOT = DOCS.parent
-sys.path[:0] = [str(ROOT), str(DOCS)]
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+DOCS = ROOT / "docs"
+sys.path[:0] = [str(ROOT), str(HERE)]
 
 import game
 import weave
@@ -30,11 +31,11 @@ import weave
 SOURCE = (ROOT / "game.py").read_text()
 MARKDOWN = (ROOT / "game.md").read_text()
 HTML = (DOCS / "index.html").read_text()
-CSS = (DOCS / "page/page.css").read_text()
-NOTES = (DOCS / "notes.md").read_text()
-RECORDING = json.loads((DOCS / "figures/recording.json").read_text())
-FACTS = json.loads((DOCS / "figures/facts.json").read_text())
-DIFFERENCES = json.loads((DOCS / "figures/differences.json").read_text())
+CSS = (HERE / "page.css").read_text()
+NOTES = (HERE / "notes.md").read_text()
+RECORDING = json.loads((HERE / "recording.json").read_text())
+FACTS = json.loads((HERE / "facts.json").read_text())
+DIFFERENCES = json.loads((ROOT / "measure/results/differences.json").read_text())
 
 # People link to these.
 ANCHORS = """
@@ -167,7 +168,8 @@ def test_a_picture_that_is_too_large_is_linked(monkeypatch):
 def test_a_note_waits_for_its_picture(monkeypatch, tmp_path):
     shutil.copytree(DOCS, tmp_path / "docs")
     monkeypatch.setattr(weave, "DOCS", tmp_path / "docs")
-    (tmp_path / "docs/notes.md").write_text(
+    monkeypatch.setattr(weave, "HERE", tmp_path)
+    (tmp_path / "notes.md").write_text(
         "<!-- after: playing if film.webp -->\n![F](film.webp)\n"
         "<!-- after: playing -->\nMore, {{games}} and {{facts[games]}}.\n"
     )

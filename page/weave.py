@@ -2,11 +2,11 @@
 Weave `game.py` into the two pages that people read: `game.md` for a code host
 and `docs/index.html` for a browser.
 
-    python docs/weave.py            # write both
-    python docs/weave.py --check    # exit with 1 if one of them is stale
+    python page/weave.py            # write both
+    python page/weave.py --check    # exit with 1 if one of them is stale
 
 Docstrings and comments that fill a line are Markdown, everything else is code.
-Each source line comes out once and in order. `docs/notes.md` holds the prose
+Each source line comes out once and in order. `page/notes.md` holds the prose
 that belongs to no line of code. Each part of it begins with a comment that
 says where it goes: `<!-- inside: the-stack -->` under the first prose of that
 section, `<!-- after: the-stack -->` behind its code, and with `if agent.webp`
@@ -30,11 +30,12 @@ from markdown_it import MarkdownIt
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-DOCS = Path(__file__).resolve().parent
-ROOT = DOCS.parent
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+DOCS = ROOT / "docs"
 MEASURED = [
-    "figures/facts.json", "figures/differences.json", "benchmark.json",
-    "chaos.json",
+    "page/facts.json", "measure/results/differences.json",
+    "measure/results/benchmark.json", "measure/results/chaos.json",
 ]
 NOTES = "inside", "after"
 MOVING = "figures/moving.svg"  # in a browser, the figure to move instead
@@ -102,9 +103,9 @@ def blocks(source):
 
 def notes():
     """Return `{(kind, slug): [Markdown, ...]}` of `notes.md`."""
-    files = map(DOCS.joinpath, MEASURED)
+    files = map(ROOT.joinpath, MEASURED)
     facts = {file.stem: json.loads(file.read_text()) for file in files}
-    text = (DOCS / "notes.md").read_text()
+    text = (HERE / "notes.md").read_text()
     text, found = fill(text, **facts, **facts["facts"]), {}
     parts = re.split(r"<!-- (\w+): (\S+)(?: if (\S+))? -->\n", text)[1:]
     for kind, place, needed, text in zip(*[iter(parts)] * 4):
@@ -253,7 +254,7 @@ def figure(image, to_html):
     if len(data) > LARGEST:
         picture = f'<a href="{path}">{alt}</a>'
     if path == MOVING:
-        page = (DOCS / "page/moving.html").read_text()
+        page = (HERE / "moving.html").read_text()
         return fill(page, picture=picture, caption=caption)
     caption = f"<figcaption>{caption}</figcaption>"
     return f'<figure class="{Path(path).stem}">{picture}{caption}</figure>\n'
@@ -307,7 +308,7 @@ def html_page(source):
         return f'<div class="row{head}">{html}</div>'
 
     page = {
-        name: (DOCS / "page" / f"page.{name}").read_text()
+        name: (HERE / f"page.{name}").read_text()
         for name in ["html", "css", "js"]
     }
     return fill(
@@ -316,7 +317,7 @@ def html_page(source):
         style=page["css"],
         script=page["js"],
         main="\n".join(map(as_html, rows(told))),
-        recording=(DOCS / "figures/recording.json").read_text().strip(),
+        recording=(HERE / "recording.json").read_text().strip(),
         source=json.dumps(source).replace("<", "\\u003c"),
     )
 

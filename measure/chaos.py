@@ -1,12 +1,12 @@
 """What `Games` of game.py does when its workers are killed, and what peers do.
 
-    pip install -r docs/peers.txt
-    python docs/chaos.py soak     # 500 faults in 2 million frames, 15 minutes
-    python docs/chaos.py replace  # what a dead or hung worker costs, 3 minutes
-    python docs/chaos.py peers    # the same faults elsewhere, 9 minutes
-    python docs/chaos.py report   # README's tables
+    pip install -r measure/peers.txt
+    python measure/chaos.py soak     # 500 faults in 2 million frames, 15 minutes
+    python measure/chaos.py replace  # what a dead or hung worker costs, 3 minutes
+    python measure/chaos.py peers    # the same faults elsewhere, 9 minutes
+    python measure/chaos.py report   # README's tables
 
-Results go to docs/chaos.json; a part that is measured again replaces itself
+Results go to measure/results/chaos.json; a part that is measured again replaces itself
 there. README's part between its `<!-- chaos -->` marks is made from that file.
 """
 
@@ -34,8 +34,8 @@ from statistics import median
 
 from benchmark import machine, put, table, write
 
-DOCS = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(DOCS.parent))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
 SIGNALS = {
     "killed": signal.SIGKILL,
     "terminated": signal.SIGTERM,
@@ -836,8 +836,8 @@ def main():
     add("--context", help="of the soak: fork, spawn or forkserver")
     add("--seed", type=int, default=0, help="of the soak")
     add("--rounds", type=int, default=7, help="of replacements")
-    add("--json", type=pathlib.Path, default=DOCS / "chaos.json")
-    add("--readme", type=pathlib.Path, default=DOCS.parent / "README.md")
+    add("--json", type=pathlib.Path, default=HERE / "results/chaos.json")
+    add("--readme", type=pathlib.Path, default=HERE.parent / "README.md")
     add("--peer", choices=PEERS, help=argparse.SUPPRESS)
     add("--fault", choices=FAULTS, help=argparse.SUPPRESS)
     run = parser.parse_args()

@@ -4,10 +4,10 @@ The training is `labml_nn.rl.ppo` as it is published, nothing of it changed,
 with the settings of its own `main`; only the module that it takes its `Worker`
 from is another. Needs the packages of train.txt.
 
-    python docs/train.py run                   # on this project's Worker
-    python docs/train.py run --worker labml    # on one that does as labml's
-    python docs/train.py compare               # how fast each of them samples
-    python docs/train.py film                  # how the trained agent plays
+    python examples/labml_ppo.py run                   # on this project's Worker
+    python examples/labml_ppo.py run --worker labml    # on one that does as labml's
+    python examples/labml_ppo.py compare               # how fast each of them samples
+    python examples/labml_ppo.py film                  # how the trained agent plays
 
 A run writes its curve to train-….csv beside this file as it goes, and the
 weights to a folder outside the project. Started again after it was ended, it
@@ -32,8 +32,9 @@ import time
 import types
 from importlib import metadata
 
-DOCS = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(DOCS.parent))
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+RESULTS, DOCS = ROOT / "measure/results", ROOT / "docs"
+sys.path.insert(0, str(ROOT))
 CACHE = os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")
 WEIGHTS = pathlib.Path(CACHE) / "breakout-annotated"
 PACKAGES = "ale-py gymnasium labml labml-nn numpy opencv-python torch".split()
@@ -117,7 +118,7 @@ def run(worker, steps, seed):
     """Train for `steps` steps of all games together, from where it stands."""
     import torch
 
-    curve = DOCS / f"train-{worker}.csv"
+    curve = RESULTS / f"train-{worker}.csv"
     weights = WEIGHTS / f"train-{worker}-{seed}.pt"
     WEIGHTS.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(seed)
@@ -245,7 +246,7 @@ def note(section, **results):
     """Write to train.json what ran, where and when, and its results."""
     import torch
 
-    path, cpuinfo = DOCS / "train.json", pathlib.Path("/proc/cpuinfo")
+    path, cpuinfo = RESULTS / "train.json", pathlib.Path("/proc/cpuinfo")
     known = cpuinfo.read_text() if cpuinfo.exists() else ""
     cpu = re.findall("model name.*: (.*)", known) or [platform.machine()]
     data = json.loads(path.read_text()) if path.exists() else {}

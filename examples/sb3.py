@@ -1,7 +1,7 @@
 """Train Stable-Baselines3 on `Games`.
 
     pip install -r requirements.txt stable_baselines3
-    python docs/sb3.py PongNoFrameskip-v4 --steps 10000000
+    python examples/sb3.py PongNoFrameskip-v4 --steps 10000000
 
 `GamesVecEnv` is all it takes. It is written to be copied, together with
 game.py.
