@@ -1,50 +1,57 @@
 """
 # Breakout, annotated
 
-How does an agent play an Atari game? It is not shown what a person sees. It
-is shown what the DQN paper showed it (Mnih et al. 2015): four small gray
-pictures, one for each of its last four decisions. This module makes them: for
-one game, for a game in another process, and for many games at once. It is
-written to be read from top to bottom, and to be copied as it is.
+What does an agent see of an Atari game? What DQN saw, the first program that
+learned many of these games from their screens (Mnih et al. 2015): four small
+gray pictures, one for each of its last four decisions. This module makes them:
+for one game, for a game in a process of its own, and for many games at once.
+It is written to be read from top to bottom and to be copied as it is.
 
 | what | type and shape | meaning |
 | --- | --- | --- |
 | screen | `uint8 (210, 160, 3)` | one frame in colour (some are higher) |
 | observation | `uint8 (4, 84, 84)` | four pictures, the oldest first |
-| action | a whole number | an index into the game's list of actions |
+| action | a whole number | an index into the list of actions |
 | reward | `float` | the points won in one step |
-
-Seven words mean the same thing all the way down:
-
-- **frame**: what the console draws in 1/60 of a second.
-- **step**: one decision of the agent, held for four frames.
-- **picture**: what is seen of a step, gray and 84×84.
-- **observation**: what the agent sees, the pictures of its last four steps.
-- **life**: most games give a few; losing one is not yet the end.
-- **game**: what is played from one reset of the emulator to the next.
-- **episode**: what counts as one play for the agent, a game or one life.
 """
 
 import argparse
 import contextlib
 import multiprocessing
+import numbers
 import operator
 import os
-import pickle
-import select
+import re
 import signal
+import sys
 import threading
 import time
-from multiprocessing import pool, resource_tracker, util
+from multiprocessing import pool, util
+from typing import NamedTuple
 
+# The emulator is the Arcade Learning Environment, ALE (Bellemare et al. 2013);
+# importing `ale_py` makes its titles known to Gymnasium. Gymnasium is the
+# interface of `reset` and `step` that learning programs in Python share.
+# OpenCV, `cv2`, shrinks the pictures.
 import ale_py
 import cv2
 import gymnasium as gym
 import numpy as np
+from gymnasium import vector
 
-# The emulator is the Arcade Learning Environment, ALE (Bellemare et al. 2013).
-# Its package brings 104 games along; importing it tells Gymnasium of them.
-
+# ## Words and sizes
+#
+# Each of these words means one thing, all the way down:
+#
+# - **title**: a cartridge, such as Breakout; ALE includes 104 of them.
+# - **frame**: what the console draws in 1/60 of a second.
+# - **step**: one decision of the agent, held for four frames.
+# - **picture**: what the agent sees of one step, gray and 84×84.
+# - **observation**: the pictures of the agent's last four steps.
+# - **life**: most titles give a few; losing one is not yet the end.
+# - **game**: what is played from one reset of the emulator to the next.
+# - **episode**: what counts as one play for the agent: a game, or one life.
+# - **no-op**: the action that presses nothing.
 BREAKOUT = "BreakoutNoFrameskip-v4"
 ACTION_REPEAT = 4  # frames to a step
 STACK = 4  # pictures to an observation
@@ -53,65 +60,107 @@ SIZE = 84  # pixels of a picture, both ways
 # ## One game
 
 
+class Snapshot(NamedTuple):
+    """The state that later games start from, and the screen that it shows."""
+
+    state: object
+    frame_number: int
+    gray: np.ndarray  # (height, 160)
+    colour: np.ndarray  # (height, 160, 3)
+
+
 class Game:
     """
     One Atari game, the way DQN saw it.
 
-    `seed` is any whole number from 0 on, `env_id` the id of an Atari game or
-    its `EnvSpec`. The options:
+    `seed` is a whole number from 0 on, `env_id` the id of an Atari title or an
+    `EnvSpec` of Gymnasium's. The options:
 
     - `on_life_loss`: `"restart"`, `"continue"` or `"ignore"`, see below;
-    - `noop_max`: a game starts with 1 to so many frames without an action;
+    - `noop_max`: a game starts with 1 to `noop_max` no-op frames; 0 is none;
     - `fire_on_reset`: FIRE is pressed before an episode's first observation;
-    - `clip_reward`: rewards become -1, 0 or 1.
+    - `clip_reward`: a step's reward becomes -1, 0 or 1.
 
-    `env` is the Gymnasium environment, `meanings` the names of its actions;
-    `final_obs` is the last observation of the episode that ended last. Bad
-    options raise `ValueError` or `TypeError`, an unknown id raises
-    Gymnasium's own error.
+    `env` is the Gymnasium environment, `meanings` are the names of its
+    actions, and `final_obs` is the last observation of the episode that ended
+    last. Bad options raise `ValueError` or `TypeError`, and an unknown id
+    raises Gymnasium's own error.
     """
 
-    # Ids differ in how many frames a step takes: `…NoFrameskip-v4` one, `…-v4`
-    # two to four at random, `ALE/…-v5` four. With `frameskip=1` what happens
-    # in each frame is up to us, and what is left between them is whether
-    # actions are sticky, which comes further down. The console's memory serves
-    # as the environment's own observation because it costs next to nothing:
-    # nobody looks at it.
-    def __init__(self, seed, env_id=BREAKOUT, *, on_life_loss="restart",
-                 noop_max=0, fire_on_reset=False, clip_reward=False):
-        require(on_life_loss in self.MODES, [*self.MODES], on_life_loss)
-        self._mode, self._clip_reward = on_life_loss, clip_reward
+    def __init__(
+        self,
+        seed,
+        env_id=BREAKOUT,
+        *,
+        on_life_loss="restart",
+        noop_max=0,
+        fire_on_reset=False,
+        clip_reward=False,
+    ):
+        # Everything is checked before the emulator is loaded.
+        modes = list(self.MODES)
+        require(
+            on_life_loss in modes, f"on_life_loss of {modes}", on_life_loss
+        )
+        self._mode = on_life_loss
         self._seed = check_number("seed", seed)
         self._noop_max = check_number("noop_max", noop_max)
+        self._clip_reward = clip_reward
+        require_atari(env_id)
+
+        # The ids of a title differ in how many frames they hold an action:
+        # `…NoFrameskip-v4` one, `…-v4` two to four at random, `ALE/…-v5` four.
+        # With `frameskip=1` that is up to us, and the ids then differ only in
+        # whether actions are sticky, which is explained further down. The
+        # console's memory ("ram") is the environment's own observation since
+        # it costs next to nothing: nobody looks at it.
         self.env = gym.make(env_id, frameskip=1, obs_type="ram")
+        self.meanings = self.env.unwrapped.get_action_meanings()
         self._ale = self.env.unwrapped.ale
-        self.meanings = meanings = self.env.unwrapped.get_action_meanings()
-        require(not noop_max or meanings[0] == "NOOP", "NOOP first", meanings)
-        self._fires = fire_on_reset and "FIRE" in meanings
-        self._actions = [getattr(ale_py.Action, m) for m in meanings]
-        self._bands = int(np.gcd(len(self._ale.getScreenGrayscale()), SIZE))
-        self._screen, self.pictures = 0, [np.zeros((SIZE, SIZE), np.uint8)]
-        self._first, self.final_obs = {}, None
-        self._score, self._length = 0.0, 0
+        self._actions = [
+            getattr(ale_py.Action, name) for name in self.meanings
+        ]
+        require(
+            noop_max == 0 or self.meanings[0] == "NOOP",
+            "noop_max of 0 for a title whose action 0 isn't NOOP",
+            noop_max,
+        )
+        self._fires = bool(fire_on_reset) and "FIRE" in self.meanings
+
+        # What the agent sees: the stack of pictures, the last gray screen, and
+        # in how many bands the screen is looked at.
+        self.observation = np.zeros((STACK, SIZE, SIZE), np.uint8)
+        self.final_obs = None
+        self._screen = np.zeros_like(self._ale.getScreenGrayscale())
+        self._bands = int(np.gcd(len(self._screen), SIZE))
+
+        # How the game stands. `terminated` is whether the episode that ended
+        # last was lost, and not cut short.
+        self.terminated = False
+        self._started = False
+        self._lives = 0
+        self._score = 0.0
+        self._length = 0
+        self._snapshot = None
 
     def step(self, action):
         """Hold `action` for four frames.
 
         Returns `obs_4, reward, done, episode_info`:
 
-        - `obs_4`: `uint8 (4, 84, 84)`, oldest picture first, the caller's own;
+        - `obs_4`: `uint8 (4, 84, 84)`, a copy, yours to change;
         - `reward`: the points of these four frames, or their sign;
         - `done`: an episode is over, and `obs_4` is the first of the next;
-        - `episode_info`: `None`, or, if the emulator was reset, `{"reward",
-          "length", "truncated"}` of the game until then, its length in steps.
+        - `episode_info`: `None`, or, if the emulator was reset, a dict of the
+          game until then: its `"reward"`, never clipped, its `"length"` in
+          steps, and whether it was `"truncated"`, cut short by a limit.
 
         Raises `ResetNeeded` before the first `reset`, and `ValueError` for an
-        action that isn't one of the game's; the game is then as it was.
+        action that isn't one of the title's; the game is then as it was.
         """
-        if len(self.pictures) < STACK:
-            raise gym.error.ResetNeeded("call reset() before step()")
-        result = self.play(check_actions(action, (), self.meanings))
-        return np.array(self.pictures), *result
+        action = check_actions(action, (), self.meanings)
+        reward, done, episode_info = self.play(action)
+        return self.observation.copy(), reward, done, episode_info
 
     # ## What the agent sees
     #
@@ -120,43 +169,57 @@ class Game:
     # Sixty decisions a second are more than a game needs. DQN decides fifteen
     # times a second and holds each action for four frames, so that the same
     # computing pays for four times as much play.
-    #
-    # The console can draw only a few objects at a time, so many games draw
-    # some of them on the even frames and the others on the odd ones, and the
-    # glow of a television blended the two. Whoever looks at every fourth
-    # frame misses half of the world. DQN takes the brighter of the last two
-    # frames, pixel by pixel. It does so at full size: shrunk first, small
-    # things would be dimmed before they are compared.
-    #
-    # Lives are read after every frame, since a life won and a life lost
-    # within one step would cancel out. An episode that is over in the middle
-    # of a step stops there. What it ended with is then the last screen alone,
-    # since the maximum is of the third frame and the fourth: `older` is 0, a
-    # black screen, which changes no maximum.
     def play(self, action):
         """Hold a checked action; return `reward, done, episode_info`.
 
-        `terminated` says from then on whether the game was lost, or a life
-        that counts.
+        `step` without the check and without a copy, for a row of games: what
+        is seen lies in `observation`, which the next step changes.
         """
-        reward, older = 0.0, 0
+        if not self._started:
+            raise gym.error.ResetNeeded("call reset() before step()")
+        reward = 0.0
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
-            before, self._lives = self._lives, self._ale.lives()
-            lost = self.MODES[self._mode] <= self._lives < before
+
+            # Lives are read after every frame: a life won and a life lost
+            # within one step would cancel out. A lost life ends the episode
+            # if as many are left as the mode asks for.
+            lives_before = self._lives
+            self._lives = self._ale.lives()
+            lost = self.MODES[self._mode] <= self._lives < lives_before
             over = self._ale.game_over()
-            if over or lost:
+            if lost or over:
                 break
             if frame == ACTION_REPEAT - 1:
-                older = self._ale.getScreenGrayscale()
-        self._see(np.maximum(older, self._ale.getScreenGrayscale()))
-        self.terminated = lost or self._ale.game_over(with_truncation=False)
-        self._score, self._length = self._score + reward, self._length + 1
-        reward = float(np.sign(reward)) if self._clip_reward else reward
-        if not (over or lost):
+                third = self._ale.getScreenGrayscale()
+
+        # The console can draw only a few objects at a time, so many titles
+        # draw some of them on even frames and the others on odd ones, and the
+        # glow of a television blended the two. An agent that looks at every
+        # fourth frame misses half of the world. DQN takes the brighter of the
+        # last two frames, pixel by pixel. It does so at full size: if they
+        # were shrunk first, small things would be dimmed before they are
+        # compared. If the episode ends before frame 4, its last screen is
+        # taken alone.
+        screen = self._ale.getScreenGrayscale()  # (210, 160)
+        if frame == ACTION_REPEAT:
+            np.maximum(third, screen, out=screen)
+        self._add_picture(screen)
+
+        # The score of the game stays raw, whatever the learner is given.
+        self._score += reward
+        self._length += 1
+        if self._clip_reward:
+            reward = float(np.sign(reward))
+        if not (lost or over):
             return reward, False, None
-        self.final_obs = np.array(self.pictures)  # (4, 84, 84)
-        return reward, True, self._begin(over or self._mode == "restart")
+
+        # A game that was cut short isn't lost.
+        game_lost = self._ale.game_over(with_truncation=False)
+        self.terminated = lost or game_lost
+        self.final_obs = self.observation.copy()
+        restarts = over or self._mode == "restart"
+        return reward, True, self._begin_episode(restarts)
 
     # ### Small and gray
     #
@@ -165,30 +228,34 @@ class Game:
     # `INTER_AREA` each new pixel is the mean of the area it covers: a ball two
     # pixels wide fades, but it can't fall between two samples.
     #
-    # From one step to the next most of the screen stays as it is. And of its
-    # 210 rows each five become two of the picture, in which no other row has a
-    # part. So the screen falls into 42 bands, and only those in which
-    # something has changed are cut out and shrunk, as one low strip. The
-    # picture is the same to the last bit, and in Breakout it takes a third of
-    # the time. (Higher screens have fewer bands: 250 rows make two of 125.)
-    # Before the first screen there is a black one, 0, with a black picture.
-    #
     # ### The stack
     #
     # One picture doesn't show which way the ball flies; four of them do. They
     # are those of the last four steps, sixteen frames, and not of four frames
-    # in a row. When an episode is over, its last observation is kept aside,
-    # and the stack is filled with the first picture of the next one.
-    def _see(self, screen):
+    # in a row.
+    def _add_picture(self, screen):
         """Add the picture of a gray screen to the stack."""
-        changed = (screen != self._screen).reshape(self._bands, -1).any(1)
+        # From one step to the next most of the screen stays as it is. And of
+        # its 210 rows, every 5 become exactly 2 of the picture. So the screen
+        # is looked at in 42 bands of 5 rows, and only the bands in which
+        # something has changed are cut out and shrunk, as one low strip. The
+        # picture is the same to the last bit, and in Breakout it takes a third
+        # of the time. (Higher screens have fewer bands: 250 rows are two of
+        # 125.)
+        changed = (screen != self._screen).reshape(self._bands, -1).any(axis=1)
         strip = screen[changed.repeat(len(screen) // self._bands)]
-        picture = self.pictures[-1].copy()
-        if len(strip):
-            size = SIZE, len(strip) * SIZE // len(screen)
-            strip = cv2.resize(strip, size, interpolation=cv2.INTER_AREA)
-            picture[changed.repeat(SIZE // self._bands)] = strip
-        self.pictures, self._screen = self.pictures[1:] + [picture], screen
+        self._screen = screen
+
+        # The oldest picture goes, the others move up, and the newest starts as
+        # a copy of the one before.
+        self.observation[:-1] = self.observation[1:]
+        if len(strip) == 0:
+            return
+        width_and_height = (SIZE, len(strip) * SIZE // len(screen))
+        shrunk = cv2.resize(
+            strip, width_and_height, interpolation=cv2.INTER_AREA
+        )
+        self.observation[-1][changed.repeat(SIZE // self._bands)] = shrunk
 
     # ## What ends an episode
     #
@@ -201,32 +268,44 @@ class Game:
     # Baselines and [most after them](#a-lost-life-elsewhere) do. With
     # `"ignore"` only the end of the game ends an episode.
     #
-    # A lost life counts if at least so many are left: 0 for `"restart"`, 1 for
-    # `"continue"`, more than there ever are for `"ignore"`. When the last life
-    # is lost, `"continue"` waits for the end of the game, as Baselines do: in
-    # 11 of 104 games that comes 69 to 5,400 frames later, and nobody wants
-    # those as an episode.
+    # The number of a mode is how many lives must be left for a lost one to end
+    # the episode. `"continue"` wants one: when the last life is lost it waits
+    # for the end of the game, as Baselines do. In 11 of 104 titles that comes
+    # 69 to 5,400 frames later, and nobody wants those as an episode.
     MODES = {"restart": 0, "continue": 1, "ignore": float("inf")}
 
-    # ### FIRE first
-    #
-    # Breakout waits for FIRE to serve the ball, and an agent may take long to
-    # find that out. With `fire_on_reset` it is pressed for one step before
-    # each episode's first observation, and nothing of that step counts
-    # (Baselines' `FireReset`; SB3 and EnvPool press it in ways of their own).
-    # If even that ends the game, there are two resets in one step, and the
-    # info is that of the first.
-    def _begin(self, restart, seed=None):
-        """Begin an episode; return the info of the game that was ended."""
-        infos = [self._restart(seed)] if restart else []
-        for _ in range(ACTION_REPEAT if self._fires else 0):
-            self._ale.act(ale_py.Action.FIRE)
+    def _begin_episode(self, restarts, seed=None):
+        """Begin an episode, in a new game if `restarts`.
+
+        Returns the `episode_info` of the game that was ended, or `None`.
+        """
+        episode_info = None
+        if restarts:
+            episode_info = self._reset_emulator(seed)
+
+        # ### FIRE first
+        #
+        # Breakout waits for FIRE to serve the ball, and an agent may take long
+        # to find that out. With `fire_on_reset` it is pressed for one step
+        # before each episode's first observation, and nothing of that step
+        # counts (Baselines' `FireReset`; SB3 and EnvPool press it in ways of
+        # their own).
+        if self._fires:
+            for _ in range(ACTION_REPEAT):
+                self._ale.act(ale_py.Action.FIRE)
+
+        # If even that ends the game there are two resets in one step, and the
+        # info is that of the first. FIRE isn't pressed again.
         if self._ale.game_over():
-            infos.append(self._restart())
+            second_info = self._reset_emulator()
+            if episode_info is None:
+                episode_info = second_info
+
+        # An episode's first observation is the screen as it is, four times.
         self._lives = self._ale.lives()
-        self._see(self._screens()[0])
-        self.pictures = self.pictures[-1:] * STACK
-        return infos[0] if infos else None
+        self._add_picture(self._gray_screen())
+        self.observation[:] = self.observation[-1]
+        return episode_info
 
     # ### Where a game starts
     #
@@ -234,80 +313,110 @@ class Game:
     # console boot. When lives are lost every 30 to 60 steps that adds up. So
     # the state after the first reset is kept as a snapshot and put back at
     # each later one, in 0.03 ms. Every game then starts from the same state,
-    # and depends on the seed and the actions alone; a true reset keeps some
-    # memory of the game before, in 25 of 104.
+    # and depends on the actions and, if there is any chance in it, on the seed
+    # alone; a true reset carries some memory of the game before over, in 25 of
+    # the 104 titles.
     #
-    # Not everything is in a snapshot. Five games keep something elsewhere. And
-    # with sticky actions, ALE's remedy for agents that learn moves by heart,
-    # the action before is played once more with a probability of 0.25; which
-    # one it was is kept elsewhere too. Both take true resets. The screen isn't
-    # in the snapshot either, since it is drawn with the next frame: so the
-    # first one is kept too, in gray and in colour, under its frame's number.
+    # Five titles keep something that no snapshot holds, and take true resets.
     NO_SNAPSHOT = {"amidar", "koolaid", "qbert", "tetris", "trondead"}
 
-    # The ids stop a game after 108,000 frames, half an hour (as in Hessel et
-    # al. 2018). Such a game is truncated, not lost, and a learner may want to
-    # know; one that is over on that very frame isn't.
-    #
-    # For a new seed Gymnasium loads the game anew, in 90 ms, since ALE takes a
-    # seed only then. Without sticky actions ALE has no use for it, and it is
-    # enough to seed Gymnasium's own random numbers, by `seed_game`.
-    #
-    # DQN let up to 30 frames pass before the agent's first decision, so that
-    # games don't all start alike. Their number is drawn as Gymnasium draws it,
-    # so that the same seed gives the same game.
-    def _restart(self, seed=None):
+    def _reset_emulator(self, seed=None):
         """Reset the emulator; return the info of the game that was played."""
-        over = self._ale.game_over(with_truncation=False)
-        info = {"reward": self._score, "length": self._length}
-        info["truncated"] = self._ale.game_truncated() and not over
-        self._score, self._length = 0.0, 0
+        # The ids stop a game after 108,000 frames, half an hour (as in Hessel
+        # et al. 2018). Such a game is truncated, not lost, and a learner may
+        # want to know. One that is over on that very frame isn't truncated.
+        lost = self._ale.game_over(with_truncation=False)
+        truncated = self._ale.game_truncated() and not lost
+        episode_info = {
+            "reward": self._score,
+            "length": self._length,
+            "truncated": truncated,
+        }
+        self._score = 0.0
+        self._length = 0
+
+        # Sticky actions are ALE's remedy for agents that learn moves by heart:
+        # with a probability of 0.25 the action before is played once more
+        # (Machado et al. 2018). A snapshot leaves out which one that was.
         sticky = self._ale.getFloat("repeat_action_probability") > 0
-        if self._first:
-            self.env.unwrapped.restore_state(self._snapshot)
-        elif sticky or self.env.spec.kwargs["game"] in self.NO_SNAPSHOT:
+        title = self.env.spec.kwargs["game"]
+        if self._snapshot is not None:
+            self.env.unwrapped.restore_state(self._snapshot.state)
+        elif sticky or title in self.NO_SNAPSHOT:
             self.env.reset(seed=seed)
         else:
+            # No seed here: for a seed Gymnasium loads the title anew, in 90
+            # ms, since ALE takes a seed only then. Without sticky actions ALE
+            # has no use for one.
             self.env.reset()
-            self._snapshot = self.env.unwrapped.clone_state()
-            self._first = {self._ale.getEpisodeFrameNumber(): self._screens()}
+            self._snapshot = Snapshot(
+                self.env.unwrapped.clone_state(),
+                self._ale.getEpisodeFrameNumber(),
+                self._ale.getScreenGrayscale(),
+                self._ale.getScreenRGB(),
+            )
+
+        # It is enough to seed Gymnasium's own random numbers. DQN let up to 30
+        # frames pass before the agent's first decision, so that games don't
+        # all start alike. How many is drawn as Gymnasium draws it, so that the
+        # same seed gives the same game.
         if seed is not None:
             self.env.unwrapped.seed_game(seed)
-        random, most = self.env.unwrapped.np_random, self._noop_max
-        for _ in range(random.integers(1, most + 1) if most else 0):
-            self._ale.act(ale_py.Action.NOOP)
-            if self._ale.game_over():
-                self.env.reset(seed=seed)
-        return info
+        if self._noop_max > 0:
+            rng = self.env.unwrapped.np_random
+            for _ in range(rng.integers(1, self._noop_max + 1)):
+                self._ale.act(ale_py.Action.NOOP)
+                if self._ale.game_over():
+                    self.env.reset(seed=seed)
+        return episode_info
+
+    def _shows_snapshot(self):
+        """Whether the screen is that of the snapshot.
+
+        A snapshot doesn't hold the screen, which is drawn with the next frame
+        only. So the first screen is kept beside it.
+        """
+        if self._snapshot is None:
+            return False
+        frame_number = self._ale.getEpisodeFrameNumber()
+        return frame_number == self._snapshot.frame_number
+
+    def _gray_screen(self):
+        """Return the screen as it is now, `uint8 (height, 160)`."""
+        if self._shows_snapshot():
+            return self._snapshot.gray
+        return self._ale.getScreenGrayscale()
 
     def render(self, _=None):
-        """Return the colour screen as it is now, `uint8 (height, 160, 3)`."""
-        return self._screens()[1].copy()
+        """Return the colour screen as it is now, `uint8 (height, 160, 3)`.
 
-    def _screens(self):
-        """Return the screen, gray and colour; after a restore, the first."""
-        drawn = self._ale.getScreenGrayscale(), self._ale.getScreenRGB()
-        return self._first.get(self._ale.getEpisodeFrameNumber(), drawn)
+        The array is a copy, yours to change.
+        """
+        if self._shows_snapshot():
+            return self._snapshot.colour.copy()
+        return self._ale.getScreenRGB()
 
     def reset(self, seed=None):
         """Start a new game; return its first observation.
 
-        That is `uint8 (4, 84, 84)`, the same picture four times, the caller's
-        own. The first reset takes the seed of the construction. With a `seed`
-        all starts over: the same actions then give the same everything.
+        That is `uint8 (4, 84, 84)`, the same picture four times, a copy that
+        is yours to change. The first reset takes the seed of the construction.
+        With a `seed` everything starts over: the same actions then give the
+        same results.
         """
-        seed = self._seed if seed is None else check_number("seed", seed)
-        self._seed = None
-        self._begin(restart=True, seed=seed)
-        return np.array(self.pictures)
+        if seed is not None:
+            seed = check_number("seed", seed)
+        elif not self._started:
+            seed = self._seed
+        self._begin_episode(restarts=True, seed=seed)
+        self._started = True
+        return self.observation.copy()
 
 
 # ### What may come in
 #
-# A wrong shape, a NaN or an action of another game is a bug in the caller, and
-# is reported before any game has moved. One test serves a single action, of
-# shape `()`, and a batch of them. Whole floats are refused too: an action that
-# is a float is one that somebody forgot to turn into an index.
+# A wrong shape, a NaN or an action of another title is a bug in the caller,
+# and is reported before any game has moved.
 
 
 def require(condition, expected, got):
@@ -318,98 +427,175 @@ def require(condition, expected, got):
 
 def check_number(name, value, least=0):
     """Return `value` as an `int`, which must be at least `least`."""
-    number = operator.index(value)
-    require(number >= least, f"{name} of at least {least}", value)
+    expected = f"{name} as a whole number from {least} on"
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"expected {expected}, got {value!r}") from None
+    require(number >= least, expected, value)
     return number
+
+
+def require_atari(env_id):
+    """Raise a `ValueError` if `env_id` is known and isn't an Atari title."""
+    spec = env_id
+    if isinstance(env_id, str):
+        spec = gym.registry.get(env_id)
+    atari = spec is None or "game" in spec.kwargs
+    require(atari, "the id of an Atari title", env_id)
 
 
 def check_actions(actions, shape, meanings):
     """Return `actions` as plain numbers, or raise a `ValueError`.
 
-    `meanings` names the game's actions in their order. Integers of Python,
-    NumPy and PyTorch are fine.
+    One check serves a single action, of shape `()`, and a batch of them.
+    Integers of Python, NumPy and PyTorch are fine. Whole floats are refused:
+    an action that is a float is one that somebody forgot to turn into an
+    index. `meanings` are the names of the actions.
     """
-    array, most, names = np.array(None), len(meanings) - 1, ", ".join(meanings)
-    with contextlib.suppress(TypeError, ValueError, RuntimeError):
-        array = np.asarray(actions)
+    most = len(meanings) - 1
+    names = ", ".join(meanings)
     expected = f"whole numbers from 0 to {most} ({names}), of shape {shape}"
+    try:
+        array = np.asarray(actions)
+    except (TypeError, ValueError, RuntimeError):
+        raise ValueError(f"expected {expected}, got {actions!r}") from None
     fits = array.dtype.kind in "iu" and array.shape == shape
-    require(fits and ((array >= 0) & (array <= most)).all(), expected, actions)
+    require(fits, expected, actions)
+    require(((array >= 0) & (array <= most)).all(), expected, actions)
     return array.tolist()
 
 
 # ## A game in another process
 #
-# The emulator holds Python's lock while it plays, so threads gain nothing: to
-# use a second core a game needs a process of its own. Commands go to it
-# through a pipe as `(command, data)`, and each is answered. The loop knows
-# nothing of Atari: it plays anything with the methods `step`, `reset` and
-# `render`.
-#
-# An error in the game doesn't end the worker: it is the answer, and is raised
-# in the parent. Its traceback would be lost on the way, so it goes along as
-# text, as in Python's own pool of processes.
-#
-# Ctrl-C in a terminal goes to every process in it, but what is to happen then
-# is for the parent to say. OpenCV's own threads would only fight with the
-# other workers for the cores.
-#
-# A process that sleeps takes longer to wake than a message takes to arrive. So
-# for a moment after each answer the worker only lets others go first, and
-# looks again; then it sleeps. That makes everything a twentieth faster. And
-# since a pipe's `send` sets up a pickler of its own for each message, messages
-# are pickled here, for another hundredth.
-AWAKE = 0.0003  # seconds
+# The emulator holds Python's global lock (the GIL) while it plays, so threads
+# gain nothing: to use a second core a game needs a process of its own.
+# Commands go to that process through a pipe as `(command, data)`, and each is
+# answered. The loop knows nothing of Atari: it plays anything with the methods
+# `step`, `reset` and `render`.
 
 
-def worker_process(remote, seed, env_id=BREAKOUT, play=Game, **options):
+def worker_process(remote, seed, env_id=BREAKOUT, make=Game, **options):
     """Play a game for whoever is at the other end of the pipe `remote`.
 
     Answers `("step", action)`, `("reset", seed or None)` and
     `("render", None)` with what the game returns, or with the exception that
-    it raised. Ends at `("close", None)` or when the pipe is closed. `play`
-    makes the game from `seed`, `env_id` and `options`. The protocol is
-    labml's.
+    it raised. Ends at `("close", None)` or when the pipe is closed. `make`
+    makes the game of `seed`, `env_id` and `options`. The protocol is that of
+    labml's PPO tutorial.
     """
+    # Ctrl-C in a terminal goes to every process that runs in it, but what is
+    # to happen then is for the parent to decide.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=leave_with_parent, daemon=True).start()
+    # OpenCV's own threads would fight with the other workers for the cores.
     cv2.setNumThreads(0)
-    game, asked = None, select.poll()
-    asked.register(remote, select.POLLIN)
-    with contextlib.suppress(OSError):
+    become_batch_job()
+
+    game = None
+    # When the pipe breaks the parent is gone.
+    with contextlib.suppress(EOFError, OSError):
         while True:
-            sleeps = time.perf_counter() + AWAKE
-            while not asked.poll(0) and time.perf_counter() < sleeps:
-                os.sched_yield()
+            wait_awake(remote)
+            message = remote.recv()
+
+            # An error in the game doesn't end the worker: it is the answer,
+            # and is raised in the parent. Its traceback would be lost on the
+            # way, so it goes along as text, as in Python's own pool.
             try:
-                command, data = remote.recv()
+                command, data = message
                 if command == "close":
                     return
-                game = game or play(seed, env_id, **options)
+                if game is None:
+                    game = make(seed, env_id, **options)
                 if command not in ("step", "reset", "render"):
                     raise NotImplementedError(f"unknown command {command!r}")
-                remote.send_bytes(pickle.dumps(getattr(game, command)(data)))
-            except Exception as e:
-                remote.send(pool.ExceptionWithTraceback(e, e.__traceback__))
+                answer = getattr(game, command)(data)
+            except Exception as error:
+                answer = pool.ExceptionWithTraceback(
+                    error, error.__traceback__
+                )
+            remote.send(answer)
 
 
-# ### When the parent dies
+# ### Waiting awake, and making way
 #
-# A parent that is killed can't say goodbye. Mostly a worker learns of it by
-# its pipe, which is closed; but not while it is busy, nor if some other
-# process got a copy of the parent's end. So a thread looks once a second
-# whether the parent is still there.
+# From here to the end of this part it is plumbing, which can be skipped on a
+# first reading: how a worker waits, how it leaves, and how it is started,
+# asked and ended.
+AWAKE = 0.0003  # seconds
+
+
+def give_way():
+    """Let another process have this core for a moment, if one wants it."""
+    if hasattr(os, "sched_yield"):
+        os.sched_yield()
+    else:
+        time.sleep(0)  # Windows
+
+
+def wait_awake(pipe):
+    """Wait a moment for a message without going to sleep.
+
+    A process that sleeps takes longer to wake than a message takes to arrive.
+    Looking again and again for 0.3 ms makes everything 5 % faster with few
+    games, and the other processes go first.
+    """
+    asleep = time.perf_counter() + AWAKE
+    with contextlib.suppress(OSError):
+        while not pipe.poll() and time.perf_counter() < asleep:
+            give_way()
+
+
+def become_batch_job():
+    """Let whoever waits for the games have a core when it wakes up.
+
+    The scheduler of Linux (6.6 and later) doesn't let a program that wakes up
+    interrupt another that plays for a millisecond at a time, unless that one
+    says that it is a batch job. It isn't everywhere that one may say so.
+    """
+    if hasattr(os, "SCHED_BATCH"):
+        with contextlib.suppress(OSError):
+            os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
 def leave_with_parent():
-    """End this process within a second after its parent, however that died."""
-    parent, parent_id = multiprocessing.parent_process(), os.getppid()
+    """End this process within a second after its parent, however that died.
+
+    A parent that is killed can't say goodbye. Mostly a worker learns of it by
+    its pipe, which is closed then; but not while a game hangs, nor if some
+    other process holds a copy of the parent's end.
+    """
+    parent = multiprocessing.parent_process()
+    parent_id = os.getppid()
     while parent.is_alive() and os.getppid() == parent_id:
         parent.join(1)
     os._exit(1)
 
 
-class Worker(contextlib.AbstractContextManager):
+# ### The worker, seen from the parent
+#
+# A process is a thing to look after: it has to end when nobody needs it any
+# more, and when it dies, whoever waits for it has to learn how.
+
+
+class OwnsProcesses:
+    """What has processes: a `with` statement ends them; no copies."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    # `copy` and `pickle` ask for this. Two owners would close each other's
+    # pipes.
+    def __reduce__(self):
+        name = type(self).__name__
+        raise TypeError(f"{name} can't be copied or pickled: make another one")
+
+
+class Worker(OwnsProcesses):
     """
     A game in a process of its own.
 
@@ -420,76 +606,139 @@ class Worker(contextlib.AbstractContextManager):
     the `multiprocessing.Process`; `close()` or a `with` statement ends it.
     """
 
-    # In labml's tutorial `child` is the parent's end of the pipe. A bare pipe
-    # can't say how its other end has died, so here the worker stands in for
-    # it.
-    child = property(lambda self: self)
-
-    # `ready` tells whether an answer is in the pipe, `room` whether a command
-    # still fits in. After a `fork` a child holds a copy of everything, pipes
-    # of earlier workers too, and those workers would then not notice that the
-    # parent let go of them. So each pipe is closed in later children.
-    #
-    # A worker ignores Ctrl-C once it runs; until then the signal is held back,
-    # which a process inherits. But before its first process that isn't forked,
-    # Python starts one to track resources, and then lets Ctrl-C through: so
-    # that one is started earlier.
-    #
-    # There is nothing in a worker that has to be saved, so `close` doesn't
-    # ask: `SIGKILL` ends a stopped or hanging process too, and at once. It
-    # is called once at most, at the latest when the object is dropped or the
-    # interpreter ends.
     def __init__(self, seed, env_id=BREAKOUT, *, context=None, **options):
         if not hasattr(context, "Process"):
             context = multiprocessing.get_context(context)
-        self.pipe, remote = context.Pipe()
-        self.poll, self.fileno = self.pipe.poll, self.pipe.fileno
-        self.ready, self.room = select.poll(), select.poll()
-        self.ready.register(self.pipe, select.POLLIN)
-        self.room.register(self.pipe, select.POLLOUT)
-        util.register_after_fork(self.pipe, type(self.pipe).close)
-        work = dict(target=worker_process, kwargs=options, daemon=True)
-        self.process = context.Process(args=(remote, seed, env_id), **work)
-        if context.get_start_method() != "fork":
-            resource_tracker.ensure_running()
-        held_back = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        self._start_method = context.get_start_method()
+        check_importable(self._start_method)
+        self._start_error = None
+        self._has_answered = False
+        self._pipe, remote = context.Pipe()
+        self.process = context.Process(
+            target=worker_process,
+            args=(remote, seed, env_id),
+            kwargs=options,
+            daemon=True,
+        )
+
+        # After a `fork` a child holds a copy of everything, pipes of earlier
+        # workers too, and those workers would then not notice that the parent
+        # let go of them. So each pipe is closed in later children.
+        util.register_after_fork(self._pipe, type(self._pipe).close)
+
+        # There is nothing in a worker that has to be saved, so it is killed:
+        # that ends a stopped or hanging process too, and at once. It happens
+        # at `close`, when the object is dropped, or when the interpreter ends.
+        self._end = util.Finalize(
+            self, end_process, args=(self._pipe, self.process), exitpriority=0
+        )
+
+        # From Python 3.14 on it is the fork server that imports the program.
+        # If that fails the server dies, and the pipe to it breaks right here.
+        # As ever, `recv` reports it.
         try:
             self.process.start()
+        except (EOFError, ConnectionError) as error:
+            self._start_error = error
         finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, held_back)
             remote.close()
-        args = self.pipe, self.process
-        self.close = util.Finalize(self, end_process, args, exitpriority=0)
+
+    @property
+    def child(self):
+        """What to talk to: has `send`, `recv`, `poll`, `fileno`, `close`.
+
+        In labml's tutorial this is the parent's end of the pipe. A bare pipe
+        can't say how its other end has died, so here it is the worker itself.
+        """
+        return self
 
     def send(self, message):
         """Send a command; if the worker is dead, `recv` will say so."""
         with contextlib.suppress(OSError):
-            self.pipe.send_bytes(pickle.dumps(message))
+            self._pipe.send(message)
 
     def recv(self):
         """Return the next answer, or raise the error that was raised there.
 
         `EOFError` says that the worker is gone, and how it ended.
         """
-        try:
-            answer = self.pipe.recv()
-        except (EOFError, OSError):
-            self.process.join(1)
-            code = self.process.exitcode  # below 0: the signal
-            raise EOFError(f"worker ended with exit code {code}") from None
+        answer = self.receive()
         if isinstance(answer, Exception):
             raise answer
         return answer
 
-    def __exit__(self, *_):
-        self.close()
+    def receive(self, timeout=None):
+        """Return the next answer; an error of the game is returned, too.
+
+        Raises `EOFError` if the worker is gone, and `TimeoutError` if it
+        doesn't answer within `timeout` seconds; `None` waits without an end.
+        """
+        try:
+            if timeout is None or self._pipe.poll(timeout):
+                answer = self._pipe.recv()
+                self._has_answered = True
+                return answer
+        except (EOFError, OSError):
+            raise EOFError(self._how_it_ended()) from None
+        raise TimeoutError("the worker didn't answer")
+
+    def poll(self, timeout=0.0):
+        """Whether an answer is there, after at most `timeout` seconds."""
+        return self._pipe.poll(timeout)
+
+    def fileno(self):
+        """The pipe's number, for `multiprocessing.connection.wait`."""
+        return self._pipe.fileno()
+
+    def close(self):
+        """End the process, in whatever state it is; again is no error."""
+        self._end()
+
+    def _how_it_ended(self):
+        """Say how the process ended, and what may have been the cause."""
+        if self._start_error is None:
+            self.process.join(1)
+            code = self.process.exitcode
+            signals = {-one.value: one.name for one in signal.Signals}
+            cause = signals.get(code, f"exit code {code}")
+            ending = f"the worker ended with {cause}"
+            failed = code == 1
+        else:
+            ending = f"the worker didn't start: {self._start_error!r}"
+            failed = True
+
+        # A worker that `spawn` or `forkserver` starts imports the program.
+        # Without the guard the program would start workers there as well,
+        # which Python refuses.
+        may_lack_guard = failed and not self._has_answered
+        if may_lack_guard and self._start_method != "fork":
+            ending += GUARD
+        return ending
+
+
+GUARD = '; is `if __name__ == "__main__":` missing in the program?'
 
 
 def end_process(pipe, process):
     """Close `pipe` and end `process`, in whatever state it is."""
     pipe.close()
-    process.kill()
-    process.join(5)
+    if process.pid is not None:
+        process.kill()
+        process.join(5)
+
+
+def check_importable(start_method):
+    """Raise a `RuntimeError` if workers couldn't import this module.
+
+    Those of `spawn` and `forkserver` import it anew, so it has to be a file.
+    """
+    program = sys.modules["__main__"]
+    pasted = __name__ == "__main__" and not hasattr(program, "__file__")
+    if pasted and start_method != "fork":
+        raise RuntimeError(
+            "this module was pasted, and workers can't import it: write it to"
+            " game.py and import that, or play in this process (processes=0)"
+        )
 
 
 # ## Many games
@@ -500,145 +749,216 @@ def end_process(pipe, process):
 # in copying: a message there and back takes 20 µs, an observation is packed,
 # sent and unpacked, and each step waits for the slowest of eight. So there is
 # one process to a core, each with a row of games, and a step takes one short
-# message to each of them and one back. Observations don't cross the pipe at
-# all: they lie in memory that all the processes share, with a record for each
+# message to each process and one back. Observations don't cross the pipe at
+# all: they lie in memory that all processes share, with a record for each
 # game.
+
+
+# ### A row of games
 #
-# A record has three observations: `obs` is the new one, `final_obs` the last
-# of an episode that is over, and `seen` is what the caller was given last.
-# Only the parent writes that one, so it is whole even if a worker dies while
-# it writes the next; whoever takes its place reports it as `final_obs`.
-STARTS = 3  # tries to start a worker
-GUARD = 'a worker died at its start; is `if __name__ == "__main__":` missing?'
-START_TIMEOUT = 60  # seconds that a start or a reset is given at least
-LONGEST = 2**31 // 1000  # seconds that `select.poll` can count
+# What a worker plays is a row of games, in place of one `Game`: it has the
+# same methods, and takes and returns lists.
 
 
 class Row:
     """
     The games of one process, played one after the other.
 
-    `memory` has a record of type `dtype` for each of all the games, and `row`
+    `memory` has a record of type `record` for each of all the games, and `row`
     is the slice of those that are played here, with their `seeds`.
     """
 
-    def __init__(self, seeds, env_id, memory, dtype, row, **options):
+    def __init__(self, seeds, env_id, memory, record, row, place, **options):
         self._games = [Game(seed, env_id, **options) for seed in seeds]
-        self._shared = np.frombuffer(memory, dtype)[row]
-        self._numbers = range(row.start, row.stop)
+        self._records = np.frombuffer(memory, record)[row]
+        self._first_game = row.start
+
+        # A record has two places for an observation. The caller has seen the
+        # one, and the games write to the other, number `place`; after each
+        # step they change their roles. So if this process dies while it
+        # writes, what the caller saw last is whole.
+        self._place = place
 
     def reset(self, seeds):
-        """Reset all games, each with its seed or `None`.
+        """Reset all games, each with its seed or `None`; no episode ends."""
+        # If this row replaces one that has died, what the caller saw last is
+        # the last observation of those episodes.
+        seen = 1 - self._place.value
+        self._records["final_obs"] = self._records["obs"][:, seen]
+        self._records["reward"] = 0
+        for game, seed in zip(self._games, seeds, strict=True):
+            game.reset(seed)
+        self._show_observations()
+        return []
 
-        Returns what `step` would, for the parent that replaces a dead worker.
-        """
-        self._shared["final_obs"] = self._shared["seen"]
-        self._shared["obs"] = [*map(Game.reset, self._games, seeds)]
-        self._shared["reward"] = 0
-        return [(i, False, True, {"restarted": True}) for i in self._numbers]
-
-    # In Gymnasium's NEXT_STEP mode a game rests in the step after the end of
-    # its episode: it gets `None` for an action and doesn't play.
     def step(self, actions):
         """Step all games; return the ends of episodes.
 
-        That is a list of `(game, terminated, truncated, info)`.
+        That is a list of `(game, terminated, episode_info)`.
         """
-        self._shared["reward"], ends = 0, []
-        for i, (game, action) in enumerate(zip(self._games, actions)):
+        ends = []
+        self._records["reward"] = 0
+        for i, action in enumerate(actions):
+            # A game that rests in this step has `None` for an action.
             if action is None:
                 continue
-            self._shared["reward"][i], done, episode_info = game.play(action)
+            game = self._games[i]
+            reward, done, episode_info = game.play(action)
+            self._records["reward"][i] = reward
             if done:
-                self._shared["final_obs"][i] = game.final_obs
-                info = {"final_info": episode_info} if episode_info else {}
-                cut = bool(episode_info) and episode_info["truncated"]
-                ends.append((self._numbers[i], game.terminated, cut, info))
-        self._shared["obs"] = [game.pictures for game in self._games]
+                self._records["final_obs"][i] = game.final_obs
+                number = self._first_game + i
+                ends.append((number, game.terminated, episode_info))
+        self._show_observations()
         return ends
 
     def render(self, _=None):
-        """Draw the colour screens of all games; no episode ends by that."""
-        self._shared["screen"] = [game.render() for game in self._games]
+        """Draw the colour screens of all games; no episode ends."""
+        for i, game in enumerate(self._games):
+            self._records["screen"][i] = game.render()
         return []
 
+    def _show_observations(self):
+        """Copy what the agents see to the shared memory."""
+        place = self._records["obs"][:, self._place.value]
+        for i, game in enumerate(self._games):
+            place[i] = game.observation
 
-class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
+
+# ### The vector environment
+#
+# Many games that are stepped together are what Gymnasium calls a *vector
+# environment*: one `step` takes a batch of actions and returns a batch of
+# observations. What happens to a game at the end of its episode is its
+# autoreset mode. SAME_STEP returns the first observation of the next episode
+# and keeps the last one in the infos. NEXT_STEP, Gymnasium's default, returns
+# the last one; in the next step the game rests, whatever the action, and the
+# first observation comes back.
+SAME_STEP = vector.AutoresetMode.SAME_STEP
+NEXT_STEP = vector.AutoresetMode.NEXT_STEP
+
+STARTS = 3  # tries to start a worker
+START_TIMEOUT = 60.0  # seconds that a start or a reset is given at least
+LONGEST_TIMEOUT = 2.0**31 / 1000  # seconds; a pipe can't wait for longer
+
+
+class Games(OwnsProcesses, vector.VectorEnv):
     """
     Many Atari games at once: a Gymnasium vector environment.
 
-    - `num_envs`, `env_id` and `game_options`: so many such `Game`s.
+    - `num_envs`, `env_id` and `game_options`: as many such `Game`s.
     - `seed`: game i gets `seed + i`, or `seed[i]` of a list.
     - `processes`: how many workers; `None` is one for each core, and with 0
       all games are played in this process, with the same results.
-    - `timeout`: after so many seconds without an answer a worker is replaced.
+    - `timeout`: after as many seconds without an answer a worker is replaced.
     - `context`: a start method or a context, as for `Worker`.
-    - `autoreset_mode`: Gymnasium's SAME_STEP or NEXT_STEP.
+    - `autoreset_mode`: Gymnasium's SAME_STEP or NEXT_STEP, or the name.
 
-    Everything returned is the caller's own. Bad arguments raise `ValueError`
-    or `TypeError` at once; calls after `close` raise Gymnasium's
-    `ClosedEnvironmentError`.
+    Bad arguments raise `ValueError` or `TypeError` at once; calls after
+    `close` raise Gymnasium's `ClosedEnvironmentError`. One thread at a time.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 15}
     render_mode = "rgb_array"
 
-    def __init__(self, num_envs, env_id=BREAKOUT, *, seed=0, processes=None,
-                 timeout=60.0, context=None,
-                 autoreset_mode=gym.vector.AutoresetMode.SAME_STEP,
-                 **game_options):
-        # `_resting` lists the games that sit out the next step, in NEXT_STEP
-        # mode; it is `None` before the first reset.
-        self._workers, self._stepping, self._resting = {}, False, None
-        self.num_envs = n = check_number("num_envs", num_envs, least=1)
-        self._seeds = self._spread(seed)
-        if processes is None:
-            affinity = getattr(os, "sched_getaffinity", None)
-            processes = len(affinity(0)) if affinity else os.cpu_count()
-        p = min(check_number("processes", processes), n)
-        require(timeout > 0, "a timeout above 0 seconds", timeout)
-        self._timeout = min(timeout, LONGEST)
-        mode = gym.vector.AutoresetMode(autoreset_mode)
-        require(mode.name != "DISABLED", "SAME_STEP or NEXT_STEP", mode)
+    def __init__(
+        self,
+        num_envs,
+        env_id=BREAKOUT,
+        *,
+        seed=0,
+        processes=None,
+        timeout=60.0,
+        context=None,
+        autoreset_mode=SAME_STEP,
+        **game_options,
+    ):
+        # The workers, by the number of their row, and the rows that owe an
+        # answer. What was answered and not yet reported: ends of episodes,
+        # errors, and which games had to start over.
+        self._workers = {}
+        self._owing = set()
+        self._ends = []
+        self._errors = []
+        self._restarted = set()
 
-        # A game of the parent's own tells the spaces, and at once whether the
-        # id and the options are any good.
+        # Whether there has been a reset, whether a step has begun, and which
+        # games rest in the next one.
+        self._was_reset = False
+        self._stepping = False
+        self._resting = []
+
+        # What can be checked here is checked here. A game of the parent's own
+        # checks the id and the options, and gives the spaces.
+        self.num_envs = check_number("num_envs", num_envs, least=1)
+        self._seeds = self._spread(seed)
+        self._timeout = check_timeout(timeout)
+        mode = check_autoreset_mode(autoreset_mode)
+        if processes is None:
+            processes = count_cores()
+        processes = check_number("processes", processes)
         game = Game(0, env_id, **game_options)
-        self.meanings, self.spec = game.meanings, game.env.spec
-        self.metadata = dict(self.metadata, autoreset_mode=mode)
-        stack, screen = (STACK, SIZE, SIZE), game.render().shape
-        spaces = gym.spaces.Box(0, 255, stack, np.uint8), game.env.action_space
-        self.single_observation_space, self.single_action_space = spaces
-        spaces = [gym.vector.utils.batch_space(space, n) for space in spaces]
-        self.observation_space, self.action_space = spaces
+        self.meanings = game.meanings
+        self.spec = game.env.spec
+
+        # What a vector environment has to say of itself.
+        self.metadata = {**self.metadata, "autoreset_mode": mode}
+        shape = (STACK, SIZE, SIZE)
+        n = self.num_envs
+        observations = gym.spaces.Box(0, 255, shape, np.uint8)
+        self.single_observation_space = observations
+        self.observation_space = vector.utils.batch_space(observations, n)
+        self.single_action_space = game.env.action_space
+        self.action_space = vector.utils.batch_space(game.env.action_space, n)
 
         # The memory is made first, and the processes inherit it. It has no
         # name in the file system that could be left behind.
-        obs = [(name, "u1", stack) for name in ("obs", "seen", "final_obs")]
-        dtype = np.dtype([("reward", "f8"), ("screen", "u1", screen), *obs])
-        memory = multiprocessing.RawArray("B", n * dtype.itemsize)
-        self._shared = np.frombuffer(memory, dtype)
-        self._rows = [slice(i * n // p, (i + 1) * n // p) for i in range(p)]
-        options = dict(game_options, env_id=env_id, memory=memory, dtype=dtype)
-        self._options = dict(options, play=Row, context=context)
-        self._own = [] if p else [Row(self._seeds, row=slice(0, n), **options)]
+        record = np.dtype(
+            [
+                ("reward", np.float64),
+                ("screen", np.uint8, game.render().shape),
+                ("obs", np.uint8, (2, *shape)),
+                ("final_obs", np.uint8, shape),
+            ]
+        )
+        memory = multiprocessing.RawArray("B", n * record.itemsize)
+        self._records = np.frombuffer(memory, record)
+        self._place = multiprocessing.RawValue("B", 0)
+        shared = dict(memory=memory, record=record, place=self._place)
+        self._row_options = dict(game_options, env_id=env_id, **shared)
+        self._worker_options = dict(make=Row, context=context)
 
-        # All workers are started by a first command, of which only the answer
-        # matters. If it doesn't come from all, none of them is left behind.
-        self._due, self._ready = set(range(p)), []
-        with contextlib.ExitStack() as if_it_fails:
-            if_it_fails.callback(self.close)
-            self._answers(START_TIMEOUT, "render")
-            if_it_fails.pop_all()
+        # Each process plays a row, a part of the games. Without processes all
+        # games are one row, which is played right here.
+        rows = min(processes, n)
+        self._rows = [
+            slice(i * n // rows, (i + 1) * n // rows) for i in range(rows)
+        ]
+        self._row_here = None
+        if rows == 0:
+            everything = slice(0, n)
+            self._row_here = Row(
+                self._seeds, row=everything, **self._row_options
+            )
+
+        # The first command is one of which only the answer matters. If it
+        # doesn't come from all workers, none of them is left behind.
+        try:
+            self._replace(dict.fromkeys(range(rows)), "render")
+            self._raise_errors()
+        except BaseException:
+            self.close()
+            raise
 
     def _spread(self, seed):
         """Return the seeds of all games, from one number or from a list."""
         if np.ndim(seed) == 0:
-            seed = [operator.index(seed) + i for i in range(self.num_envs)]
+            first = check_number("seed", seed)
+            return [first + i for i in range(self.num_envs)]
         require(len(seed) == self.num_envs, f"{self.num_envs} seeds", seed)
         return [check_number("seed", one) for one in seed]
 
-    def _check(self, stepping=False):
+    def _check_call(self, stepping=False):
         """Raise Gymnasium's error if this isn't the time for the call."""
         if self.closed:
             raise gym.error.ClosedEnvironmentError("the games are closed")
@@ -650,19 +970,32 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     def reset(self, *, seed=None, options=None):
         """Start new games; return `observations, {}`.
 
-        `observations` is `uint8 (num_envs, 4, 84, 84)`. `seed` is a number or
-        a list as at the construction, or `None`: the games then go on with
-        the random numbers that they have.
+        `observations` is `uint8 (num_envs, 4, 84, 84)`, a copy that is yours
+        to change. `seed` is a number or a list as at the construction, or
+        `None`: the games then go on with the random numbers that they have.
+        There are no `options`.
         """
-        self._check()
+        self._check_call()
         require(not options, "no options", options)
-        seeds = None if seed is None else self._spread(seed)
-        self._seeds = seeds or self._seeds
-        self._ask("reset", seeds or [None] * self.num_envs)
+        seeds = [None] * self.num_envs
+        if seed is not None:
+            seeds = self._seeds = self._spread(seed)
+        self._ask("reset", seeds)
         self._answers(START_TIMEOUT)
-        self._resting, self._shared["seen"] = [], self._shared["obs"]
-        return self._shared["obs"].copy(), {}
 
+        # Whatever was played before is forgotten.
+        self._ends.clear()
+        self._restarted.clear()
+        self._resting.clear()
+        self._was_reset = True
+        return self._take_observations(), {}
+
+    # ### Taking a step
+    #
+    # A step is begun by `step_async` and ended by `step_wait`; between the two
+    # the program can do something else, such as choose the actions for other
+    # games. The workers write rewards and observations to the shared memory,
+    # and answer with the ends of episodes alone, mostly an empty list.
     def step(self, actions):
         """Step all games; return what `step_wait` returns."""
         self.step_async(actions)
@@ -674,189 +1007,354 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         `actions` are `num_envs` whole numbers. Raises `ValueError` if they
         aren't, and no game has moved.
         """
-        self._check()
-        if self._resting is None:
+        self._check_call()
+        if not self._was_reset:
             raise gym.error.ResetNeeded("call reset() before step()")
         actions = check_actions(actions, (self.num_envs,), self.meanings)
         for game in self._resting:
             actions[game] = None
         self._ask("step", actions)
+        self._resting.clear()
         self._stepping = True
 
-    # Rewards lie in the shared memory too, and only games whose episode has
-    # ended take work of their own: a worker answers with a list of these. With
-    # 32 games a loop over all of them and their infos would cost 15 % of the
-    # speed.
-    #
-    # Gymnasium puts the infos of single games into one dict: an array for each
-    # key, and under `"_" + key` a mask of the games that have it. When an
-    # episode ends, SAME_STEP returns the first observation of the next one and
-    # keeps the last in the infos. NEXT_STEP returns the last, and in the next
-    # step, in which the game rests, the first.
     def step_wait(self):
         """Wait for the step that was begun.
 
         Returns `observations, rewards, terminated, truncated, infos`: `uint8
         (num_envs, 4, 84, 84)`; `float64`, `bool` and `bool (num_envs,)`; and a
-        dict. That holds, each with a mask, `"final_obs"` of the episodes that
-        ended (in SAME_STEP mode) and `"final_info"` of the games that were
-        reset; and `"restarted"`, a mask of the games that had to be replaced,
-        in a step in which there are any.
+        dict. All of them are copies, yours to change. The dict holds, each
+        with a mask, `"final_obs"` of the episodes that ended (in SAME_STEP
+        mode) and `"final_info"` of the games that were reset; and
+        `"restarted"`, a mask of the games that had to be replaced, in a step
+        in which there are any.
         """
-        self._check(stepping=True)
-        self._stepping, self._resting, infos = False, [], {}
-        ends, obs = sum(self._answers(), []), self._shared["obs"].copy()
-        terminated, truncated = np.zeros((2, self.num_envs), bool)
-        for game, lost, cut, info in ends:
-            terminated[game], truncated[game] = lost, cut
-            if self.metadata["autoreset_mode"].name == "NEXT_STEP":
-                obs[game] = self._shared["final_obs"][game]
-                self._resting.append(game)
-            else:
-                info["final_obs"] = self._shared["final_obs"][game].copy()
-            self._add_info(infos, info, game)
-        infos.pop("_restarted", None)  # a mask of a mask
-        self._shared["seen"], rewards = obs, self._shared["reward"].copy()
-        return obs, rewards, terminated, truncated, infos
+        self._check_call(stepping=True)
+        self._stepping = False
+        self._answers(0.0)
+        terminated = np.zeros(self.num_envs, bool)
+        truncated = np.zeros(self.num_envs, bool)
+        infos = {}
+
+        # Only games whose episode has ended take work of their own. With 32
+        # games a loop over all of them would cost 15 % of the speed.
+        for game, lost, episode_info in self._ends:
+            terminated[game] = lost
+            info = {}
+            if episode_info is not None:
+                truncated[game] = episode_info["truncated"]
+                info["final_info"] = episode_info
+            self._end_episode(game, info, infos)
+
+        # A game that had to start over was cut short, whatever it did before.
+        for game in self._restarted:
+            terminated[game] = False
+            truncated[game] = True
+            self._end_episode(game, {}, infos)
+        if self._restarted:
+            infos["restarted"] = np.zeros(self.num_envs, bool)
+            infos["restarted"][list(self._restarted)] = True
+        self._ends.clear()
+        self._restarted.clear()
+        rewards = self._records["reward"].copy()
+        return self._take_observations(), rewards, terminated, truncated, infos
+
+    def _end_episode(self, game, info, infos):
+        """Hand out a game's last observation; add its `info` to `infos`.
+
+        Gymnasium puts the infos of single games into one dict: an array for
+        each key, and under `"_" + key` a mask of the games that have it.
+        """
+        last = self._records["final_obs"][game]
+        if self.metadata["autoreset_mode"] is NEXT_STEP:
+            self._records["obs"][game, self._place.value] = last
+            self._resting.append(game)
+        else:
+            info["final_obs"] = last.copy()
+        self._add_info(infos, info, game)
+
+    def _take_observations(self):
+        """Return a copy of what the games show; the places change roles."""
+        shown = self._place.value
+        self._place.value = 1 - shown
+        return self._records["obs"][:, shown].copy()
 
     def render(self):
         """Return a tuple of colour screens, `uint8 (height, 160, 3)` each.
 
-        Those of a worker that has died are black, and the next step tells.
+        They are copies, yours to change. Those of a worker that has died are
+        black, and the next step replaces it and reports that.
         """
-        self._check()
-        self._shared["screen"] = 0
+        self._check_call()
+        self._records["screen"] = 0
         self._ask("render", [None] * self.num_envs)
-        self._ready = [ends for ends in self._answers(anew=None) if ends]
-        return tuple(self._shared["screen"].copy())
-
-    # ## When things die
-    #
-    # ### Asking and waiting
-    #
-    # All workers are asked before the first answer is waited for. One that has
-    # died closes its pipe, which ends the waiting; one that hasn't answered
-    # when the time is up counts as dead. So does one that still owes an answer
-    # when it is asked again, because Ctrl-C ended the waiting for it: its pipe
-    # is closed, or the late answer would be taken for the new one. So does one
-    # whose pipe is full, and one that has not been started yet. There is only
-    # one kind of fault to think of. What others had answered before Ctrl-C is
-    # kept in `_ready`, and the next step tells it.
-    #
-    # `select.poll` is the bare system call. The `poll` of `multiprocessing`
-    # sets up a selector each time and takes ten times as long.
-    def _ask(self, command, data):
-        self._ready += [getattr(row, command)(data) for row in self._own]
-        for i, worker in self._workers.items():
-            if i in self._due or not worker.room.poll(0):
-                worker.close()
-            self._due.add(i)
-            worker.send((command, data[self._rows[i]]))
-
-    # ### When a worker dies
-    #
-    # A new one takes its place and starts all games of its row over from their
-    # seeds; those of the other processes go on as if nothing had happened. One
-    # that dies before its first answer is tried twice more and then no more:
-    # what killed it, such as a lack of memory, would only kill the next. The
-    # most common cause is a program without `if __name__ == "__main__":`. A
-    # worker that is started by `spawn` or `forkserver` imports the program,
-    # and would then start workers itself, which Python refuses. So the error
-    # asks about that.
-    def _answers(self, at_least=0, anew="reset", starts=0):
-        """Return all answers, in no order.
-
-        For workers that have died new ones answer, to the command `anew`.
-        `at_least` are seconds; `starts` counts how often that was tried.
-        """
-        deadline = time.monotonic() + max(self._timeout, at_least)
-        for i in sorted(self._due):
-            worker = self._workers.get(i)
-            left = 1000 * max(0, deadline - time.monotonic())  # milliseconds
-            if worker and not worker.pipe.closed and worker.ready.poll(left):
-                with contextlib.suppress(EOFError, OSError):
-                    self._ready.append(worker.pipe.recv())
-                    self._due.remove(i)
-        if self._due and anew:
-            if starts == STARTS:
-                process = self._workers[min(self._due)].process
-                self.close()
-                raise RuntimeError(f"exit code {process.exitcode}; {GUARD}")
-            for i in self._due:
-                row = self._rows[i]
-                worker = Worker(self._seeds[row], row=row, **self._options)
-                self._workers[i] = worker
-                worker.send((anew, self._seeds[row]))
-            return self._answers(START_TIMEOUT, anew, starts + 1)
-        answers, self._ready = self._ready, []
-        for answer in answers:
-            if isinstance(answer, Exception):
-                raise answer
-        return answers
+        self._gather(self._timeout)
+        self._raise_errors()
+        return tuple(self._records["screen"].copy())
 
     def close_extras(self, **_):
         """End all workers; called once by `close`."""
         for worker in self._workers.values():
             worker.close()
 
-    __exit__ = Worker.__exit__
+    # ### Asking and waiting
+    #
+    # All workers are asked before the first answer is waited for, so that they
+    # play at the same time. There is only one kind of fault to think of: an
+    # answer that doesn't come. A worker that has died closes its pipe, which
+    # ends the waiting, and one that hasn't answered when the time is up counts
+    # as dead.
+    def _ask(self, command, data):
+        """Ask all workers, each for its part of `data`, one item a game."""
+        if self._row_here is not None:
+            self._ends += getattr(self._row_here, command)(data)
+        for i, worker in self._workers.items():
+            # A worker that still owes an answer, since Ctrl-C ended the
+            # waiting for it, is closed, and so counts as dead: its late answer
+            # would be taken for the new one.
+            if i in self._owing:
+                worker.close()
+            self._owing.add(i)
+            worker.send((command, data[self._rows[i]]))
+
+    def _gather(self, timeout):
+        """Read the answers; return `{row: cause}` of those that don't come.
+
+        `timeout` seconds are one deadline for all of them.
+        """
+        deadline = time.monotonic() + timeout
+        causes = {}
+        for i in sorted(self._owing):
+            worker = self._workers[i]
+            seconds_left = max(0.0, deadline - time.monotonic())
+            try:
+                answer = worker.receive(seconds_left)
+            except EOFError as error:
+                causes[i] = str(error)
+            except TimeoutError as error:
+                causes[i] = f"{error}, within {timeout:g} s"
+            else:
+                # An error is raised later, when all have answered.
+                self._owing.remove(i)
+                if isinstance(answer, Exception):
+                    self._errors.append(answer)
+                else:
+                    self._ends += answer
+
+        # A late worker is ended at once, whoever else still holds it: it must
+        # not write to the memory of the one that takes its place.
+        for i in causes:
+            self._workers[i].close()
+        return causes
+
+    # ### When a worker dies
+    #
+    # A new one takes its place and starts all games of its row over from their
+    # seeds; those of the other processes go on as if nothing had happened. One
+    # that dies before its first answer is tried twice more and then no more:
+    # what killed it, such as a lack of memory, would only kill the next.
+    def _answers(self, at_least):
+        """Wait for all answers; replace the workers that don't answer.
+
+        They are given the timeout, and `at_least` as many seconds.
+        """
+        causes = self._gather(max(self._timeout, at_least))
+        for i in causes:
+            row = self._rows[i]
+            self._restarted.update(range(row.start, row.stop))
+        self._replace(causes, "reset")
+        self._raise_errors()
+
+    def _replace(self, causes, command):
+        """Start new workers for the rows in `causes`, and ask them.
+
+        Raises `RuntimeError` if they die at their start again and again; the
+        games are closed then.
+        """
+        for _ in range(STARTS):
+            if not causes:
+                return
+            for i in causes:
+                self._start(i, command)
+            causes = self._gather(max(self._timeout, START_TIMEOUT))
+        if causes:
+            self.close()
+            cause = next(iter(causes.values()))
+            raise RuntimeError(f"{STARTS} starts of a worker failed: {cause}")
+
+    def _start(self, i, command):
+        """Start a worker for row number `i`, and give it its first command."""
+        row = self._rows[i]
+        self._owing.add(i)
+        options = dict(self._row_options, **self._worker_options)
+        self._workers[i] = Worker(self._seeds[row], row=row, **options)
+        self._workers[i].send((command, self._seeds[row]))
+
+    def _raise_errors(self):
+        """Raise what was raised in a worker, now that all have answered."""
+        if self._errors:
+            error = self._errors[0]
+            self._errors.clear()
+            raise error
+
+
+def count_cores():
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count()
+
+
+def check_timeout(timeout):
+    """Return a timeout as a number of seconds that a pipe can wait."""
+    expected = "timeout as a number of seconds above 0"
+    require(isinstance(timeout, numbers.Real), expected, timeout)
+    require(timeout > 0, expected, timeout)
+    return min(float(timeout), LONGEST_TIMEOUT)
+
+
+def check_autoreset_mode(mode):
+    """Return Gymnasium's enum for itself, its value or its name."""
+    for known in (SAME_STEP, NEXT_STEP):
+        if mode in (known, known.value, known.name):
+            return known
+    raise ValueError(f"expected SAME_STEP or NEXT_STEP, got {mode!r}")
 
 
 # ## Playing
 #
-# As a program the module plays at random, whole games, and shows with labml
-# how it goes. It leaves a picture of what each agent saw when it last scored.
-ZOOM, MARGIN = 2, 24  # of the picture, in pixels
+# As a program, `python game.py`, the module plays whole games at random, shows with labml how it
+# goes, and leaves a picture of what each agent saw when it last scored.
+PICTURE = "game.png"
+ZOOM = 2  # of the picture
+MARGIN = 24  # pixels above it
+REPORT_EVERY = 0.5  # seconds
 
 
-def draw(observations, path):
-    """Write a picture of `observations`, `(games, 4, 84, 84)`, to `path`."""
-    picture = np.vstack([np.hstack(pictures) for pictures in observations])
-    picture = picture.repeat(ZOOM, axis=0).repeat(ZOOM, axis=1)
-    picture = np.pad(picture, ((MARGIN, 0), (0, 0)))
-    label = "What each agent saw: its last four steps, the newest on the right"
-    cv2.putText(picture, label, (8, 16), cv2.FONT_HERSHEY_PLAIN, 1, 255)
-    cv2.imwrite(path, picture)
+def main(arguments=()):
+    """Play Atari games at random, and leave a picture: game.png."""
+    parser = argparse.ArgumentParser(
+        prog="game.py",
+        description=main.__doc__,
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    add = parser.add_argument
+    add("env_id", nargs="?", default=BREAKOUT, help="id of an Atari title")
+    add("--games", type=int, default=8, help="how many are played at once")
+    add("--steps", type=int, default=2000, help="steps of each game")
+    add("--seed", type=int, default=0, help="seed of the first game")
+    args = parser.parse_args(arguments)
+    n = args.games
 
-
-def main():
-    """Play Atari games at random, so many steps each; leave `game.png`."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("env_id", nargs="?", default=BREAKOUT)
-    for name, default in ("games", 8), ("steps", 2000), ("seed", 0):
-        parser.add_argument(f"--{name}", type=int, default=default)
-    env_id, n, length, seed = vars(parser.parse_args()).values()
+    # What is wrong is said in one line, with Gymnasium's suggestion where it
+    # has one.
     try:
-        games = Games(n, env_id, seed=seed, on_life_loss="ignore")
+        check_number("steps", args.steps, least=1)
+        games = Games(n, args.env_id, seed=args.seed, on_life_loss="ignore")
     except (gym.error.Error, TypeError, ValueError) as error:
         parser.exit(2, f"game.py: {error}\n")
+
     # labml warns if there is no file with its settings; none is needed here.
     with open(os.devnull, "w") as null, contextlib.redirect_stdout(null):
         from labml import lab, monit, tracker
 
         lab.get_path()
 
-    random, won, steps, speed = np.random.default_rng(seed), [], 0, 0.0
-    seen, start = games.reset()[0], time.perf_counter()
-    with games, contextlib.suppress(KeyboardInterrupt):
-        for _ in monit.loop(length):
-            actions = random.integers(games.single_action_space.n, size=n)
+    rng = np.random.default_rng(args.seed)
+    scores = []
+    steps = 0
+    with games, plain_output(), contextlib.suppress(KeyboardInterrupt):
+        seen, _ = games.reset()
+        start = time.perf_counter()
+        next_report = start
+
+        # What an agent saw when it last scored is what the picture will show.
+        for _ in monit.loop(args.steps):
+            actions = rng.integers(games.single_action_space.n, size=n)
             observations, rewards, *_, infos = games.step(actions)
-            seen[rewards > 0] = observations[rewards > 0]
+            scored = rewards > 0
+            seen[scored] = observations[scored]
             steps += n
-            speed = steps / (time.perf_counter() - start)
+            now = time.perf_counter()
+            speed = steps / (now - start)
+
+            # A game ends now and then; the speed is shown all the time.
             if "final_info" in infos:
-                final, ended = infos["final_info"], infos["_final_info"]
-                won += final["reward"][ended].tolist()
-                tracker.add("reward", final["reward"][ended].mean())
-                tracker.add("length", final["length"][ended].mean())
+                ended = infos["_final_info"]
+                lengths = infos["final_info"]["length"][ended]
+                scores += infos["final_info"]["reward"][ended].tolist()
+                tracker.add("reward", scores[-1])
+                tracker.add("length", lengths.mean())
+            if now > next_report:
+                next_report = now + REPORT_EVERY
                 tracker.save(steps, {"steps per second": speed})
-    draw(seen, "game.png")
-    print(f"\n{steps:,} steps of {n} games, {len(won)} episodes")
-    print(f"score: mean {np.mean(won or 0):.2f}, best {max(won or [0]):.0f}")
+
+    # After Ctrl-C this is the summary of what was played so far.
+    if steps == 0:
+        raise KeyboardInterrupt
+    print(f"\n{steps:,} steps of {n} games, {len(scores)} episodes")
+    if scores:
+        print(f"score: mean {np.mean(scores):.2f}, best {max(scores):.0f}")
+    else:
+        print("score: no game has ended")
     print(f"{speed:,.0f} steps/s, {speed * ACTION_REPEAT:,.0f} frames/s")
+    sys.stdout.flush()
+    draw(seen)
+
+
+def plain_output():
+    """Return a context: what goes to a file or a pipe has no escape codes."""
+    if sys.stdout.isatty():
+        return contextlib.nullcontext()
+    return contextlib.redirect_stdout(PlainText(sys.stdout))
+
+
+class PlainText:
+    """Writes without colours, and with new lines for carriage returns."""
+
+    COLOUR = re.compile(r"\x1b\[\d*m")
+    NEW_LINE = re.compile(r"\r *\r?")
+
+    def __init__(self, stream):
+        self._stream = stream
+
+    def write(self, text):
+        text = self.COLOUR.sub("", text)
+        return self._stream.write(self.NEW_LINE.sub("\n", text))
+
+    def flush(self):
+        self._stream.flush()
+
+
+def draw(observations):
+    """Write the picture of `observations`, `(games, 4, 84, 84)`."""
+    picture = np.vstack([np.hstack(stack) for stack in observations])
+    picture = picture.repeat(ZOOM, axis=0).repeat(ZOOM, axis=1)
+    picture = np.pad(picture, ((MARGIN, 0), (0, 0)))
+    label = "What each agent saw: its last four steps, the newest on the right"
+    font = cv2.FONT_HERSHEY_PLAIN
+    cv2.putText(picture, label, (8, 16), font, fontScale=1, color=255)
+    with open(PICTURE, "wb") as file:
+        file.write(cv2.imencode(".png", picture)[1])
+
+
+def run():
+    """Run `main` as a program, which ends with a line and an exit code."""
+    try:
+        main(sys.argv[1:])
+    except KeyboardInterrupt:
+        sys.stderr.write("game.py: interrupted before the first step\n")
+        sys.exit(130)
+    except OSError as error:
+        # It may be the output that can't be written to. Python would try that
+        # once more at its end.
+        sys.stderr.write(f"game.py: {error}\n")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
 
 
 if __name__ == "__main__":
-    with contextlib.suppress(KeyboardInterrupt):
-        main()
+    # A notebook into which this module was pasted has arguments of its own.
+    if "__file__" in globals():
+        run()
+    else:
+        print("pasted: `Games(8, processes=0)` plays; workers need a file")
