@@ -1222,8 +1222,9 @@ def check_autoreset_mode(mode):
 
 # ## Playing
 #
-# As a program, `python game.py`, the module plays whole games at random, shows with labml how it
-# goes, and leaves a picture of what each agent saw when it last scored.
+# As a program, `python game.py`, the module plays whole games at random, shows
+# with labml how it goes, and leaves a picture of what each agent saw when it
+# last scored.
 PICTURE = "game.png"
 ZOOM = 2  # of the picture
 MARGIN = 24  # pixels above it
