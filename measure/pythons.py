@@ -7,7 +7,7 @@ Each Python gets a fresh clone of the commit that is checked out and a virtual
 environment of its own, and runs the two commands as they stand in README. What
 it played and how many tests passed is written to runs/pythons/pythons.json, or
 with --publish to measure/results/pythons.json, from which --report writes
-README's table. A Python on which a command fails, or a test is skipped, isn't
+README's line. A Python on which a command fails, or a test is skipped, isn't
 written down. About four minutes each on two cores.
 
 A Python that this system doesn't have may come with a newer Debian, in a
@@ -169,13 +169,13 @@ def try_python(python, chroot):
 
 
 def report(data):
-    """The lines of README's table, oldest Python first."""
-    rows = [data[python] for python in sorted(data, key=parts)]
-    return publish.table(
-        ["Python", *(row["python"] for row in rows)],
-        ["tests passed", *(str(row["passed"]) for row in rows)],
-        ["run on", *(row["date"] for row in rows)],
-    )
+    """README's line, oldest Python first."""
+    rows = [data[series] for series in sorted(data, key=parts)]
+    runs = [
+        f"{row['python']} ({row['passed']} tests passed, {row['date']})"
+        for row in rows
+    ]
+    return f"Python {', '.join(runs)}."
 
 
 def parts(version):
@@ -191,7 +191,7 @@ def main():
         "--chroot", type=pathlib.Path, help="a folder with a system of its own"
     )
     add("--publish", action="store_true", help="write to measure/results")
-    add("--report", action="store_true", help="write README's table")
+    add("--report", action="store_true", help="write README's line")
     args = parser.parse_args()
 
     places = [(shutil.which(name), None) for name in args.python]
