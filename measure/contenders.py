@@ -11,14 +11,19 @@ start, as far as it lets itself be told.
 "continue" it as a new episode, or "ignore" the loss: whole games.
 """
 
+import contextlib
+import importlib.util
 import itertools
 import json
 import multiprocessing
 import os
 import pathlib
+import subprocess
 import sys
+import tempfile
 import time
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 ACTIONS = {"Breakout": 4, "Pong": 6, "MsPacman": 9, "Seaquest": 18}
 ROMS = {"MsPacman": "ms_pacman"}  # where ALE's name is not the id's
 
@@ -156,8 +161,9 @@ def sb3(game, games, rule):
 
 def sb3_games(game, games, rule):
     """`Games` in place of those processes, by examples/sb3.py."""
-    from game import Games
     from sb3 import GamesVecEnv
+
+    from game import Games
 
     env = GamesVecEnv(Games(games, f"{game}NoFrameskip-v4", on_life_loss=rule))
     env.reset()
@@ -177,7 +183,7 @@ def labml(game, games, rule):
             target=labml_worker, args=(pipe, seed, game, rule), daemon=True
         ).start()
         remotes.append(remote)
-    yield from pipes(remotes, game)
+    yield from pipes([remotes], game)
 
 
 def labml_worker(pipe, seed, game, rule):
@@ -226,49 +232,84 @@ def labml_worker(pipe, seed, game, rule):
         pipe.send((stack, reward, done, info))
 
 
-def worker(game, games, rule):
-    """`Worker`s, driven as the tutorial drives labml's."""
-    from game import Worker
-
+def worker(game, games, rule, count=1, path=None):
+    """`Worker`s, driven as the tutorial drives labml's. With a `count` of 2,
+    two groups of them in turn."""
+    module, groups = load(path), []
     env_id = f"{game}NoFrameskip-v4"
-    workers = [Worker(i, env_id, on_life_loss=rule) for i in range(games)]
-    for each in workers:
-        each.child.send(("reset", None))
-        each.child.recv()
-    yield from pipes([each.child for each in workers], game)
+    for group in range(count):
+        seeds = range(group * games, (group + 1) * games)
+        workers = [
+            module.Worker(seed, env_id, on_life_loss=rule) for seed in seeds
+        ]
+        for each in workers:
+            each.child.send(("reset", None))
+            each.child.recv()
+        groups.append([each.child for each in workers])
+    yield from pipes(groups, game)
 
 
-def pipes(remotes, game):
-    """Send each worker its action, then make a batch of what comes back."""
+def pipes(groups, game):
+    """Send each worker its action, and make a batch of what comes back.
+
+    While the network looks at the batch of one group the others play.
+    """
     import numpy as np
 
-    for row in rows(game, len(remotes)):
-        for remote, action in zip(remotes, row):
-            remote.send(("step", action))
+    actions = rows(game, len(groups[0]))
+    for remotes in groups:
+        send(remotes, next(actions))
+    for remotes, row in zip(itertools.cycle(groups), actions):
         obs = np.empty((len(remotes), 4, 84, 84), np.uint8)
         for i, remote in enumerate(remotes):
             obs[i], *_ = remote.recv()
         yield obs, len(remotes)
+        send(remotes, row)
+
+
+def send(remotes, row):
+    for remote, action in zip(remotes, row, strict=True):
+        remote.send(("step", action))
 
 
 # ## `Games`
 
 
-def games(game, games, rule, count=1, snapshots=True, **options):
+def load(path):
+    """Import game.py, or an older one from another place."""
+    if path is None:
+        import game
+
+        return game
+    spec = importlib.util.spec_from_file_location("game", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["game"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def games(
+    game, games, rule, count=1, path=None, snapshots=True, processes=None
+):
     """`Games` as it comes. With a `count` of 2, two of them in turn: one plays
     while the network looks at the other's. `snapshots=False` makes every
     reset a true one."""
-    import game as module
+    import ale_py.env
+
+    def reset(env, state):
+        env.ale.reset_game()
 
     if not snapshots:
-        module.Game.NO_SNAPSHOT.add(ROMS.get(game, game.lower()))
+        ale_py.env.AtariEnv.restore_state = reset
+    module = load(path)
     actions, envs = rows(game, games), []
-    for _ in range(count):
+    for number in range(count):
         env = module.Games(
             games,
             f"{game}NoFrameskip-v4",
+            seed=number * games,
+            processes=processes,
             on_life_loss=rule,
-            **options,
         )
         env.reset()
         env.step_async(next(actions))
@@ -278,37 +319,111 @@ def games(game, games, rule, count=1, snapshots=True, **options):
         env.step_async(row)
 
 
-def free(game, games, rule, processes):
-    """`Games` over games that cost nothing, and end every 50 steps."""
-    import game as module
+# ## The network between the steps
 
-    class Free:
-        def __init__(self, seeds, env_id, row, **options):
-            self.row, self.steps = row, 0
 
-        def reset(self, message=None):
+def no_network(obs):
+    """Nothing between the steps."""
+
+
+def waiting(milliseconds):
+    """A network on a device: the processor has nothing to do meanwhile."""
+    return lambda obs: time.sleep(milliseconds / 1000)
+
+
+def computing(milliseconds):
+    """A network on one of the cores."""
+
+    def compute(obs):
+        end = time.perf_counter() + milliseconds / 1000
+        while time.perf_counter() < end:
             pass
 
-        render = reset  # which a new worker is asked to do
+    return compute
 
-        def step(self, message):
-            self.steps += 1
-            info = {"reward": 0.0, "length": 50, "truncated": False}
-            first = self.row.start + self.steps % 50
-            ended = range(first, self.row.stop, 50)
-            return [(i, True, False, {"final_info": info}) for i in ended]
 
-    module.Row = Free
-    env = module.Games(games, processes=processes)
-    env.reset()
-    for row in rows(game, games):
-        yield env.step(row)[0], games
+def device(_):
+    """The network of DQN on a GPU, which brings actions back."""
+    import torch
+    from torch import nn
+
+    network = nn.Sequential(
+        nn.Conv2d(4, 32, 8, stride=4),
+        nn.ReLU(),
+        nn.Conv2d(32, 64, 4, stride=2),
+        nn.ReLU(),
+        nn.Conv2d(64, 64, 3, stride=1),
+        nn.ReLU(),
+        nn.Flatten(),
+        nn.Linear(64 * 7 * 7, 512),
+        nn.ReLU(),
+        nn.Linear(512, 18),
+    ).cuda()
+
+    @torch.no_grad()
+    def look(obs):
+        batch = torch.as_tensor(obs).cuda()
+        network(batch.float() / 255).argmax(1).cpu()
+
+    return look
 
 
 # ## A contender's process
 
 
-def play(steps, seconds, network, milliseconds):
+@contextlib.contextmanager
+def contender(kind, options, network=None, python=sys.executable):
+    """Start a contender in a process of its own.
+
+    `kind` and `options` are a generator of this file and what it takes, the
+    `network` is one of those above with its milliseconds. Options may be a
+    list: a process for each, whose speeds add up.
+    """
+    processes = []
+    with tempfile.TemporaryFile("w+") as errors:
+        for each in options if isinstance(options, list) else [options]:
+            what = json.dumps([kind, each, network])
+            processes.append(
+                subprocess.Popen(
+                    [python, "-W", "ignore", __file__, what],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    text=True,
+                )
+            )
+        try:
+            yield Contender(processes, errors)
+        finally:
+            for process in processes:
+                process.stdin.close()
+                process.wait()
+
+
+class Contender:
+    """A contender, seen from outside."""
+
+    def __init__(self, processes, errors):
+        self.processes, self.errors = processes, errors
+
+    def answer(self):
+        """The next answer; those of several processes add up."""
+        lines = [process.stdout.readline() for process in self.processes]
+        if not all(lines):
+            self.errors.seek(0)
+            raise RuntimeError(self.errors.read())
+        answers = [json.loads(line) for line in lines]
+        if "speed" in answers[0]:
+            answers[0]["speed"] = sum(answer["speed"] for answer in answers)
+        return answers[0]
+
+    def play(self, seconds):
+        for process in self.processes:
+            print(seconds, file=process.stdin, flush=True)
+        return self.answer()
+
+
+def play(steps, seconds, network):
     """Play for some seconds, a network's pass after each batch.
 
     Returns transitions a second, and the processor time that this process,
@@ -316,13 +431,9 @@ def play(steps, seconds, network, milliseconds):
     """
     played, start, busy = 0, time.perf_counter(), time.process_time()
     while (spent := time.perf_counter() - start) < seconds:
-        played += next(steps)[1]
-        if network == "waiting":  # for a device beside the processor
-            time.sleep(milliseconds / 1000)
-        elif network == "computing":
-            end = time.perf_counter() + milliseconds / 1000
-            while time.perf_counter() < end:
-                pass
+        obs, transitions = next(steps)
+        played += transitions
+        network(obs)
     busy = time.process_time() - busy
     return {"speed": played / spent, "parent": busy / played * 1e6}
 
@@ -340,25 +451,27 @@ def whose(steps):
     return "own" if obs.flags.writeable else "read-only"
 
 
-def main(name, options, network, milliseconds):
+def main(kind, options, network):
     """Say that all is ready; then play as long as each line of input says."""
     import psutil
 
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what a library prints is not an answer
     multiprocessing.set_start_method("fork")
-    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-    steps = globals()[name](**options)
+    sys.path[:0] = [str(ROOT), str(ROOT / "examples")]
+    steps = globals()[kind](**options)
     arrays = whose(steps)
-    play(steps, 0.5, None, 0)
+    # A GPU is touched only when all processes have been forked.
+    name, milliseconds = network or (None, None)
+    look = globals()[name](milliseconds) if name else no_network
+    play(steps, 0.5, look)
     me = psutil.Process()
     family = [me, *me.children(recursive=True)]
     memory = sum(each.memory_full_info().pss for each in family) / 2**20
     print(json.dumps({"arrays": arrays, "memory": memory}), file=answers)
     for line in sys.stdin:
-        play(steps, 0.1, network, milliseconds)
-        result = play(steps, float(line), network, milliseconds)
-        print(json.dumps(result), file=answers)
+        play(steps, 0.1, look)
+        print(json.dumps(play(steps, float(line), look)), file=answers)
     for each in me.children(recursive=True):
         each.kill()
     os._exit(0)
