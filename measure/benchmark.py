@@ -1,82 +1,111 @@
 """Compare `Games` and `Worker` of game.py with their peers, side by side.
 
-    pip install -r measure/peers.txt
+    pip install -r requirements.txt -r measure/peers.txt
     python measure/benchmark.py                         # all of it, 20 minutes
-    python measure/benchmark.py whole count --rounds 5  # two sections, quicker
-    python measure/benchmark.py --report                # chart and tables only
+    python measure/benchmark.py whole count --rounds 3  # two parts, quicker
+    python measure/benchmark.py --publish               # into measure/results/
+    python measure/benchmark.py --report                # what is published
 
-Results go to measure/results/benchmark.json; a section that is measured again replaces
-itself there. The chart docs/benchmark.svg and the tables between README's
-`<!-- benchmark -->` marks are made from that file.
+Results go to runs/benchmark/, with the tables and charts made from them; with
+--publish they go to measure/results/benchmark.json. A part that is measured
+again replaces itself there. --report measures nothing: it makes docs/speed.md,
+docs/benchmark.svg, docs/network.svg and README's table between its `speed`
+marks from measure/results/benchmark.json.
+
+The parts:
+- tune: how many threads the two C++ engines take
+- whole: whole games of four titles
+- restart, continue: a lost life ends the episode, by either rule
+- network: a network between the steps that waits or computes
+- count: 1 to 64 games, and their memory
+- model: what the parent's work lets one expect of more cores
+- gpu: the network of DQN on a GPU, where there is one
 
 What makes it fair: every contender lives in a process of its own, where it
 builds its environment once and warms up. Then they take turns, in an order
 that rotates from round to round, and are compared within a round: a machine
 that slows down slows down for all. All play the same random actions. Only
 transitions that played frames count, not those that a peer spends on a reset.
-"Faster" means faster in every round.
+Who waits for each batch is compared with whoever does so too, and who has
+several batches in flight with whoever has as many. "Faster" means faster in
+every round.
 """
 
-import argparse
 import contextlib
-import datetime
-import io
 import json
-import os
-import pathlib
-import platform
-import re
-import subprocess
-import sys
-import tempfile
-from importlib import metadata
 from statistics import median
 
-HERE = pathlib.Path(__file__).resolve().parent
-DOCS = HERE.parent / "docs"
-CORES = len(os.sched_getaffinity(0))
-PACKAGES = "ale-py envpool gymnasium numpy opencv-python stable_baselines3"
+import publish
+from charts import COLOURS, GROUND, INK, canvas, save
+from contenders import contender
+from publish import CORES, put, table
+
 NAMES = {
     "limit": "the emulator alone, the limit",
     "limit_0112": "the same on ALE 0.11.2",
     "games": "`Games`",
     "games_0112": "`Games` on ALE 0.11.2",
-    "games_true": "`Games`, true resets",
-    "games_in_turn": "two `Games` in turn",
+    "games_true": "`Games` without snapshots",
     "worker": "`Worker`",
     "ale": "ALE `AtariVectorEnv`",
-    "ale_async": "ALE `AtariVectorEnv`, async",
     "envpool": "EnvPool",
-    "envpool_async": "EnvPool, async",
     "gymnasium": "Gymnasium `AsyncVectorEnv`",
     "sb3": "SB3 `SubprocVecEnv`",
     "sb3_games": "`Games` under SB3",
     "labml": "labml's original worker",
+    "games_2": "two `Games` in turn",
+    "games_3": "three `Games` in turn",
+    "worker_2": "two groups of `Worker`s in turn",
+    "ale_2": "ALE `AtariVectorEnv`, asynchronous",
+    "ale_3": "ALE `AtariVectorEnv`, asynchronous",
+    "envpool_2": "EnvPool, asynchronous",
+    "envpool_3": "EnvPool, asynchronous",
 }
-ENGINES = ["ale", "ale_async", "envpool", "envpool_async"]
-PEERS = [*ENGINES, "gymnasium", "sb3", "labml"]
+# Who waits for each batch before it asks for the next; and who has two or
+# three batches in flight, so that one is played while the network looks at
+# another.
+LOCKSTEP = ["ale", "envpool", "gymnasium", "sb3", "labml"]
+IN_TURN = ["ale_2", "ale_3", "envpool_2", "envpool_3"]
+ENGINES = ["ale", "envpool", *IN_TURN]
+ALL_TITLES = ["Breakout", "Pong", "MsPacman", "Seaquest"]
 LIVES = ["Breakout", "MsPacman", "Seaquest"]  # Pong has none to lose
 COUNTS = [1, 2, 4, 8, 16, 32, 64]
-MODEL_CORES, ROW = [16, 64, 256], 4  # so many games a core
+BATCHES = [8, 64, 256]  # on a GPU
+MODEL_CORES = [16, 64]
+ROW = 4  # games to a core in the model
+PASSES = [0.5, 1.5, 5]  # milliseconds of a network's pass
+TUNE_ROUNDS = 3  # at most
 
 # ## What is measured
 #
-# A section is a table of columns. A column holds contenders, each as `(its
-# generator in contenders.py, what that takes)`.
+# A part is a table of columns. A column holds contenders, each as `(its
+# generator in contenders.py, what that takes, the network)`.
 
 
-def setup(name, data, games, game="Breakout", rule="ignore"):
+def batches(name):
+    """How many batches a contender has in flight."""
+    suffix = name.rpartition("_")[2]
+    return int(suffix) if suffix in ("2", "3") else 1
+
+
+def setup(name, data, games, title="Breakout", rule="ignore", network=None):
     """One contender; the engines as they were best when they were tuned."""
-    options = {"game": game, "games": games, "rule": rule}
+    kind, flying = name.split("_")[0], batches(name)
+    options = {"game": title, "games": games, "rule": rule}
+    if name in ENGINES:
+        options["num_envs"] = games * flying
+        tuned = best(data["tune"]["columns"][name])["options"]
+        options["threads"] = min(tuned["threads"], options["num_envs"])
+    elif flying > 1:
+        options["count"] = flying
     if name == "games_true":
         options["snapshots"] = False
-    if name == "games_in_turn":
-        options["count"] = 2
-    if name in ENGINES:
-        tuned = best(data["tune"]["columns"][name])["options"]
-        options["num_envs"] = games * tuned["num_envs"] // tuned["games"]
-        options["threads"] = min(tuned["threads"], options["num_envs"])
-    return re.sub("_(async|0112|true|in_turn)$", "", name), options
+    if name == "sb3_games":
+        kind = name
+    if kind == "limit":
+        seeds = range(min(CORES, games))
+        options = [options | {"seed": seed} for seed in seeds]
+    return kind, options, network
 
 
 def best(column):
@@ -84,194 +113,149 @@ def best(column):
 
 
 def tune(run, data):
-    """The engines' threads; async, authors advise 2.5 to 3 times the games."""
+    """The engines' threads."""
     columns = {}
     for name in ENGINES:
         columns[name] = {}
-        for factor in (2.5, 3) if name.endswith("async") else (1,):
-            num_envs = int(run.games * factor)
-            for threads in sorted(
-                {CORES, CORES * 3 // 2, CORES * 2, num_envs}
-            ):
-                label = f"{num_envs} games, {threads} threads"
-                options = {"num_envs": num_envs, "threads": threads}
-                options |= {"game": "Breakout", "games": run.games}
-                options |= {"rule": "ignore"}
-                columns[name][label] = name.removesuffix("_async"), options
+        num_envs = run.games * batches(name)
+        for threads in sorted({CORES, CORES * 3 // 2, CORES * 2, num_envs}):
+            options = {"num_envs": num_envs, "threads": threads}
+            options |= {"game": "Breakout", "games": run.games}
+            options |= {"rule": "ignore"}
+            what = name.split("_")[0], options, None
+            columns[name][f"{threads} threads"] = what
     return columns
 
 
-def by_game(run, data, games, names, rule):
+def by_title(run, data, titles, names, rule):
     if not run.python_0112:
         names = [name for name in names if not name.endswith("_0112")]
     return {
-        game: {
-            name: setup(name, data, run.games, game, rule) for name in names
+        title: {
+            name: setup(name, data, run.games, title, rule) for name in names
         }
-        for game in games
+        for title in titles
     }
 
 
 def whole(run, data):
-    """A lost life ends nothing."""
-    names = [n for n in NAMES if n not in ("games_true", "games_in_turn")]
-    games = ["Breakout", "Pong", "MsPacman", "Seaquest"]
-    return by_game(run, data, games, names, "ignore")
+    """Whole games: a lost life ends nothing."""
+    names = [name for name in NAMES if name != "games_true"]
+    return by_title(run, data, ALL_TITLES, names, "ignore")
 
 
 def restart(run, data):
     """A lost life ends the episode, and the game starts over."""
-    names = "limit games games_true worker ale ale_async gymnasium labml"
-    return by_game(run, data, LIVES, names.split(), "restart")
+    names = "limit games games_true worker ale gymnasium labml"
+    names += " games_2 games_3 worker_2 ale_2 ale_3"
+    return by_title(run, data, LIVES, names.split(), "restart")
 
 
 def goes_on(run, data):
     """A lost life ends the episode, and the game continues."""
-    names = "limit games worker envpool envpool_async sb3 sb3_games"
-    return by_game(run, data, LIVES, names.split(), "continue")
+    names = "limit games worker envpool sb3 sb3_games"
+    names += " games_2 games_3 worker_2 envpool_2 envpool_3"
+    return by_title(run, data, LIVES, names.split(), "continue")
+
+
+def network(run, data):
+    """A network's pass for each batch, elsewhere or on one of the cores."""
+    networks = {"no network": None}
+    for kind, verb in ("waiting", "waits"), ("computing", "computes"):
+        for milliseconds in PASSES:
+            networks[f"{verb} {milliseconds} ms"] = kind, milliseconds
+    names = ["games", "worker", *LOCKSTEP]
+    names += ["games_2", "games_3", "worker_2", *IN_TURN]
+    return {
+        column: {
+            name: setup(name, data, run.games, network=network)
+            for name in names
+        }
+        for column, network in networks.items()
+    }
+
+
+def gpu(run, data):
+    """The network of DQN on a GPU, where there is one."""
+    import torch
+
+    if not torch.cuda.is_available():
+        print("there is no GPU here: the part gpu is left out")
+        return {}
+    names = ["games", "ale", "envpool", "games_2", "ale_2", "envpool_2"]
+    device = "device", 0
+    return {
+        games: {
+            name: setup(name, data, games, network=device) for name in names
+        }
+        for games in BATCHES
+    }
 
 
 def count(run, data):
     """Whole games of Breakout, more and more of them."""
-    names = "games worker ale envpool gymnasium labml".split()
+    names = ["games", "worker", "ale", "envpool", "gymnasium", "labml"]
     return {
         games: {name: setup(name, data, games) for name in names}
         for games in COUNTS
     }
 
 
-def machinery(run, data):
-    """`Games` in many processes over games that cost nothing."""
+def model(run, data):
+    """`Games` in more and more processes: what the parent has to do."""
     column = {}
     for cores in sorted({1, CORES, *MODEL_CORES}):
-        options = setup("games", data, ROW * cores)[1] | {"processes": cores}
-        column[cores] = "free", options
-    options = setup("games", data, ROW)[1] | {"processes": 1}
-    return {"Breakout": column | {"row": ("games", options)}}
+        kind, options, _ = setup("games", data, ROW * cores)
+        column[cores] = kind, options | {"processes": cores}, None
+    return {"Breakout": column}
 
 
-def overlap(run, data):
-    """A network's pass for each batch, elsewhere or on one of the cores."""
-    names = ["games", "games_in_turn", *ENGINES]
-    column = {name: setup(name, data, run.games) for name in names}
-    return {"waiting": column, "computing": column}
-
-
-SECTIONS = {
+PARTS = {
     "tune": tune,
     "whole": whole,
     "restart": restart,
     "continue": goes_on,
+    "network": network,
     "count": count,
-    "machinery": machinery,
-    "overlap": overlap,
+    "model": model,
+    "gpu": gpu,
 }
-
 
 # ## How it is measured
 
 
-class Contender(contextlib.AbstractContextManager):
-    """A contender in a process of its own; the limit takes one for a core."""
-
-    def __init__(self, name, what, network, run):
-        kind, options = what
-        old = str(name).endswith("_0112")
-        python = run.python_0112 if old else sys.executable
-        copies = [options]
-        if kind == "limit":
-            seeds = range(min(CORES, options["games"]))
-            copies = [options | {"seed": seed} for seed in seeds]
-        self.errors = tempfile.TemporaryFile("w+")
-        self.processes = []
-        for options in copies:
-            what = json.dumps([kind, options, network, run.network])
-            self.processes.append(
-                subprocess.Popen(
-                    [python, "-W", "ignore", HERE / "contenders.py", what],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=self.errors,
-                    text=True,
-                )
-            )
-
-    def answer(self):
-        """The next answer; those of several processes add up."""
-        lines = [process.stdout.readline() for process in self.processes]
-        if not all(lines):
-            self.errors.seek(0)
-            raise RuntimeError(self.errors.read())
-        answers = [json.loads(line) for line in lines]
-        if "speed" in answers[0]:
-            answers[0]["speed"] = sum(answer["speed"] for answer in answers)
-        return answers[0]
-
-    def play(self, seconds):
-        for process in self.processes:
-            print(seconds, file=process.stdin, flush=True)
-        return self.answer()
-
-    def __exit__(self, *_):
-        for process in self.processes:
-            process.stdin.close()
-            process.wait()
-
-
-def measure(section, run, data):
-    """All columns of a section, and how they came about."""
-    rounds = min(3, run.rounds) if section == "tune" else run.rounds
+def measure(part, run, data):
+    """All columns of a part, and how they came about."""
+    rounds = min(TUNE_ROUNDS, run.rounds) if part == "tune" else run.rounds
     results = {}
-    for column, contenders in SECTIONS[section](run, data).items():
-        print(section, column, flush=True)
-        network = column if section == "overlap" else None
+    for column, contenders in PARTS[part](run, data).items():
+        print(part, column, flush=True)
         rows = results[column] = {}
-        for name in contenders:
-            rows[name] = {"options": contenders[name][1]}
-            if section == "count":  # memory is measured with nobody else there
-                with Contender(name, contenders[name], None, run) as alone:
-                    rows[name]["memory"] = alone.answer()["memory"]
+        for name, what in contenders.items():
+            rows[name] = {"options": what[1]}
+            if part == "count":  # memory is measured with nobody else there
+                with contender(*what) as alone:
+                    rows[name]["memory"] = round(alone.answer()["memory"], 1)
         with contextlib.ExitStack() as stack:
             turns = []
             for name, what in contenders.items():
-                player = Contender(name, what, network, run)
-                turns.append((name, stack.enter_context(player)))
+                if str(name).endswith("_0112"):
+                    what = *what, run.python_0112
+                player = stack.enter_context(contender(*what))
+                turns.append((name, player))
             for name, player in turns:
                 rows[name]["arrays"] = player.answer()["arrays"]
             for _ in range(rounds):
                 for name, player in turns:
                     result = player.play(run.seconds)
-                    if section != "machinery":
+                    if part != "model":
                         del result["parent"]
                     for key, value in result.items():
                         rows[name].setdefault(key, []).append(round(value, 2))
                 turns.append(turns.pop(0))
-    date = datetime.date.today().isoformat()
-    how = {"date": date, "rounds": rounds, "seconds": run.seconds}
-    how |= {"network": run.network} if section == "overlap" else {}
+    how = {"date": publish.today(), "commit": publish.commit()}
+    how |= {"rounds": rounds, "seconds": run.seconds}
     return json.loads(json.dumps(how | {"columns": results}))
-
-
-def write(path, data):
-    """Write JSON that can be read: a list of numbers stays on a line."""
-    text = json.dumps(data, indent=1)
-    text = re.sub(r"\[[^][{}]+\]", lambda m: " ".join(m[0].split()), text)
-    path.write_text(text + "\n")
-
-
-def machine():
-    """What was measured on."""
-    cpu = re.findall(
-        r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text()
-    )
-    return {
-        "processor": cpu[0] if cpu else platform.machine(),
-        "cores": CORES,
-        "python": platform.python_version(),
-        "versions": {
-            name: metadata.version(name) for name in PACKAGES.split()
-        },
-    }
 
 
 # ## What it says
@@ -279,8 +263,8 @@ def machine():
 
 def ratios(column, name, base):
     """Speed over speed, round by round."""
-    pairs = zip(column[name]["speed"], column[base]["speed"])
-    return [a / b for a, b in pairs]
+    pairs = zip(column[name]["speed"], column[base]["speed"], strict=True)
+    return [ours / theirs for ours, theirs in pairs]
 
 
 def spread(values):
@@ -291,34 +275,99 @@ def speed(row):
     return f"{median(row['speed']):,.0f}"
 
 
-def table(head, *body):
-    """The lines of a Markdown table."""
-    lines = [f"| {' | '.join(row)} |" for row in (head, *body)]
-    return "\n".join([lines[0], "| --- " * len(head) + "|", *lines[1:]])
+def how(part):
+    """How a part was measured, to stand beside its tables."""
+    return (
+        f"*{part['rounds']} rounds of {part['seconds']} s, "
+        f"{part['date']}, `game.py` of commit {part['commit']}*"
+    )
+
+
+def group(names):
+    """Part the names: the limit, in lockstep, in turn."""
+    lockstep = [name for name in names if batches(name) == 1]
+    return lockstep, [name for name in names if batches(name) > 1]
+
+
+def fastest(column, names):
+    names = [name for name in names if name in column]
+    return max(names, key=lambda name: median(column[name]["speed"]))
+
+
+def in_flight(name, column):
+    """How many games a contender has in flight."""
+    options = column[name]["options"]
+    first = options[0] if isinstance(options, list) else options
+    return str(first["games"] * batches(name))
 
 
 def shares(columns):
-    """Each one's share of the limit, and what `Games` is beside others."""
+    """Each one's share of the limit, those in lockstep and those in turn."""
     first = next(iter(columns.values()))
+    lockstep, in_turn = group(first)
+    text = []
+    for title, names in (
+        ("In lockstep: who waits for each batch", lockstep),
+        ("In turn: who has more batches in flight", in_turn),
+    ):
+        if not names:
+            continue
+        body = []
+        for name in names:
+            body.append([NAMES[name], in_flight(name, first)])
+            for column in columns.values():
+                if name == "limit":
+                    body[-1].append(f"{speed(column[name])} steps/s")
+                else:
+                    body[-1].append(spread(ratios(column, name, "limit")))
+        body += beside(columns, names)
+        head = ["share of the limit", "games in flight", *columns]
+        text += [f"{title}.", table(head, *body), sayings(columns, names)]
+    return text
+
+
+def beside(columns, names):
+    """Rows of what ours are beside the best of those with as many batches."""
     body = []
-    for name in first:
-        body.append([NAMES[name], first[name]["arrays"] or "–"])
+    for ours, peers in rivals(names):
+        row = [f"**{NAMES[ours]}, times as fast as the best of the others**"]
+        row.append("")
         for column in columns.values():
-            share = spread(ratios(column, name, "limit"))
-            steps = f"{speed(column['limit'])} steps/s"
-            body[-1].append(steps if name == "limit" else share)
-    peers = [name for name in first if name in PEERS]
-    body.append(["**`Games` over the best of its peers**", ""])
-    for column in columns.values():
-        rival = max(peers, key=lambda name: median(column[name]["speed"]))
-        body[-1].append(f"**{spread(ratios(column, 'games', rival))}**")
-    if "games_true" in first:
-        body.append(["what the snapshots give: times as fast", ""])
+            rival = fastest(column, peers)
+            row.append(f"**{spread(ratios(column, ours, rival))}**")
+        body.append(row)
+    if "games_true" in names:
+        row = ["`Games`, times as fast as without snapshots", ""]
         for column in columns.values():
-            body[-1].append(spread(ratios(column, "games", "games_true")))
-    ours = [name for name in ("games", "worker") if name in first]
-    said = [claims(columns, name, peers) for name in ours]
-    return "\n".join([table(["", "arrays", *columns], *body), "", *said])
+            row.append(spread(ratios(column, "games", "games_true")))
+        body.append(row)
+    return body
+
+
+def rivals(names):
+    """Ours, each with the peers that have as many batches in flight."""
+    for ours in ("games", "games_2", "games_3"):
+        peers = [
+            name
+            for name in [*LOCKSTEP, *IN_TURN]
+            if name in names and batches(name) == batches(ours)
+        ]
+        if ours in names and peers:
+            yield ours, peers
+
+
+def sayings(columns, names):
+    """What holds in every round, a line for each of ours."""
+    lines = []
+    for ours in ("games", "worker", "games_2", "games_3", "worker_2"):
+        peers = [
+            name
+            for name in [*LOCKSTEP, *IN_TURN]
+            if name in names and batches(name) == batches(ours)
+        ]
+        if ours in names and peers:
+            lines.append(claims(columns, ours, peers))
+    return "\n".join(lines)
 
 
 def claims(columns, ours, peers):
@@ -326,38 +375,80 @@ def claims(columns, ours, peers):
     words = []
     for peer in peers:
         values = {g: ratios(c, ours, peer) for g, c in columns.items()}
-        for verb, games in {
+        for verb, where in {
             "faster than": [g for g in values if min(values[g]) > 1],
             "slower than": [g for g in values if max(values[g]) < 1],
         }.items():
-            where = (
-                "" if len(games) == len(values) else f" ({', '.join(games)})"
-            )
-            if games:
-                words.append(f"{verb} {NAMES[peer]}{where}")
+            everywhere = len(where) == len(values)
+            places = "" if everywhere else f" ({', '.join(where)})"
+            if where:
+                words.append(f"{verb} {NAMES[peer]}{places}")
     said = "; ".join(words) or "neither faster nor slower than any"
     return f"- {NAMES[ours]}, in every round: {said}."
 
 
+def above_the_limit(columns):
+    """Why a share can be above 1.00, if one is."""
+    ours = [name for name in next(iter(columns.values())) if "games" in name]
+    most = max(
+        median(ratios(column, name, "limit"))
+        for column in columns.values()
+        for name in ours
+    )
+    if most <= 1:
+        return []
+    return [
+        "A share above 1.00: the limit resets the emulator at each lost life, "
+        "which takes it some milliseconds, and `Games` puts a snapshot back "
+        "in its place. So it can play more than the emulator with its own "
+        "resets."
+    ]
+
+
+def networks(columns):
+    """Steps a second beside a network, then who is how much faster."""
+    first = next(iter(columns.values()))
+    body, times = [], []
+    for name in first:
+        body.append([NAMES[name], in_flight(name, first)])
+        body[-1] += [speed(column[name]) for column in columns.values()]
+    for ours, theirs, title in (
+        ("games", ["ale", "envpool"], "the best engine in lockstep"),
+        ("games_2", ["ale_2", "envpool_2"], "the best engine with as many"),
+        ("games_3", ["ale_3", "envpool_3"], "the best engine with as many"),
+        ("worker_2", ["worker"], "one group of `Worker`s"),
+        ("games_2", ["games"], "one `Games`"),
+    ):
+        times.append([f"{NAMES[ours]} beside {title}"])
+        for column in columns.values():
+            rival = fastest(column, theirs)
+            times[-1].append(spread(ratios(column, ours, rival)))
+    text = [table(["steps/s", "games in flight", *columns], *body)]
+    text.append(table(["times as fast", *columns], *times))
+    text += [sayings(columns, names) for names in group(first)]
+    return text
+
+
 def counts(columns):
-    body = [[NAMES[name]] for name in columns["1"]]
-    for row, name in zip(body, columns["1"]):
+    body = []
+    for name in columns["1"]:
+        row = [f"{NAMES[name]}, steps/s"]
         row += [speed(column[name]) for column in columns.values()]
+        body.append(row)
     for name in ("games", "gymnasium", "labml"):
         memory = [column[name]["memory"] for column in columns.values()]
         body.append([f"{NAMES[name]}, MB", *(f"{m:,.0f}" for m in memory)])
-    return table(["steps/s", *columns], *body)
+    return [table(["games", *columns], *body)]
 
 
-def model(columns):
+def modelled(columns):
     """A step takes what a row takes, with one process, and what the parent
     needs more, in processor time, with as many processes as cores."""
     column = columns["Breakout"]
-    one = ROW / median(column["row"]["speed"])
+    one = ROW / median(column["1"]["speed"])
     parents = {
         int(cores): median(row["parent"]) * ROW * int(cores) / 1e6
         for cores, row in column.items()
-        if cores != "row"
     }
     body = []
     for cores, parent in parents.items():
@@ -367,96 +458,183 @@ def model(columns):
             + [f"{games / parent:,.0f}", f"{games / step:,.0f}"]
             + [f"{one / step:.0%}"]
         )
-    head = ["cores", "games", "the parent's work", "it could drive"]
-    return table([*head, "model, steps/s", "of linear"], *body)
+    head = ["cores", "games", "the parent's work for a step"]
+    head += ["steps/s that it alone could do", "steps/s, modelled"]
+    return [table([*head, "of as many times one core"], *body)]
 
 
-def overlaps(columns):
-    body = [[NAMES[name]] for name in columns["waiting"]]
-    for row, name in zip(body, columns["waiting"]):
-        for column in columns.values():
-            times = spread(ratios(column, name, "games"))
-            row += [speed(column[name]), f"× {times}"]
-    head = ["", "waiting, steps/s", "", "computing, steps/s", ""]
-    return table(head, *body)
+def passes(columns):
+    """Steps a second beside the network of DQN, by batch."""
+    first = next(iter(columns.values()))
+    body = []
+    for name in first:
+        row = [NAMES[name], str(batches(name))]
+        row += [speed(column[name]) for column in columns.values()]
+        body.append(row)
+    heads = [f"batches of {games}" for games in columns]
+    text = [table(["steps/s", "batches in flight", *heads], *body)]
+    return text + [sayings(columns, names) for names in group(first)]
+
+
+TABLES = {
+    "whole": (shares, "Whole games"),
+    "restart": (shares, "A lost life restarts the game"),
+    "continue": (shares, "A lost life ends the episode, not the game"),
+    "network": (networks, "A network between the steps"),
+    "gpu": (passes, "The network of DQN on a GPU"),
+    "count": (counts, "How many games at once"),
+    "model": (modelled, "More cores: a model, no measurement"),
+}
+NOTES = {
+    "whole": "The limit is the emulator's own speed: four frames and nothing "
+    "else, in a process for each core. Numbers are the median of the rounds "
+    "(and their range).",
+    "network": "Whole games of Breakout, in batches of {games}. After each "
+    "batch comes a network: it waits, as for a device, or it computes on one "
+    "of the cores.",
+    "gpu": "Whole games of Breakout; three convolutions and 512 units look at "
+    "each batch.",
+    "count": "Whole games of Breakout in lockstep. Memory is that of all "
+    "processes, with what they share counted once (PSS).",
+    "model": "Each core plays " + str(ROW) + " games. A step is taken to "
+    "last as long as it does with one process, and longer by the processor "
+    "time that the parent needs more.",
+}
 
 
 def about(data):
     """What was measured on, and how the engines were set."""
-    machine, how = data["machine"], data.get("whole", data["tune"])
+    machine = data["machine"]
     versions = ", ".join(f"{k} {v}" for k, v in machine["versions"].items())
     engines = []
     for name in ENGINES:
         tuned = best(data["tune"]["columns"][name])["options"]
-        batch = "{num_envs} games for batches of {games}, {threads} threads"
-        engines.append(f"{NAMES[name]} {batch.format(**tuned)}")
-    return (
+        engines.append(
+            f"{NAMES[name]}, {tuned['num_envs']} games: "
+            f"{tuned['threads']} threads"
+        )
+    return [
         f"{machine['cores']} cores ({machine['processor']}), Python "
-        f"{machine['python']}, {versions}; EnvPool is built on ALE 0.11.2. "
-        f"{how['date']}, {how['rounds']} rounds of {how['seconds']} s: "
-        f"median (range). Best in a sweep: {'; '.join(engines)}."
-    )
+        f"{machine['python']}, {versions}; EnvPool is built on ALE 0.11.2.",
+        "Threads of the engines, the best of a sweep without a network: "
+        f"{'; '.join(engines)}. {how(data['tune'])}",
+    ]
 
 
-def report(data):
-    """README's part, from whatever sections there are."""
-    network = data.get("overlap", {}).get("network")
-    parts = {
-        "whole": (shares, "Whole games: the share of the emulator's speed"),
-        "restart": (shares, "A lost life restarts the game"),
-        "continue": (shares, "A lost life ends the episode, not the game"),
-        "count": (
-            counts,
-            "How many games at once: whole games of Breakout, and memory as "
-            "the PSS of all processes",
-        ),
-        "overlap": (
-            overlaps,
-            f"A network that takes {network} ms for each batch, waiting for a "
-            "device or computing on one of the cores",
-        ),
-        "machinery": (
-            model,
-            f"A model, no measurement, of more cores with {ROW} games each: a "
-            "step takes what a row takes and what the parent needs more, "
-            "measured on games that cost nothing",
-        ),
+def own(data):
+    """Whose observations stay as they are and may be written to."""
+    others = {
+        f"{NAMES[name]}: {row['arrays']}"
+        for part in ("whole", "restart", "continue")
+        for column in data.get(part, {"columns": {}})["columns"].values()
+        for name, row in column.items()
+        if row["arrays"] not in ("own", None)
     }
-    text = ["![speed and memory](docs/benchmark.svg)", about(data)]
-    for name, (make, title) in parts.items():
-        if name in data:
-            text += [f"**{title}**", make(data[name]["columns"])]
-    return "\n\n".join(text)
+    if not others:
+        return (
+            "All return observations that stay as they are and may be "
+            "written to."
+        )
+    return f"Observations that aren't the caller's: {'; '.join(others)}."
 
 
-# ### The chart
-#
-# An image has no way to know the page that it's on. So it brings a ground of
-# its own, and both change with the reader's preference for light or dark. The
-# colours of the bars and lines stand out from either, by 3 to 1 or more.
+def report(data, pictures):
+    """The text of docs/speed.md, from whatever parts there are."""
+    text = ["# How fast", "Written by `measure/benchmark.py --report`."]
+    text += about(data)
+    text.append(own(data))
+    for part, (make, title) in TABLES.items():
+        if part in data and data[part]["columns"]:
+            columns = data[part]["columns"]
+            text += [f"## {title}", how(data[part])]
+            if part in NOTES:
+                column = next(iter(columns.values()))
+                row = next(iter(column.values()))
+                games = row["options"]
+                games = games[0] if isinstance(games, list) else games
+                text.append(NOTES[part].format(games=games["games"]))
+            text += [f"![{title}]({p})" for p in pictures.get(part, [])]
+            text += make(columns)
+            if part == "restart":
+                text += above_the_limit(columns)
+    return "\n\n".join(text) + "\n"
 
-INK, GROUND, GRID = "#1f2328", "#ffffff", "#d1d9e0"
-DARK = {INK: "#f0f6fc", GROUND: "#0d1117", GRID: "#3d444d"}
-COLOURS = {
-    "games": "#e8590c",
-    "worker": "#b7791f",
-    "ale": "#2b7fd4",
-    "ale_async": "#2b7fd4",
-    "envpool": "#2f9e6e",
-    "envpool_async": "#2f9e6e",
-    "gymnasium": "#a15bd6",
-    "sb3": "#d6468c",
-    "labml": "#7d8590",
-}
+
+SHORT = "games worker ale envpool gymnasium sb3 labml games_2 ale_2 envpool_2"
+SHORT_COLUMNS = ["no network", "waits 1.5 ms", "computes 1.5 ms"]
 
 
-def chart(data, path):
-    """Draw whole games, and speed and memory by the number of games."""
-    plt = canvas()
-    axes = plt.figure(figsize=(9, 7.4), layout="constrained").subplot_mosaic(
-        [["whole", "whole"], ["speed", "memory"]]
+def short(data):
+    """README's table: Breakout with and without a network."""
+    part, machine = data["network"], data["machine"]
+    columns = {name: part["columns"][name] for name in SHORT_COLUMNS}
+    first = columns[SHORT_COLUMNS[0]]
+    body = []
+    for name in SHORT.split():
+        way = "in turn" if batches(name) > 1 else "in lockstep"
+        row = [NAMES[name].removesuffix(" in turn"), way]
+        row.append(in_flight(name, first))
+        row += [speed(column[name]) for column in columns.values()]
+        body.append(row)
+    head = ["whole games of Breakout, steps/s", "batches", "games in flight"]
+    names = SHORT.split()
+    return "\n\n".join(
+        [
+            table([*head, *columns], *body),
+            "A network looks at each batch of 8 and waits for a device, or "
+            "computes on one of the cores. "
+            f"{machine['cores']} cores ({machine['processor']}), "
+            f"{part['rounds']} rounds of {part['seconds']} s on "
+            f'{part["date"]}, medians. "Faster" is what is faster in every '
+            "round:",
+            "\n".join(sayings(columns, each) for each in group(names)),
+        ]
     )
-    bars(axes["whole"], data["whole"]["columns"])
+
+
+# ### The charts
+
+
+def charts(data, folder):
+    """Draw what there is; return the files by part."""
+    pictures = {}
+    if "whole" in data and "count" in data:
+        plt = canvas()
+        draw_games(plt, data)
+        save(plt, folder / "benchmark.svg")
+        pictures["whole"] = ["benchmark.svg"]
+    if "network" in data:
+        plt = canvas()
+        draw_network(plt, data["network"]["columns"])
+        save(plt, folder / "network.svg")
+        pictures["network"] = ["network.svg"]
+    return pictures
+
+
+def draw_games(plt, data):
+    """Whole games in both groups; speed and memory by the number of games."""
+    axes = plt.figure(figsize=(9, 10), layout="constrained").subplot_mosaic(
+        [["lockstep", "lockstep"], ["turn", "turn"], ["speed", "memory"]]
+    )
+    columns = data["whole"]["columns"]
+    shown = [name for name in next(iter(columns.values())) if colour(name)]
+    lockstep, in_turn = group(shown)
+    share = "share of what the emulator alone can do"
+    for axis, names, title in (
+        (axes["lockstep"], lockstep, f"8 games in lockstep: {share}"),
+        (axes["turn"], in_turn, f"16 or 24 games, in batches of 8: {share}"),
+    ):
+        values = {
+            name: [
+                ratios(column, name, "limit") for column in columns.values()
+            ]
+            for name in names
+        }
+        bars(axis, values, columns, data)
+        axis.set_ylim(0, 1.3)
+        axis.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1])
+        axis.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+        axis.set_title(title, fontsize=11)
     columns = data["count"]["columns"]
     lines(axes["speed"], columns, "speed", "steps/s by number of games")
     lines(axes["memory"], columns, "memory", "memory in MB by number of games")
@@ -465,93 +643,66 @@ def chart(data, path):
     axes["speed"].set_ylim(0)
     for name in ("speed", "memory"):
         axes[name].yaxis.set_major_formatter("{x:,.0f}")
-    save(plt, path)
 
 
-def canvas():
-    """Return matplotlib, set to draw in the light colours."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    import matplotlib.pyplot as plt
-
-    plt.rcParams |= {
-        "axes.edgecolor": GRID,
-        "axes.facecolor": GROUND,
-        "axes.grid": True,
-        "axes.axisbelow": True,
-        "axes.spines.right": False,
-        "axes.spines.top": False,
-        "axes.titlecolor": INK,
-        "axes.titlelocation": "left",
-        "figure.facecolor": GROUND,
-        "grid.color": GRID,
-        "hatch.linewidth": 1.2,
-        "svg.fonttype": "none",
-        "svg.hashsalt": "breakout",  # the same file each time
-    }
-    for key in ("text.color", "xtick.labelcolor", "ytick.labelcolor"):
-        plt.rcParams[key] = INK
-    return plt
+def draw_network(plt, columns):
+    """Steps a second beside a network, in both groups."""
+    figure = plt.figure(figsize=(9, 7), layout="constrained")
+    axes = figure.subplots(2, 1, sharey=True)
+    names = group(list(next(iter(columns.values()))))
+    titles = "batches of 8 in lockstep", "two or three batches in flight"
+    for axis, each, title in zip(axes, names, titles, strict=True):
+        values = {
+            name: [column[name]["speed"] for column in columns.values()]
+            for name in each
+        }
+        bars(axis, values, columns, None)
+        axis.yaxis.set_major_formatter("{x:,.0f}")
+        axis.set_title(f"Breakout, steps/s: {title}", fontsize=11)
+    axes[0].set_ylim(0, axes[0].get_ylim()[1] * 1.25)
 
 
-def save(plt, path):
-    """Write the figure that was drawn, with the dark colours beside."""
-    text = io.StringIO()
-    plt.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    rules = "".join(
-        f'[style*="{part}: {light}"]{{{part}:{dark}!important}}'
-        for light, dark in DARK.items()
-        for part in ("fill", "stroke")
-    )
-    style = f"<style>@media(prefers-color-scheme:dark){{{rules}}}</style>"
-    path.write_text(text.getvalue().replace("<defs>", style + "<defs>", 1))
+def colour(name):
+    """The colour of a contender; None for those that aren't shown."""
+    if name.endswith(("_0112", "_true")) or name == "sb3_games":
+        return None
+    return COLOURS.get(name.split("_")[0])
 
 
-def bars(axis, columns):
-    """Shares of the limit, with the range of the rounds."""
-    first = next(iter(columns.values()))
-    names = [name for name in COLOURS if name in first]
-    width = 0.86 / len(names)
-    for i, name in enumerate(names):
-        shares = [ratios(column, name, "limit") for column in columns.values()]
-        middle = [median(values) for values in shares]
+def bars(axis, values, columns, data):
+    """A bar for each name and column: the median, and the range."""
+    width = 0.86 / len(values)
+    for i, (name, rounds) in enumerate(values.items()):
+        middle = [median(each) for each in rounds]
+        left = (i - (len(values) - 1) / 2) * width
+        lower = [m - min(v) for m, v in zip(middle, rounds, strict=True)]
+        upper = [max(v) - m for m, v in zip(middle, rounds, strict=True)]
         axis.bar(
-            [
-                x + (i - (len(names) - 1) / 2) * width
-                for x in range(len(shares))
-            ],
+            [x + left for x in range(len(rounds))],
             middle,
             width * 0.9,
-            color=COLOURS[name],
+            color=colour(name),
             edgecolor=GROUND,
-            hatch="//////" * name.endswith("async"),
+            hatch="//////" * (batches(name) == 3),
             linewidth=0,
-            label=plain(name),
-            yerr=[
-                [m - min(v) for m, v in zip(middle, shares)],
-                [max(v) - m for m, v in zip(middle, shares)],
-            ],
+            label=label(name),
+            yerr=[lower, upper],
             error_kw={"ecolor": INK, "elinewidth": 0.9},
         )
     axis.set_xticks(range(len(columns)), columns)
-    axis.set_ylim(0, 1.24)
-    axis.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1])
     axis.grid(axis="x", visible=False)
-    axis.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
-    axis.set_title("Whole games: share of what the emulator alone can do")
-    axis.legend(ncols=3, frameon=False, loc="upper left", fontsize=8.5)
+    axis.legend(ncols=4, frameon=False, loc="upper left", fontsize=8.5)
 
 
-def plain(name):
-    return NAMES[name].replace("`", "")
+def label(name):
+    """A contender's name, without marks, in a legend."""
+    games = {2: ", 16 games", 3: ", 24 games"}.get(batches(name), "")
+    return NAMES[name].replace("`", "").replace(", asynchronous", "") + games
 
 
 def lines(axis, columns, what, title):
     """A line for each contender, in the colour of its bars."""
-    names = [
-        n for n in COLOURS if n in columns["1"] and what in columns["1"][n]
-    ]
+    names = [n for n in COLOURS if what in columns["1"].get(n, {})]
     counts = [int(count) for count in columns]
     for name in names:
         values = [columns[str(count)][name][what] for count in counts]
@@ -560,56 +711,72 @@ def lines(axis, columns, what, title):
         axis.plot(counts, values, "o-", ms=3.5, color=COLOURS[name])
     axis.set_xscale("log", base=2)
     axis.set_xticks(counts, counts)
-    axis.set_title(title)
+    axis.set_title(title, fontsize=11)
 
 
 # ## The main job
 
+FILE = "benchmark.json"
 
-def put(readme, name, text):
-    """Write `text` between README's marks of that name."""
-    start, end = f"<!-- {name} -->", f"<!-- /{name} -->"
-    old = readme.read_text()
-    if start not in old or end not in old:
-        raise SystemExit(f"{readme} has no {start} … {end}")
-    before, after = old.split(start)[0], old.split(end)[1]
-    readme.write_text(f"{before}{start}\n\n{text}\n\n{end}{after}")
+
+def write_report(data, folder):
+    text = report(data, charts(data, folder))
+    (folder / "speed.md").write_text(text)
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+    parser = publish.Parser(__doc__)
     add = parser.add_argument
-    add("sections", nargs="*", help=f"of {', '.join(SECTIONS)}")
-    add("--rounds", type=int, default=9)
-    add("--seconds", type=float, default=0.6, help="a round's, of each")
-    add("--games", type=int, default=8, help="at once")
-    add("--network", type=float, default=1.5, help="milliseconds of a pass")
+    add("parts", nargs="*", metavar="PART", help="what to measure; none: all")
+    add("--rounds", type=publish.positive(int), default=9, help="of each part")
+    add(
+        "--seconds",
+        type=publish.positive(float),
+        default=0.4,
+        help="a round's, of each contender",
+    )
+    add("--games", type=publish.positive(int), default=8, help="in a batch")
     add("--python-0112", help="a Python that has ale-py 0.11.2")
-    add("--json", type=pathlib.Path, default=HERE / "results/benchmark.json")
-    add("--readme", type=pathlib.Path, default=DOCS.parent / "README.md")
-    add("--report", action="store_true", help="measure nothing")
+    add("--publish", action="store_true", help="write to measure/results/")
+    add("--report", action="store_true", help="measure nothing, write docs/")
     run = parser.parse_args()
-    unknown = set(run.sections) - set(SECTIONS)
+    unknown = set(run.parts) - set(PARTS)
     if unknown:
-        parser.error(f"no such section: {', '.join(unknown)}")
-    data = json.loads(run.json.read_text()) if run.json.exists() else {}
-    if not run.report:
-        if os.getloadavg()[0] > CORES / 4:
-            print("others are at work on this machine: wait for a quiet hour")
-        if data.setdefault("machine", machine()) != machine():
+        parser.error(
+            f"no such part: {', '.join(sorted(unknown))}; "
+            f"there are {', '.join(PARTS)}"
+        )
+    parser.need("matplotlib")
+    if run.report:
+        data = publish.read(publish.RESULTS / FILE)
+        write_report(data, publish.DOCS)
+        put(publish.README, "speed", short(data))
+        return
+    peers = "gymnasium", "ale_py", "cv2", "envpool", "stable_baselines3"
+    parser.need("psutil", *peers)
+    parts = run.parts or list(PARTS)
+    path = publish.target("benchmark", FILE, run.publish)
+    data = publish.read(path)
+    machine = publish.machine()
+    if data.get("machine", machine) != machine:
+        if run.publish and set(parts) < set(PARTS):
             parser.error(
-                f"{run.json} is of another machine: take another file"
+                f"{path.name} is of another machine or other versions: "
+                "measure all parts"
             )
-        for section in run.sections or SECTIONS:
-            if section != "tune" and "tune" not in data:
-                data["tune"] = measure("tune", run, data)
-            data[section] = measure(section, run, data)
-            write(run.json, data)
-    if "whole" in data and "count" in data:
-        chart(data, run.json.with_suffix(".svg"))
-    put(run.readme, "benchmark", report(data))
+        data = {}
+    data["machine"] = machine
+    if "tune" not in data and "tune" not in parts:
+        parts.insert(0, "tune")
+    for part in parts:
+        if run.publish:
+            parser.must_be_quiet()
+        result = measure(part, run, data)
+        if result["columns"]:
+            data[part] = result
+            publish.write(path, data)
+    if not run.publish:
+        write_report(data, path.parent)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ the rounds alone), and the range. They are written to runs/compare/, too.
 - computing: two `Games` of eight in turn, the network computes for 1.5 ms
 """
 
-import argparse
 import contextlib
 import math
 import pathlib
@@ -75,7 +74,7 @@ def main():
         "--new",
         type=pathlib.Path,
         default=publish.ROOT / "game.py",
-        help=argparse.SUPPRESS,
+        help="the newer one",
     )
     add("--rounds", type=publish.positive(int), default=100, help="of each")
     add(
