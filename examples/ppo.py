@@ -33,13 +33,14 @@ try:
     import gymnasium as gym
     import numpy as np
     import torch
+    from PIL import Image
     from torch import nn
     from torch.distributions import Categorical
 
     from game import Game, Games
 except ModuleNotFoundError as error:
     needs = "pip install -r requirements.txt -r examples/ppo.txt"
-    sys.exit(f"ppo.py: {error}; {needs}")
+    sys.exit(f"ppo.py: {error}: {needs}")
 
 # To learn from: a lost life ends an episode, so that losing one costs
 # something, but not the game, so that the agent sees all of it (Mnih et al.
@@ -48,24 +49,13 @@ except ModuleNotFoundError as error:
 # -1, 0 or 1, so that one learning rate serves all titles (both DQN's).
 # Actions are not sticky, as in DQN and CleanRL; ids such as "ALE/Pong-v5" have
 # sticky ones (Machado et al. 2018) and need no other change.
-TRAINING = {
-    "on_life_loss": "continue",
-    "fire_on_reset": True,
-    "noop_max": 30,
-    "clip_reward": True,
-}
-# To be judged by: whole games and raw points. "served": as it learned, FIRE is
-# pressed at each life; `final_info` still counts the whole game and raw
-# points. "alone": the agent has to press FIRE itself, which it was never
-# taught, and may wait long.
-EVALUATION = {
-    "served": {
-        "on_life_loss": "continue",
-        "fire_on_reset": True,
-        "noop_max": 30,
-    },
-    "alone": {"on_life_loss": "ignore", "noop_max": 30},
-}
+SERVED = {"on_life_loss": "continue", "fire_on_reset": True, "noop_max": 30}
+TRAINING = SERVED | {"clip_reward": True}
+# To be judged by: whole games and raw points. "served": FIRE is pressed for
+# the agent as in training; `final_info` counts the whole game nevertheless.
+# "alone": it has to press FIRE itself, which it was never taught.
+ALONE = {"on_life_loss": "ignore", "noop_max": 30}
+EVALUATION = {"served": SERVED, "alone": ALONE}
 # Scores of one agent differ widely from game to game. The mean of 30 games is
 # what DQN was judged by.
 EVALUATION_GAMES = 30
@@ -86,7 +76,8 @@ EPOCHS = 3
 
 UPDATES_TO_A_SAVE = 10
 LAST = 20  # whole games that the score on the curve is the mean of
-ACTION_REPEAT, FRAMES_PER_SECOND, ZOOM = 4, 60, 2  # of the film
+STEP_MILLISECONDS = 67  # of the film: a step is four frames of 1/60 s
+ZOOM = 2  # of the film: each pixel becomes four, so that none is smoothed
 
 
 def layer(module, gain=2**0.5):
@@ -176,19 +167,17 @@ def play(agent, games, obs, seconds):
     return batch, obs, scores
 
 
-def advantages(
-    rewards, terminated, truncated, values, next_values, final_values
-):
+def advantages(rewards, terminated, truncated, values, next_values, final):
     """Return how much better each step was than expected, `(steps, games)`.
 
     That is generalised advantage estimation (Schulman et al. 2016). What
     follows a step is worth nothing where the episode terminated. Where it was
     truncated, the game would have gone on from its last observation, whose
-    value counts (Pardo et al. 2018). Else it is the next step's value; after
-    the last step, `next_values (games,)`.
+    value, in `final`, counts (Pardo et al. 2018). Else it is the next step's
+    value; after the last step, `next_values (games,)`.
     """
     following = torch.cat([values[1:], next_values[None]])
-    following = torch.where(truncated > 0, final_values, following)
+    following = torch.where(truncated > 0, final, following)
     errors = rewards + GAMMA * (1 - terminated) * following - values
     goes_on = (1 - terminated) * (1 - truncated)
     result = torch.zeros_like(values)
@@ -262,8 +251,10 @@ def train(args, folder):
         obs, _ = games.reset(seed=seeds)
 
         folder.mkdir(parents=True, exist_ok=True)
-        stopping = on_interrupt()
-        update, most = 0, STEPS * args.games
+        # Ctrl-C waits for the end of the update, so that all is of one piece.
+        stopping = []
+        signal.signal(signal.SIGINT, lambda *_: stopping.append(True))
+        update = 0
         while state["steps"] < args.steps and not stopping:
             # falls to nothing (Baselines)
             rate = LEARNING_RATE * (1 - state["steps"] / args.steps)
@@ -272,7 +263,7 @@ def train(args, folder):
             start = time.perf_counter()
             entropy = learn(agent, optimizer, batch)
             state["seconds"]["learning"] += time.perf_counter() - start
-            state["steps"] += most
+            state["steps"] += STEPS * args.games
             state["ended"] += len(scores)
             state["scores"] = (state["scores"] + scores)[-LAST:]
             update += 1
@@ -280,19 +271,6 @@ def train(args, folder):
             if update % UPDATES_TO_A_SAVE == 0 or over:
                 save(folder, agent, optimizer, state, entropy)
     print(f"{state['steps']:,} steps: see {folder}")
-
-
-def on_interrupt():
-    """Return a list that Ctrl-C fills, so that an update is finished first."""
-    stopping = []
-
-    def handler(*_):
-        print("ends after this update; Ctrl-C again ends at once", flush=True)
-        stopping.append(True)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    signal.signal(signal.SIGINT, handler)
-    return stopping
 
 
 def save(folder, agent, optimizer, state, entropy):
@@ -363,8 +341,8 @@ def evaluate(args, folder):
                     first.setdefault(i, score)
         scores = results[way] = [first[i] for i in sorted(first)]
         print(
-            f"{way}: {np.mean(scores):.1f} points, "
-            f"{min(scores):.0f} to {max(scores):.0f}; {options}"
+            f"{way}: {len(scores)} games, {np.mean(scores):.1f} points "
+            f"({min(scores):.0f} to {max(scores):.0f}) with {options}"
         )
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "evaluation.json").write_text(json.dumps(results) + "\n")
@@ -372,30 +350,25 @@ def evaluate(args, folder):
 
 def film(args, folder):
     """Play one whole game and leave it as an animated picture."""
-    try:
-        from PIL import Image
-    except ModuleNotFoundError as error:
-        stop(f"{error}; {needs}")
     agent = trained(args, folder)
     torch.manual_seed(args.seed)
-    game = Game(args.seed, args.env_id, **EVALUATION["served"])
+    game = Game(args.seed, args.env_id, **SERVED)
     obs, screens, info = game.reset(), [], None
     while info is None:
         screens.append(game.render())
         obs, _, _, info = game.step(choose(agent, obs[None])[0])
-    # Each pixel becomes four, so that nothing is smoothed.
+    folder.mkdir(parents=True, exist_ok=True)
+    write_film(screens, folder / "film.webp")
+    print(f"{folder / 'film.webp'}: {info}")
+
+
+def write_film(screens, path):
+    """Write colour screens as an animated WebP, nothing lost or smoothed."""
     screens = [s.repeat(ZOOM, axis=0).repeat(ZOOM, axis=1) for s in screens]
     first, *others = map(Image.fromarray, screens)
-    folder.mkdir(parents=True, exist_ok=True)
-    first.save(
-        folder / "film.webp",
-        save_all=True,
-        append_images=others,
-        duration=round(1000 * ACTION_REPEAT / FRAMES_PER_SECOND),
-        loop=0,
-        lossless=True,
-    )
-    print(f"{folder / 'film.webp'}: {info}")
+    duration = STEP_MILLISECONDS
+    options = {"duration": duration, "loop": 0, "lossless": True}
+    first.save(path, save_all=True, append_images=others, **options)
 
 
 def make_games(args, count, options):
@@ -419,9 +392,9 @@ def main():
     parser.add_argument("env_id", nargs="?", default="BreakoutNoFrameskip-v4")
     for name, default in ("steps", 10_000_000), ("games", 8), ("seed", 0):
         parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--run", type=pathlib.Path, help="the run's folder")
     device = "cuda" if torch.cuda.is_available() else "cpu"
     parser.add_argument("--device", default=device)
-    parser.add_argument("--run", type=pathlib.Path, help="the run's folder")
     bfloat16 = "faster where the processor has avx512_bf16, slower elsewhere"
     parser.add_argument("--bfloat16", action="store_true", help=bfloat16)
     threads = "of PyTorch; 1 is the fastest where other programs run beside"
@@ -429,6 +402,12 @@ def main():
     for name in "resume", "evaluate", "film":
         parser.add_argument(f"--{name}", action="store_true")
     args = parser.parse_args()
+    if args.steps < 1:
+        stop(f"--steps: expected 1 or more, got {args.steps}")
+    try:
+        torch.zeros(1, device=args.device)
+    except (AssertionError, RuntimeError):
+        stop(f"--device: PyTorch finds no {args.device} here")
     name = f"{args.env_id}-{args.seed}".replace("/", "-")
     folder = args.run or pathlib.Path("runs") / name
     if args.threads:
