@@ -1,25 +1,26 @@
 """What `Games` of game.py does when its workers are killed, and what peers do.
 
-    pip install -r measure/peers.txt
-    python measure/chaos.py soak     # 500 faults in 2 million frames, 15 minutes
-    python measure/chaos.py replace  # what a dead or hung worker costs, 3 minutes
+    pip install -r requirements.txt -r measure/peers.txt
+    python measure/chaos.py soak     # faults at random, 10 minutes
+    python measure/chaos.py replace  # what a replacement costs, 3 minutes
     python measure/chaos.py peers    # the same faults elsewhere, 9 minutes
-    python measure/chaos.py report   # README's tables
+    python measure/chaos.py report   # docs/faults.md and README's table
 
-Results go to measure/results/chaos.json; a part that is measured again replaces itself
-there. README's part between its `<!-- chaos -->` marks is made from that file.
+Results go to runs/chaos/, or with --publish to measure/results/chaos.json; a
+part that is measured again replaces itself there. `report` measures nothing:
+it makes docs/faults.md and README's table between its `faults` marks from what
+is published.
 """
 
 import argparse
 import contextlib
-import datetime
+import functools
 import gc
 import itertools
 import json
 import math
 import multiprocessing
 import os
-import pathlib
 import random
 import resource
 import select
@@ -29,13 +30,14 @@ import sys
 import tempfile
 import threading
 import time
+import weakref
 from collections import Counter
 from statistics import median
 
-from benchmark import machine, put, table, write
+import publish
+from publish import put, table
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+sys.path.insert(0, str(publish.ROOT))
 SIGNALS = {
     "killed": signal.SIGKILL,
     "terminated": signal.SIGTERM,
@@ -56,9 +58,9 @@ MOMENTS = {
 
 # ## The soak
 #
-# It looks into `Games` for its workers, to hit them and to know by their
-# process ids which were replaced. What `Games` returns is compared with what
-# each game does when it is played alone.
+# Every `Worker` that is made is recorded, to hit it and to know by its seeds
+# which games it plays. What `Games` returns is compared with what each game
+# does when it is played alone.
 #
 # Games are played in rounds, by turns of these kinds: whole games from
 # snapshots, all options, sticky actions with true resets, the other autoreset
@@ -150,28 +152,65 @@ class Twin:
         return None
 
 
+class Record:
+    """All workers that are made from now on, by the seeds of their games."""
+
+    def __init__(self):
+        import game
+
+        record, self.made = self, []
+
+        class Worker(game.Worker):
+            def __init__(self, seed, *args, **options):
+                super().__init__(seed, *args, **options)
+                record.made.append((tuple(seed), weakref.ref(self)))
+                record.again = functools.partial(
+                    record.plain, seed, *args, **options
+                )
+
+        self.plain, self.module = game.Worker, game
+        game.Worker = Worker
+
+    def latest(self):
+        """The worker of each row, in the order of its games' first seeds."""
+        workers = {seeds: made() for seeds, made in self.made}
+        return [workers[seeds] for seeds in sorted(workers)]
+
+    def stop(self):
+        self.module.Worker = self.plain
+
+
 class Soak:
     """One round: `Games` under faults, and their twins."""
 
-    def __init__(self, games, settings, tally, chance):
+    def __init__(self, games, settings, tally, chance, record):
         settings = {k: v for k, v in settings.items() if k != "processes"}
         self.games, self.tally, self.chance = games, tally, chance
         self.twins = [Twin(**settings) for _ in range(GAMES)]
-        self.hits, self.threads = set(), []
+        self.hits, self.threads, self.record = set(), [], record
+        # A row of games is known by its first one.
+        self.numbers = {seed: seed for seed in range(GAMES)}
+        self.rows = {self.numbers[s[0]]: len(s) for s, _ in record.made}
         self.reset()
 
-    def pids(self):
-        workers = self.games._workers
-        return {i: workers[i].process.pid for i in workers}
+    def workers(self):
+        """The worker of each row, the latest that was made for it."""
+        return {self.numbers[s[0]]: made() for s, made in self.record.made}
 
-    def rows(self, pids):
-        return {i for i, pid in self.pids().items() if pid in pids}
+    def pids(self):
+        return {i: each.process.pid for i, each in self.workers().items()}
+
+    def hit_rows(self):
+        return {i for i, pid in self.pids().items() if pid in self.hits}
+
+    def games_of(self, i):
+        return range(i, i + self.rows[i])
 
     # ### Faults
 
     def hit(self, kind, i):
         """Do to worker i what `kind` says."""
-        worker = self.games._workers[i]
+        worker = self.workers()[i]
         pid = worker.process.pid
         with contextlib.suppress(ProcessLookupError):  # dead by now
             os.kill(pid, SIGNALS[kind])
@@ -181,7 +220,7 @@ class Soak:
             else:
                 self.hits.add(pid)
         if kind == FULL:
-            fill(worker.pipe.fileno())
+            fill(worker.fileno())
 
     def later(self, seconds, do, *args):
         """Do it in another thread, while the games are asked or waited for."""
@@ -254,7 +293,7 @@ class Soak:
 
     def differ(self, what):
         self.tally["differences"] += 1
-        print("DIFFERENT:", what)
+        print("DIFFERENT:", what, flush=True)
 
     def same(self, got, want, what):
         """Compare what `Games` gave with what the twin says."""
@@ -270,13 +309,15 @@ class Soak:
         """Start with new seeds. Nothing is said of workers that had died."""
         seeds = [random.randrange(2**31) for _ in range(GAMES)]
         before = self.pids()
+        self.numbers |= {seed: game for game, seed in enumerate(seeds)}
         with limit():
             self.obs, infos = self.games.reset(seed=seeds)
         after = self.pids()
         self.tally["replaced"] += sum(before[i] != after[i] for i in before)
         self.same(infos, {}, "infos of a reset")
-        for game, (twin, seed) in enumerate(zip(self.twins, seeds)):
-            self.same(self.obs[game], twin.start(seed), "a first observation")
+        for game, twin in enumerate(self.twins):
+            want = twin.start(seeds[game])
+            self.same(self.obs[game], want, "a first observation")
 
     def render(self):
         """The screens of workers that weren't hit must be right."""
@@ -284,9 +325,11 @@ class Soak:
             screens = self.games.render()
         for thread in self.threads:
             thread.join()
-        hit = self.rows(self.hits)
-        for i, row in enumerate(self.games._rows):
-            for game in range(GAMES)[row] if i not in hit else ():
+        hit = self.hit_rows()
+        for i in self.rows:
+            if i in hit:
+                continue
+            for game in self.games_of(i):
                 want = self.twins[game].game.render()
                 self.same(screens[game], want, "a screen")
 
@@ -294,7 +337,7 @@ class Soak:
         """One step, with a fault or without."""
         rest = self.fault() if random.random() < self.chance else []
         before, n = self.pids(), self.games.single_action_space.n
-        must = self.rows(self.hits)
+        must = self.hit_rows()
         actions = [random.randrange(n) for _ in range(GAMES)]
         with limit():
             start = time.perf_counter()
@@ -303,7 +346,10 @@ class Soak:
         for kind, i in rest:
             self.hit(kind, i)
         # The twins play while the workers do.
-        want = [twin.step(act) for twin, act in zip(self.twins, actions)]
+        want = [
+            twin.step(act)
+            for twin, act in zip(self.twins, actions, strict=True)
+        ]
         with limit():
             start = time.perf_counter()
             obs, rewards, terminated, truncated, infos = self.games.step_wait()
@@ -316,10 +362,10 @@ class Soak:
 
         # Who was replaced, and had they been hit?
         after = self.pids()
-        for i, row in enumerate(self.games._rows):
+        restarted = infos.get("restarted", [False] * GAMES)
+        for i in self.rows:
             new = before[i] != after[i]
-            told = infos["restarted"][row] if "restarted" in infos else [False]
-            if set(map(bool, told)) != {new}:
+            if {bool(restarted[game]) for game in self.games_of(i)} != {new}:
                 self.differ("replaced, not told, or told, not replaced")
             self.tally["replaced"] += new
             self.tally["replaced without a fault"] += (
@@ -327,7 +373,7 @@ class Soak:
             )
             self.tally["faults not noticed"] += i in must and not new
             if new:
-                for game in range(GAMES)[row]:
+                for game in self.games_of(i):
                     want[game] = self.twins[game].restart(self.obs[game])
                     self.tally["games disturbed"] += 1
 
@@ -337,8 +383,8 @@ class Soak:
             got = obs[game], rewards[game], terminated[game], truncated[game]
             final = pick(infos, "final_obs", game)
             got += final, pick(infos, "final_info", game)
-            for name, part, expected in zip(RESULTS, got, want[game]):
-                self.same(part, expected, name)
+            for i, name in enumerate(RESULTS):
+                self.same(got[i], want[game][i], name)
         self.obs = obs
 
 
@@ -374,7 +420,7 @@ def left():
     }
 
 
-def soak(run):
+def soak(run, _):
     """Play rounds until there were frames and faults enough."""
     import game
 
@@ -399,18 +445,21 @@ def soak(run):
         return faults < run.faults or not enough
 
     def play(settings, chance, steps, more):
+        record = Record()
         try:
             with game.Games(
                 GAMES, timeout=TIMEOUT, context=run.context, **settings
             ) as games:
-                soak = Soak(games, settings, tally, chance)
+                soak = Soak(games, settings, tally, chance, record)
                 while steps > 0 and more():
                     soak.step()
                     steps -= 1
                 games.step_async([0] * GAMES)  # is closed in a step
         except NoAnswer:
             tally["no answer"] += 1
-            print("NO ANSWER", settings)
+            print("NO ANSWER", settings, flush=True)
+        finally:
+            record.stop()
 
     # What is loaded once and kept is there after a round of each kind.
     for settings in KINDS:
@@ -424,7 +473,9 @@ def soak(run):
         memory.append(round(left()["bytes"] / 2**20, 1))
         done = tally["env steps"] * 4, sum(tally["faults"].values())
         spent = time.time() - start
-        print(f"{done[0]:,} frames, {done[1]} faults, {spent:.0f} s")
+        print(
+            f"{done[0]:,} frames, {done[1]} faults, {spent:.0f} s", flush=True
+        )
     after = left()
     tally["longest step"] = round(tally["longest step"], 2)
     return {
@@ -442,7 +493,7 @@ def soak(run):
 # ## What a replacement costs
 
 
-def replace(run):
+def replace(run, _):
     """Seconds: a plain start, and steps that replace, less a plain step."""
     import game
 
@@ -450,27 +501,21 @@ def replace(run):
     for context in ("fork", "spawn", "forkserver"):
         print(context, flush=True)
         times = {name: [] for name in ("start", *HITS)}
+        record = Record()
         with game.Games(
             GAMES, processes=2, timeout=TIMEOUT, context=context
         ) as games:
             games.reset()
             for _ in range(run.rounds):
-                row = games._rows[0]
-                seeds, options = games._seeds[row], {"row": row}
-                options |= {"play": game.Row} | games._options
-                start = time.perf_counter()
-                with game.Worker(seeds, **options) as worker:
-                    worker.child.send(("reset", [None] * len(seeds)))
-                    worker.child.recv()
-                    times["start"].append(time.perf_counter() - start)
+                times["start"].append(start_another(record))
                 for name, (number, count) in HITS.items():
                     plain = median(timed(games) for _ in range(20))
-                    for i in range(count):
-                        pid = games._workers[i].process.pid
-                        os.kill(pid, number)
+                    for worker in record.latest()[:count]:
+                        os.kill(worker.process.pid, number)
                     spent = timed(games) - plain
                     spent -= TIMEOUT if number == signal.SIGSTOP else 0
                     times[name].append(spent)
+        record.stop()
         contexts[context] = {
             name: [round(value, 3) for value in values]
             for name, values in times.items()
@@ -481,6 +526,15 @@ def replace(run):
         "timeout": TIMEOUT,
         "seconds": contexts,
     }
+
+
+def start_another(record):
+    """Seconds to start a worker like the last, until its games are reset."""
+    start = time.perf_counter()
+    with record.again() as worker:
+        worker.child.send(("reset", [None] * (GAMES // 2)))
+        worker.child.recv()
+        return time.perf_counter() - start
 
 
 HITS = {
@@ -623,17 +677,28 @@ def alive(pid):
 
 def observe(peer, fault):
     """Start a victim; return what was seen of it."""
-    import psutil
-
     command = [sys.executable, "-W", "ignore", __file__, "victim"]
     command += ["--peer", peer, "--fault", fault]
-    errors, seen = tempfile.TemporaryFile("w+"), {}
-    program = subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=errors,
-        start_new_session=True,  # its processes are a group, as in a terminal
-    )
+    with tempfile.TemporaryFile("w+") as errors:
+        program = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            start_new_session=True,  # a group of processes, as in a terminal
+        )
+        seen = watch(program, fault)
+        end_session(program)
+        errors.seek(0)
+        said = errors.read()
+    if "workers" not in seen:
+        raise RuntimeError(said)
+    seen["workers"] = len(seen["workers"])
+    return seen | {"tracebacks": said.count("Traceback (most")}
+
+
+def watch(program, fault):
+    """Do to the program what has to be done from outside; return its words."""
+    seen = {}
     for what, value in listen(program):
         seen[what] = value
         if what == "plays":
@@ -649,17 +714,18 @@ def observe(peer, fault):
             time.sleep(LEAVE)
             seen["stay"] = sum(map(alive, seen["workers"]))
             break
+    return seen
+
+
+def end_session(program):
+    """Kill what is left of a program and of its processes."""
+    import psutil
+
     for process in psutil.process_iter():
         with contextlib.suppress(OSError, psutil.Error):
             if os.getsid(process.pid) == program.pid:
                 process.kill()
     program.wait()
-    errors.seek(0)
-    errors = errors.read()
-    if "workers" not in seen:
-        raise RuntimeError(errors)
-    seen["workers"] = len(seen["workers"])
-    return seen | {"tracebacks": errors.count("Traceback (most")}
 
 
 def listen(program):
@@ -682,10 +748,10 @@ def listen(program):
     yield "hangs", state == psutil.STATUS_STOPPED and "stopped"
 
 
-def peers(run):
+def peers(run, before):
     """All faults with all peers; several times those that come at random."""
-    table = {}
-    for peer in PEERS:
+    table = {peer: before["peers"][peer] for peer in before.get("peers", {})}
+    for peer in run.only:
         table[peer] = {}
         for fault in FAULTS:
             times = TIMES if fault in ("ctrl-c", "orphans") else 1
@@ -735,8 +801,15 @@ def words(fault, seen):
 
 
 def report(data):
-    """README's part, from whatever there is."""
-    text = []
+    """The text of docs/faults.md, from whatever there is."""
+    machine = data["machine"]
+    versions = ", ".join(f"{k} {v}" for k, v in machine["versions"].items())
+    text = [
+        "# What happens when something dies",
+        "Written by `measure/chaos.py report`.",
+        f"{machine['cores']} cores ({machine['processor']}), Python "
+        f"{machine['python']}, {versions}.",
+    ]
     for part, describe in {
         "soak": describe_soak,
         "replace": describe_replace,
@@ -744,39 +817,51 @@ def report(data):
     }.items():
         if part in data:
             text += describe(data[part])
-    return "\n\n".join([*text, about(data)])
+    return "\n\n".join(text) + "\n"
+
+
+def how(part):
+    """When a part was measured, and on which code."""
+    code = (
+        f", `game.py` of commit {part['commit']}" if "commit" in part else ""
+    )
+    return f"*{part['date']}{code}*"
 
 
 def describe_soak(data):
     faults = [f"{kind} {n}" for kind, n in sorted(data["faults"].items())]
+    number = sum(data["faults"].values())
     left, memory = data["left"], data["memory in MB, round by round"]
     rows = {
-        "env steps": f"{data['env steps']:,}, which are {data['frames']:,} "
-        f"frames, in {data['seconds'] / 60:.0f} minutes",
-        "faults": f"**{sum(data['faults'].values()):,}**: "
-        + ", ".join(faults),
-        "steps without an answer": f"**{data['no answer']}**; the longest "
-        f"took {data['longest step']} s, with a timeout of {data['timeout']} "
-        f"s",
-        "workers replaced": f"{data['replaced']:,}, and with them "
-        f"{data['games disturbed']:,} games told so",
-        "replaced without a fault, faults not noticed": f"**"
-        f"{data['replaced without a fault']}**, **"
-        f"{data['faults not noticed']}**",
+        "steps of single games": f"{data['env steps']:,}, which are "
+        f"{data['frames']:,} frames, in {data['seconds'] / 60:.0f} minutes",
+        "faults": f"**{number:,}**: {', '.join(faults)}",
+        "calls without an answer": f"**{data['no answer']}**; the longest "
+        f"step took {data['longest step']} s, with a timeout of "
+        f"{data['timeout']} s",
+        "workers replaced in steps and resets": f"{data['replaced']:,}; "
+        f"{data['games disturbed']:,} games were reported as restarted",
+        "workers replaced without a fault": f"**"
+        f"{data['replaced without a fault']}**",
+        "faults that were not noticed": f"**{data['faults not noticed']}**",
         "observations compared": f"{data['compared']:,}, those of all games "
-        f"in all steps",
+        "in all steps",
         "differences": f"**{data['differences']}**",
-        "processes and descriptors left": f"**{left['processes']}** and "
+        "processes left, file descriptors left": f"**{left['processes']}**, "
         f"**{left['descriptors']}**",
         "memory of the program": f"{memory[0]:.0f} MB after the first round, "
         f"{memory[-1]:.0f} MB after the last of {len(memory)}",
     }
-    title = (
-        f"**A soak**: {data['games']} games, a fault at random every "
-        f"{data['seconds'] / sum(data['faults'].values()):.1f} seconds, and "
-        "each game beside an undisturbed `Game`"
-    )
-    return [title, table(["", ""], *rows.items())]
+    return [
+        "## A soak",
+        how(data),
+        f"{data['games']} games play, and about every "
+        f"{data['seconds'] / number:.1f} seconds something bad happens at "
+        "random: a worker is killed, stopped or crashes, or a batch of "
+        "actions is bad. Each game is compared with a `Game` that plays "
+        "undisturbed.",
+        table(["", ""], *rows.items()),
+    ]
 
 
 def describe_replace(data):
@@ -785,13 +870,16 @@ def describe_replace(data):
     for context, times in data["seconds"].items():
         cells = [f"{median(v):.2f} ({max(v):.2f})" for v in times.values()]
         body.append([f"`{context}`", *cells])
-    title = (
-        "**What a replacement costs the step**, beside a plain start of a "
-        f"worker with as many games ({data['games to a worker']}): the median "
-        f"of {data['rounds']} (the most). Of stopped workers, without one "
-        f"timeout of {data['timeout']} s"
-    )
-    return [title, table(head, *body)]
+    return [
+        "## What a replacement costs",
+        how(data),
+        "The step that replaces workers takes longer by this, beside a plain "
+        "start of a worker with as many games "
+        f"({data['games to a worker']}). Medians of {data['rounds']} (and the "
+        "most). For stopped workers the timeout "
+        f"({data['timeout']} s) is not counted.",
+        table(head, *body),
+    ]
 
 
 def describe_peers(data):
@@ -799,58 +887,116 @@ def describe_peers(data):
     for fault, name in FAULTS.items():
         seen = [data["peers"][peer][fault]["words"] for peer in PEERS]
         body.append([name, *seen])
-    title = (
-        f"**The same faults elsewhere**: {data['games']} games, each with its "
-        "own defaults; what the next calls did. The workers of EnvPool and of "
-        f'ALE are threads. "Hangs": {data["hangs after"]} s without a word. '
-        f"The last two {data['times']} times"
-    )
-    return [title, table(["", *PEERS.values()], *body)]
+    return [
+        "## The same faults elsewhere",
+        how(data),
+        f"{data['games']} games, each with its own defaults; what the next "
+        'calls did. The workers of EnvPool and of ALE are threads. "Hangs": '
+        f"{data['hangs after']} s without a word. The last two were tried "
+        f"{data['times']} times.",
+        table(["", *PEERS.values()], *body),
+    ]
 
 
-def about(data):
-    """What was measured on."""
-    machine = data["machine"]
-    versions = ", ".join(f"{k} {v}" for k, v in machine["versions"].items())
-    dates = {data[part]["date"] for part in PARTS if part in data}
-    return (
-        f"{machine['cores']} cores ({machine['processor']}), Python "
-        f"{machine['python']}, {versions}. {', '.join(sorted(dates))}."
+SHORT = ["killed", "stopped", "range", "orphans"]
+
+
+def short(data):
+    """README's table: what a fault does here and elsewhere, in a word."""
+    soak, body = data["soak"], []
+    for fault in SHORT:
+        seen = [data["peers"]["peers"][peer][fault]["words"] for peer in PEERS]
+        body.append([FAULTS[fault], *(one.split(", ")[0] for one in seen)])
+    number = sum(soak["faults"].values())
+    return "\n\n".join(
+        [
+            table(["", *PEERS.values()], *body),
+            f"In a soak of {soak['frames']:,} frames with {number:,} faults, "
+            f"{soak['replaced']:,} workers were replaced, and "
+            f"{soak['compared']:,} observations were compared with those of "
+            f"games that nobody disturbed: {soak['differences']} differed. "
+            f"{soak['no answer']} calls went without an answer, "
+            f"{soak['faults not noticed']} faults were not noticed, "
+            f"{soak['left']['processes']} processes were left "
+            f"({soak['date']}).",
+        ]
     )
 
 
 # ## The main job
 
 PARTS = {"soak": soak, "replace": replace, "peers": peers}
+FILE = "chaos.json"
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    parser = publish.Parser(__doc__)
+    add, above_0 = parser.add_argument, publish.positive
+    add(
+        "part",
+        choices=[*PARTS, "report", "victim"],
+        metavar="PART",
+        help="soak, replace, peers or report",
     )
-    add = parser.add_argument
-    add("part", choices=[*PARTS, "report", "victim"])
-    add("--frames", type=int, default=2_000_000, help="of the soak, at least")
-    add("--faults", type=int, default=500, help="of the soak, at least")
-    add("--seconds", type=float, help="of the soak, at most")
-    add("--context", help="of the soak: fork, spawn or forkserver")
+    add(
+        "--frames",
+        type=above_0(int),
+        default=2_000_000,
+        help="of the soak, at least",
+    )
+    add(
+        "--faults",
+        type=above_0(int),
+        default=500,
+        help="of the soak, at least",
+    )
+    add("--seconds", type=above_0(float), help="of the soak, at most")
+    add(
+        "--context",
+        choices=multiprocessing.get_all_start_methods(),
+        help="of the soak: how processes start",
+    )
     add("--seed", type=int, default=0, help="of the soak")
-    add("--rounds", type=int, default=7, help="of replacements")
-    add("--json", type=pathlib.Path, default=HERE / "results/chaos.json")
-    add("--readme", type=pathlib.Path, default=HERE.parent / "README.md")
+    add("--rounds", type=above_0(int), default=7, help="of replacements")
+    add(
+        "--only",
+        choices=PEERS,
+        nargs="+",
+        default=list(PEERS),
+        help="of peers: whose faults to look at anew",
+    )
+    add("--publish", action="store_true", help="write to measure/results/")
     add("--peer", choices=PEERS, help=argparse.SUPPRESS)
     add("--fault", choices=FAULTS, help=argparse.SUPPRESS)
     run = parser.parse_args()
+    parser.need("psutil", "gymnasium", "ale_py", "cv2")
     if run.part == "victim":
-        return victim(run)
-    data = json.loads(run.json.read_text()) if run.json.exists() else {}
-    if run.part in PARTS:
-        if data.setdefault("machine", machine()) != machine():
-            parser.error(f"{run.json} is of another machine: take another")
-        date = {"date": datetime.date.today().isoformat()}
-        data[run.part] = date | PARTS[run.part](run)
-        return write(run.json, data)
-    put(run.readme, "chaos", report(data))
+        victim(run)
+    elif run.part == "report":
+        data = publish.read(publish.RESULTS / FILE)
+        (publish.DOCS / "faults.md").write_text(report(data))
+        put(publish.README, "faults", short(data))
+    else:
+        measure(parser, run)
+
+
+def measure(parser, run):
+    """Measure a part, and write it down."""
+    if run.part == "peers":
+        parser.need("envpool", "stable_baselines3")
+    path = publish.target("chaos", FILE, run.publish)
+    data, machine = publish.read(path), publish.machine()
+    if run.publish:
+        parser.must_be_quiet()
+        if data.get("machine", machine) != machine:
+            parser.error(f"{path.name} is of another machine: take another")
+    data["machine"] = machine
+    about = {"date": publish.today(), "commit": publish.commit()}
+    before = data.get(run.part, {})
+    data[run.part] = about | PARTS[run.part](run, before)
+    publish.write(path, data)
+    if not run.publish:
+        (path.parent / "faults.md").write_text(report(data))
 
 
 if __name__ == "__main__":

@@ -161,9 +161,8 @@ def sb3(game, games, rule):
 
 def sb3_games(game, games, rule):
     """`Games` in place of those processes, by examples/sb3.py."""
-    from sb3 import GamesVecEnv
-
     from game import Games
+    from sb3 import GamesVecEnv
 
     env = GamesVecEnv(Games(games, f"{game}NoFrameskip-v4", on_life_loss=rule))
     env.reset()

@@ -1,34 +1,26 @@
-"""
-Look at what others do after a lost life, for the tables of the page.
+"""Look at what others do after a lost life, for the tables of the page.
 
     pip install -r requirements.txt -r measure/peers.txt
-    python measure/differences.py
+    python measure/differences.py            # to runs/differences/, 10 seconds
+    python measure/differences.py --publish  # to measure/results/
 
 Each plays Breakout as it sets it up itself, holding FIRE, until the first life
 is lost. Of the observation that begins the next episode `differences.json`
-tells whether it is of the same game, and how many of its four pictures are
-like the newest, black, or of the episode before. A few seconds.
+says whether it is of the same game, and how many of its four pictures are like
+the newest, black, or of the episode before. Nothing is timed, so a busy
+machine does no harm.
 """
 
 import json
 from importlib import metadata
-from pathlib import Path
 
-import ale_py
-import envpool
-import gymnasium as gym
-import numpy as np
-from ale_py.vector_env import AtariVectorEnv
-from gymnasium import wrappers
-from stable_baselines3.common import atari_wrappers, env_util, vec_env
+import publish
 
-FILE = Path(__file__).resolve().parent / "results/differences.json"
 BREAKOUT = "BreakoutNoFrameskip-v4"
 LIVES = 5
 FIRE = 1
 BLACK = bytes(84 * 84)
-
-gym.register_envs(ale_py)
+PACKAGES = "ale-py", "envpool", "gymnasium", "stable_baselines3"
 
 
 # Each of them yields an observation, whether it begins an episode, and lives.
@@ -36,6 +28,8 @@ gym.register_envs(ale_py)
 
 def single(env):
     """Whoever is reset by the caller."""
+    from gymnasium import wrappers
+
     env = wrappers.FrameStackObservation(env, 4)
     while True:
         (obs, _), begins, over = env.reset(), True, False
@@ -47,12 +41,19 @@ def single(env):
 
 
 def gymnasium():
+    import gymnasium as gym
+    from gymnasium import wrappers
+
     env = gym.make(BREAKOUT)
     return single(wrappers.AtariPreprocessing(env, terminal_on_life_loss=True))
 
 
 def cleanrl():
     """The wrappers of its `ppo_atari.py`, in their order."""
+    import gymnasium as gym
+    from gymnasium import wrappers
+    from stable_baselines3.common import atari_wrappers
+
     env = atari_wrappers.NoopResetEnv(gym.make(BREAKOUT), noop_max=30)
     env = atari_wrappers.MaxAndSkipEnv(env, skip=4)
     env = atari_wrappers.EpisodicLifeEnv(env)
@@ -63,6 +64,8 @@ def cleanrl():
 
 def sb3():
     """It resets in the same step, and hands the last observation out aside."""
+    from stable_baselines3.common import env_util, vec_env
+
     env = vec_env.VecFrameStack(env_util.make_atari_env(BREAKOUT), 4)
     env = vec_env.VecTransposeImage(env)
     ale = env.unwrapped.envs[0].unwrapped.ale
@@ -76,6 +79,8 @@ def sb3():
 
 def vector(env):
     """Whoever resets in the step that follows the end."""
+    import numpy as np
+
     obs, info = env.reset()
     begins = over = True
     while True:
@@ -86,42 +91,58 @@ def vector(env):
 
 
 def ale_vector():
+    from ale_py.vector_env import AtariVectorEnv
+
     return vector(AtariVectorEnv("breakout", 1, episodic_life=True))
 
 
 def envpool_gymnasium():
-    options = dict(env_type="gymnasium", num_envs=1, episodic_life=True)
-    return vector(envpool.make("Breakout-v5", **options))
+    import envpool
+
+    env = envpool.make_gymnasium("Breakout-v5", num_envs=1, episodic_life=True)
+    return vector(env)
 
 
 def look(play):
     """Look at the observation that follows the first lost life."""
     before = set()
     for obs, begins, lives in play:
-        pictures = [picture.tobytes() for picture in np.asarray(obs)]
+        pictures = [picture.tobytes() for picture in obs]
         if begins and before:
-            break
+            return {
+                "the same game": bool(lives < LIVES),
+                "as the newest": pictures.count(pictures[-1]),
+                "black": pictures.count(BLACK),
+                "of the episode before": sum(
+                    picture in before - {BLACK} for picture in pictures
+                ),
+            }
         before.update(pictures)
-    return {
-        "the same game": bool(lives < LIVES),
-        "as the newest": pictures.count(pictures[-1]),
-        "black": pictures.count(BLACK),
-        "of the episode before": sum(p in before - {BLACK} for p in pictures),
-    }
+    raise RuntimeError("no life was lost")
 
 
 def main():
-    names = "ale-py", "envpool", "gymnasium", "stable_baselines3"
+    parser = publish.Parser(__doc__)
+    parser.add_argument(
+        "--publish", action="store_true", help="write to measure/results/"
+    )
+    run = parser.parse_args()
+    parser.need("ale_py", "envpool", "gymnasium", "numpy", "stable_baselines3")
+    import ale_py
+    import gymnasium as gym
+
+    gym.register_envs(ale_py)
     found = {
-        "versions": {name: metadata.version(name) for name in names},
+        "versions": {name: metadata.version(name) for name in PACKAGES},
         "Gymnasium": look(gymnasium()),
         "CleanRL": look(cleanrl()),
         "SB3": look(sb3()),
         "EnvPool": look(envpool_gymnasium()),
         "ALE": look(ale_vector()),
     }
-    FILE.write_text(json.dumps(found, indent=1) + "\n")
-    print(FILE.read_text())
+    path = publish.target("differences", "differences.json", run.publish)
+    path.write_text(json.dumps(found, indent=1) + "\n")
+    print(path.read_text())
 
 
 if __name__ == "__main__":
