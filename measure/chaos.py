@@ -855,11 +855,10 @@ def describe_soak(data):
     return [
         "## A soak",
         how(data),
-        f"{data['games']} games play, and about every "
-        f"{data['seconds'] / number:.1f} seconds something bad happens at "
-        "random: a worker is killed, stopped or crashes, or a batch of "
-        "actions is bad. Each game is compared with a `Game` that plays "
-        "undisturbed.",
+        f"{data['games']} games play, and {number:,} times in "
+        f"{data['seconds']:,} seconds something bad happens at random: a "
+        "worker is killed, stopped or crashes, or a batch of actions is bad. "
+        "Each game is compared with a `Game` that plays undisturbed.",
         table(["", ""], *rows.items()),
     ]
 
@@ -974,7 +973,10 @@ def main():
         victim(run)
     elif run.part == "report":
         data = publish.read(publish.RESULTS / FILE)
-        (publish.DOCS / "faults.md").write_text(report(data))
+        missing = [part for part in PARTS if part not in data]
+        if missing:
+            parser.error(f"not yet published: {', '.join(missing)}")
+        (publish.DOCS / "faults.md").write_text(report(data), "utf-8")
         put(publish.README, "faults", short(data))
     else:
         measure(parser, run)
@@ -996,7 +998,7 @@ def measure(parser, run):
     data[run.part] = about | PARTS[run.part](run, before)
     publish.write(path, data)
     if not run.publish:
-        (path.parent / "faults.md").write_text(report(data))
+        (path.parent / "faults.md").write_text(report(data), "utf-8")
 
 
 if __name__ == "__main__":

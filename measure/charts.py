@@ -58,4 +58,5 @@ def save(plt, path):
         for part in ("fill", "stroke")
     )
     style = f"<style>@media(prefers-color-scheme:dark){{{rules}}}</style>"
-    path.write_text(text.getvalue().replace("<defs>", style + "<defs>", 1))
+    svg = text.getvalue().replace("<defs>", style + "<defs>", 1)
+    path.write_text(svg, "utf-8")

@@ -6,6 +6,7 @@ machine has other work to do.
 """
 
 import argparse
+import contextlib
 import datetime
 import importlib.util
 import json
@@ -30,7 +31,11 @@ PACKAGES = "ale-py envpool gymnasium numpy opencv-python stable_baselines3"
 # comes a moment too early is waited for.
 QUIET = CORES / 4  # cores
 LOOK = 2  # seconds to look at the machine
-PATIENCE = 30  # seconds to wait for a quiet one
+
+# Even then others come and go. What was measured while they took more than
+# this is measured again, a few times at most.
+DISTURBED = 0.15  # cores
+PATIENCE = 120  # seconds to wait for a quiet one
 
 
 class Parser(argparse.ArgumentParser):
@@ -83,18 +88,43 @@ def positive(kind):
 
 
 def busy_cores():
-    """Look for a moment how many cores are at work; all programs count."""
-    before, start = ticks(), time.monotonic()
+    """Look for a moment how many cores other programs keep busy."""
+    others = Others({os.getpid()})
     time.sleep(LOOK)
-    seconds = (ticks() - before) / os.sysconf("SC_CLK_TCK")
-    return seconds / (time.monotonic() - start)
+    return others.cores()
 
 
-def ticks():
-    """The time that all cores have worked since the machine was started."""
-    first = pathlib.Path("/proc/stat").read_text().splitlines()[0]
-    user, nice, system, idle, iowait, irq, softirq, *_ = first.split()[1:]
-    return sum(map(int, (user, nice, system, irq, softirq)))
+class Others:
+    """What other programs take of the processor from now on."""
+
+    def __init__(self, family):
+        self.family = family
+        self.start, self.before = time.monotonic(), self.seconds()
+
+    def cores(self):
+        """How many cores the others have kept busy."""
+        seconds = self.seconds() - self.before
+        return max(0, seconds / (time.monotonic() - self.start))
+
+    def seconds(self):
+        """The time of all processes that are not of the family, and of their
+        children that have ended."""
+        ticks = 0
+        for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            if int(path.parent.name) not in self.family:
+                # Processes end while one looks at them.
+                with contextlib.suppress(OSError):
+                    fields = path.read_text("utf-8").rpartition(")")[2].split()
+                    ticks += sum(map(int, fields[11:15]))
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def family():
+    """This process, and those that it has started, and so on."""
+    import psutil
+
+    me = psutil.Process()
+    return {me.pid} | {each.pid for each in me.children(recursive=True)}
 
 
 # ## What was measured, and on what
@@ -120,21 +150,26 @@ def today():
 
 
 def commit(path="game.py"):
-    """The commit that changed a file last, or that it was changed since."""
+    """The commit that changed a file last, and whether it was changed since.
+
+    "unknown" where there is no git, or the folder isn't a repository.
+    """
 
     def git(*command):
-        result = subprocess.run(
+        return subprocess.run(
             ["git", *command, "--", path],
             cwd=ROOT,
             capture_output=True,
             text=True,
-        )
-        return result.stdout.strip()
+            check=True,
+        ).stdout.strip()
 
-    last = git("log", "-1", "--format=%h")
-    if not last:
+    try:
+        last = git("log", "-1", "--format=%h")
+        changed = git("status", "--porcelain")
+    except (OSError, subprocess.CalledProcessError):
         return "unknown"
-    return f"{last} and changes" if git("status", "--porcelain") else last
+    return f"{last} and changes" if changed else last
 
 
 # ## Files
@@ -148,14 +183,14 @@ def target(kind, name, publish):
 
 
 def read(path):
-    return json.loads(path.read_text()) if path.exists() else {}
+    return json.loads(path.read_text("utf-8")) if path.exists() else {}
 
 
 def write(path, data):
     """Write JSON that can be read: a list of numbers stays on a line."""
     text = json.dumps(data, indent=1)
     text = re.sub(r"\[[^][{}]+\]", lambda m: " ".join(m[0].split()), text)
-    path.write_text(text + "\n")
+    path.write_text(text + "\n", "utf-8")
 
 
 def table(head, *body):
@@ -167,8 +202,9 @@ def table(head, *body):
 def put(readme, name, text):
     """Write `text` between README's marks of that name."""
     start, end = f"<!-- {name} -->", f"<!-- /{name} -->"
-    old = readme.read_text()
+    old = readme.read_text("utf-8")
     if start not in old or end not in old:
         raise SystemExit(f"{readme.name} has no {start} … {end}")
     before, after = old.split(start)[0], old.split(end)[1]
-    readme.write_text(f"{before}{start}\n\n{text}\n\n{end}{after}")
+    new = f"{before}{start}\n\n{text}\n\n{end}{after}"
+    readme.write_text(new, "utf-8")
