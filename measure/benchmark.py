@@ -33,6 +33,7 @@ every round.
 
 import contextlib
 import json
+import time
 from statistics import mean, median
 
 import publish
@@ -252,7 +253,7 @@ def measure(part, run, data):
     rounds = min(TUNE_ROUNDS, run.rounds) if part == "tune" else run.rounds
     results = {}
     for column, contenders in PARTS[part](run, data).items():
-        print(part, column, flush=True)
+        start = time.monotonic()
         rows = results[column] = {}
         for name, what in contenders.items():
             rows[name] = {"options": what[1]}
@@ -278,6 +279,8 @@ def measure(part, run, data):
                     for key, value in result.items():
                         rows[name].setdefault(key, []).append(round(value, 2))
                 turns.append(turns.pop(0))
+        spent = time.monotonic() - start
+        print(f"{part} {column}, {spent:.0f} s", flush=True)
     how = {"date": publish.today(), "commit": publish.commit()}
     how |= {"rounds": rounds, "seconds": run.seconds}
     return json.loads(json.dumps(how | {"columns": results}))

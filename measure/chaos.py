@@ -43,10 +43,9 @@ SIGNALS = {
     "terminated": signal.SIGTERM,
     "segmentation fault": signal.SIGSEGV,
     "stopped": signal.SIGSTOP,
-    "stopped with a full pipe": signal.SIGSTOP,
     "paused": signal.SIGSTOP,  # for PAUSE seconds, which nobody should notice
 }
-FULL, PAUSED, BAD_BATCH = *list(SIGNALS)[-2:], "bad batch of actions"
+PAUSED, BAD_BATCH = "paused", "bad batch of actions"
 MOMENTS = {
     "between steps": 3,
     "asked for a step": 3,
@@ -210,8 +209,7 @@ class Soak:
 
     def hit(self, kind, i):
         """Do to worker i what `kind` says."""
-        worker = self.workers()[i]
-        pid = worker.process.pid
+        pid = self.pids()[i]
         with contextlib.suppress(ProcessLookupError):  # dead by now
             os.kill(pid, SIGNALS[kind])
             self.tally["faults"][kind] += 1
@@ -219,8 +217,6 @@ class Soak:
                 self.later(PAUSE, os.kill, pid, signal.SIGCONT)
             else:
                 self.hits.add(pid)
-        if kind == FULL:
-            fill(worker.fileno())
 
     def later(self, seconds, do, *args):
         """Do it in another thread, while the games are asked or waited for."""
@@ -249,15 +245,12 @@ class Soak:
             self.bad_batch()
             return []
         moment = random.choices([*MOMENTS], MOMENTS.values())[0]
-        # A pipe is filled by this thread, which then isn't reading from it.
-        if kind == FULL and moment in ("in a step", "while it starts"):
-            moment = "asked for a step"
         workers = list(self.pids())
         which = workers if random.random() < 0.2 else random.sample(workers, 1)
         self.tally["moments"][moment] += len(which)
         if moment == "asked for a step":
             return [(kind, i) for i in which]
-        sudden = kind == FULL or random.random() < 0.5
+        sudden = random.random() < 0.5
         for i in which:
             if moment == "while it starts":
                 self.hit("killed", i)
@@ -396,15 +389,6 @@ def pick(infos, key, game):
     if isinstance(entry, dict):
         return {k: v[game] for k, v in entry.items() if k[0] != "_"}
     return entry[game]
-
-
-def fill(pipe):
-    """Write into a pipe until it would block."""
-    os.set_blocking(pipe, False)
-    with contextlib.suppress(BlockingIOError):
-        while True:
-            os.write(pipe, b"\xff" * 4096)
-    os.set_blocking(pipe, True)
 
 
 def left():
@@ -756,19 +740,22 @@ def peers(run, before):
         for fault in FAULTS:
             times = TIMES if fault in ("ctrl-c", "orphans") else 1
             seen = [observe(peer, fault) for _ in range(times)]
-            said = Counter(words(fault, one) for one in seen)
-            said = [f"{n} of {times}: {text}" for text, n in said.items()]
-            if len(said) == 1:
-                said = [words(fault, seen[0])]
-            said = "; ".join(said)
-            table[peer][fault] = {"words": said, "seen": seen}
-            print(f"{peer}, {fault}: {said}", flush=True)
+            table[peer][fault] = seen
+            print(f"{peer}, {fault}: {outcomes(fault, seen)}", flush=True)
     how = {"games": PEER_GAMES, "hangs after": SILENCE, "times": TIMES}
     return how | {"peers": table}
 
 
+def outcomes(fault, seen):
+    """What was seen, one time or several, in a few words."""
+    said = Counter(words(fault, one) for one in seen)
+    if len(said) == 1:
+        return words(fault, seen[0])
+    return "; ".join(f"{n} of {len(seen)}: {text}" for text, n in said.items())
+
+
 def words(fault, seen):
-    """What was seen, in a few words."""
+    """What was seen once, in a few words."""
     silence = "dies" if "ended" in seen else "hangs"
     silence = "stops" if seen.get("hangs") == "stopped" else silence
     first = seen.get("step")
@@ -781,7 +768,7 @@ def words(fault, seen):
     elif first is None:
         said = ["hangs" if silence == "hangs" else f"the program {silence}"]
     else:
-        told = {"told": "replaced and told", "silent": "says nothing"}
+        told = {"told": "replaced and reported", "silent": "says nothing"}
         said = [told.get(first, f"`{first}`")]
         for call, name in ("next", "next step"), ("close", "`close`"):
             if call not in seen:
@@ -884,8 +871,8 @@ def describe_replace(data):
 def describe_peers(data):
     body = []
     for fault, name in FAULTS.items():
-        seen = [data["peers"][peer][fault]["words"] for peer in PEERS]
-        body.append([name, *seen])
+        seen = [data["peers"][peer][fault] for peer in PEERS]
+        body.append([name, *(outcomes(fault, each) for each in seen)])
     return [
         "## The same faults elsewhere",
         how(data),
@@ -897,15 +884,19 @@ def describe_peers(data):
     ]
 
 
-SHORT = ["killed", "stopped", "range", "orphans"]
+SHORT = ["killed", "stopped", "range", "short"]
+SHORT_WORDS = 2  # of what was seen
 
 
 def short(data):
-    """README's table: what a fault does here and elsewhere, in a word."""
+    """README's table: what a fault does here and elsewhere, in short."""
     soak, body = data["soak"], []
     for fault in SHORT:
-        seen = [data["peers"]["peers"][peer][fault]["words"] for peer in PEERS]
-        body.append([FAULTS[fault], *(one.split(", ")[0] for one in seen)])
+        row = [FAULTS[fault]]
+        for peer in PEERS:
+            seen = outcomes(fault, data["peers"]["peers"][peer][fault])
+            row.append(", ".join(seen.split(", ")[:SHORT_WORDS]))
+        body.append(row)
     number = sum(soak["faults"].values())
     return "\n\n".join(
         [
