@@ -1,81 +1,385 @@
-"""
-Tests of ppo.py.
+"""Tests of ppo.py.
 
-    pip install -r requirements.txt -r examples/ppo.txt
-    pytest examples/test_ppo.py
+pip install -r requirements.txt -r examples/ppo.txt pytest
+pytest examples/test_ppo.py
 """
 
+import copy
 import csv
 import json
 import multiprocessing
+import os
+import pathlib
+import signal
+import subprocess
 import sys
-from collections import Counter
-from pathlib import Path
 
+import gymnasium as gym
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
 import ppo  # noqa: E402
 
 ENV_ID = "BreakoutNoFrameskip-v4"
+PONG = "PongNoFrameskip-v4"
+RUN = pathlib.Path("runs/BreakoutNoFrameskip-v4-0")
+UPDATE = 32  # steps: 16 of each of 2 games
+FILES = ["checkpoint.pt", "curve.csv", "weights.pt"]
 
 
 @pytest.fixture
 def run(monkeypatch, tmp_path):
-    """Run the program, with few steps to an update, in an empty folder."""
+    """Run the program in an empty folder, with few steps to an update."""
     monkeypatch.setattr(ppo, "STEPS", 16)
-    monkeypatch.setattr(ppo, "UPDATES_TO_A_ROW", 2)
-    monkeypatch.setattr(ppo, "SEEDS", 2)
-    monkeypatch.setattr(ppo, "HERE", tmp_path)
-    monkeypatch.setattr(ppo, "WEIGHTS", tmp_path / "weights")
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    monkeypatch.chdir(empty)
+    monkeypatch.setattr(ppo, "UPDATES_TO_A_SAVE", 2)
+    monkeypatch.setattr(ppo, "EVALUATION_GAMES", 2)
+    monkeypatch.setattr(ppo, "HERE", tmp_path / "no published weights")
+    monkeypatch.chdir(tmp_path)
+    handler = signal.getsignal(signal.SIGINT)
 
     def run(*args):
-        options = "--games", "2", "--device", "cpu"
-        monkeypatch.setattr(sys, "argv", ["ppo.py", ENV_ID, *options, *args])
+        options = "--games", "2", "--device", "cpu", "--threads", "1"
+        monkeypatch.setattr(sys, "argv", ["ppo.py", *options, *args])
         ppo.main()
-        assert not list(empty.iterdir())  # nothing is left, by labml either
-        return tmp_path
+        # Nothing is written elsewhere.
+        assert [path.name for path in tmp_path.iterdir()] == ["runs"]
 
-    return run
-
-
-def test_training(run):
-    here = run("--steps", "150", "--engine", *ppo.ENGINES)
-    for engine in ppo.ENGINES:
-        with open(here / f"ppo-{engine}.csv", newline="") as file:
-            rows = list(csv.DictReader(file))
-        assert [int(row["steps"]) for row in rows] == [64, 128, 160]
-        assert list(rows[0]) == ppo.COLUMNS
-        for row in rows:
-            parts = [float(row[name]) for name in ppo.TIMES]
-            assert min(parts) > 0
-            assert sum(parts) < float(row["seconds"])
-        noted = json.loads((here / "ppo.json").read_text())[engine]
-        assert noted["seed"] == 0
-        assert noted["versions"]["torch"] == torch.__version__
+    yield run
+    signal.signal(signal.SIGINT, handler)
 
 
-def test_evaluation_plays_whole_games_with_several_seeds(run):
-    here = run("--steps", "32")
+def curve(folder=RUN):
+    """Return the rows of the curve, as numbers."""
+    with open(folder / "curve.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return [{name: float(x) for name, x in row.items()} for row in rows]
+
+
+def names(folder=RUN):
+    """Return the names of the files in a folder."""
+    return sorted(path.name for path in folder.iterdir())
+
+
+def checkpoint(folder=RUN):
+    """Return what a run goes on from."""
+    return torch.load(folder / "checkpoint.pt", weights_only=True)
+
+
+def equal(one, other):
+    """Are two checkpoints, or parts of them, the same to the last bit?"""
+    if isinstance(one, torch.Tensor):
+        return torch.equal(one, other)
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(
+            equal(one[key], other[key]) for key in one
+        )
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(equal, one, other))
+    return one == other
+
+
+# ---------------------------------------------------------------------------
+# Training
+# ---------------------------------------------------------------------------
+
+
+def test_a_run_leaves_its_curve_its_weights_and_a_checkpoint(run, capsys):
+    run("--steps", "150")
+    assert names() == FILES
+    rows = curve()
+    # after every other update, and after the last
+    assert [row["steps"] for row in rows] == [64, 128, 160]
+    for row in rows:
+        assert min(row["games"], row["network"], row["learning"]) > 0
+        assert 0 < row["entropy"] <= 1.387  # log(4)
+    weights = torch.load(RUN / "weights.pt", weights_only=True)
+    assert equal(weights, checkpoint()["weights"])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(" steps")[0] for line in lines] == [
+        *["64", "128", "160"],
+        "160",
+    ]
+
+
+def test_the_same_seed_trains_the_same(run):
+    for name in "one", "same":
+        run("--steps", "64", "--run", f"runs/{name}")
+    run("--steps", "64", "--run", "runs/other", "--seed", "1")
+    one, same, other = (
+        checkpoint(pathlib.Path("runs", name))
+        for name in ("one", "same", "other")
+    )
+    assert equal(one["weights"], same["weights"])
+    assert not equal(one["weights"], other["weights"])
+
+
+def test_resuming_restores_all_but_the_games(run, monkeypatch):
+    run("--steps", "128")
+    saved = checkpoint()
+    seen = []
+
+    def play(agent, games, obs, seconds):
+        seen.append(copy.deepcopy(agent.state_dict()))
+        seen.append(torch.get_rng_state())
+        raise ZeroDivisionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ppo, "play", play)
+        with pytest.raises(ZeroDivisionError):
+            run("--steps", "256", "--resume")
+    weights, random = seen
+    assert equal(weights, saved["weights"])
+    # The seeds of the new games were drawn, and nothing else.
+    torch.set_rng_state(saved["random"])
+    torch.randint(2**31, (2,))
+    assert torch.equal(torch.get_rng_state(), random)
+
+    # From the same checkpoint two resumed runs are the same.
+    before = {name: (RUN / name).read_bytes() for name in FILES}
+    run("--steps", "256", "--resume")
+    first = checkpoint()
+    for name, data in before.items():
+        (RUN / name).write_bytes(data)
+    run("--steps", "256", "--resume")
+    second = checkpoint()
+    for part in "weights", "optimizer", "random":
+        assert equal(first[part], second[part])
+    assert [row["steps"] for row in curve()] == [64, 128, 192, 256]
+    # The optimiser went on: four minibatches, each epoch of each update.
+    count = second["optimizer"]["state"][0]["step"].item()
+    assert count == 256 / UPDATE * ppo.EPOCHS * ppo.MINIBATCHES
+    # The rate that the last update had: the eighth of eight.
+    rate = second["optimizer"]["param_groups"][0]["lr"]
+    assert rate == pytest.approx(ppo.LEARNING_RATE / 8)
+
+
+def test_a_finished_run_has_nothing_left_to_do(run, capsys):
+    run("--steps", "64")
+    before = {name: (RUN / name).read_bytes() for name in FILES}
+    run("--steps", "64", "--resume")
+    assert {name: (RUN / name).read_bytes() for name in FILES} == before
+    assert "64 steps: see runs" in capsys.readouterr().out
+
+
+def test_ctrl_c_finishes_the_update_and_saves(run, monkeypatch):
+    learn = ppo.learn
+    calls = []
+
+    def interrupted(*args):
+        calls.append(1)
+        if len(calls) == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+        return learn(*args)
+
+    monkeypatch.setattr(ppo, "learn", interrupted)
+    run("--steps", "1000")
+    assert len(calls) == 3
+    assert [row["steps"] for row in curve()] == [64, 96]
+    assert checkpoint()["state"]["steps"] == 96
+    count = checkpoint()["optimizer"]["state"][0]["step"].item()
+    assert count == 3 * ppo.EPOCHS * ppo.MINIBATCHES
+
+
+def test_a_crash_while_saving_leaves_the_checkpoint_before(run, monkeypatch):
+    run("--steps", "64")
+    before = (RUN / "checkpoint.pt").read_bytes()
+
+    def half(data, path):
+        pathlib.Path(path).write_bytes(b"half")
+        raise OSError("no space left")
+
+    monkeypatch.setattr(torch, "save", half)
+    with pytest.raises(OSError, match="no space"):
+        run("--steps", "128", "--resume")
+    assert (RUN / "checkpoint.pt").read_bytes() == before
+
+
+# ---------------------------------------------------------------------------
+# Evaluation and film
+# ---------------------------------------------------------------------------
+
+
+def test_evaluation_plays_whole_games_in_both_ways(run, capsys):
+    run(PONG, "--steps", "32")
+    # A short limit for a game: whole games of Pong are long.
+    spec = gym.spec(PONG)
+    limit = spec.kwargs.get("max_num_frames_per_episode")
+    spec.kwargs["max_num_frames_per_episode"] = 2000
+    try:
+        run(PONG, "--evaluate")
+    finally:
+        spec.kwargs["max_num_frames_per_episode"] = limit
+    folder = pathlib.Path("runs/PongNoFrameskip-v4-0")
+    scores = json.loads((folder / "evaluation.json").read_text())
+    assert list(scores) == ["served", "alone"]
+    assert np.shape(list(scores.values())) == (2, 2)
+    lines = capsys.readouterr().out.splitlines()
+    assert (
+        f"served: 2 games, {np.mean(scores['served']):.1f} points"
+        in (lines[-2])
+    )
+
+
+class Finals:
+    """Three games: the second ends twice before the others end once."""
+
+    ends = [[1], [1], [0, 1], [2]]
+
+    def __init__(self):
+        self.step_number = -1
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def reset(self, seed):
+        return np.zeros((3, 4, 84, 84), np.uint8), {}
+
+    def step(self, actions):
+        self.step_number += 1
+        mask = np.isin(range(3), self.ends[self.step_number])
+        scores = np.array([10.0, 20.0, 30.0]) + self.step_number
+        infos = {"final_info": {"reward": scores}, "_final_info": mask}
+        return self.reset(0)[0], None, None, None, infos
+
+
+def test_only_the_first_game_of_each_counts(run, monkeypatch):
+    run("--steps", "32")
+    monkeypatch.setattr(ppo, "EVALUATION_GAMES", 3)
+    monkeypatch.setattr(ppo, "make_games", lambda *_: Finals())
     run("--evaluate")
-    noted = json.loads((here / "ppo.json").read_text())
-    scores = np.array(noted["evaluation of games"]["scores"])
-    assert scores.shape == np.shape(noted["evaluation of games"]["served"])
-    assert scores.shape == (2, 2)
-    assert (scores >= 0).all()
+    scores = json.loads((RUN / "evaluation.json").read_text())
+    assert scores["alone"] == [12, 20, 33]
 
 
-def test_share(run):
-    share = json.loads((run("--share", "2") / "ppo.json").read_text())["share"]
-    assert len(share["rounds"]) == 2
-    for one in share["rounds"]:
-        assert set(one) == set(ppo.ENGINES)
-        assert np.array(list(one.values())).min() > 0
+def test_the_film_is_one_whole_game(run, capsys):
+    run("--steps", "32")
+    run("--film")
+    with Image.open(RUN / "film.webp") as film:
+        assert film.is_animated
+        assert film.size == (2 * 160, 2 * 210)
+        # Each pixel became four, and nothing was lost.
+        frames = []
+        for i in range(film.n_frames):
+            film.seek(i)
+            frames.append(np.asarray(film.convert("RGB")))
+    line = capsys.readouterr().out.splitlines()[-1]
+    # Two steps that look the same may share a frame of the film.
+    length = int(line.split("'length': ")[1].split(",")[0])
+    assert length / 2 < len(frames) <= length
+    for frame in frames:
+        assert (frame[::2, ::2] == frame[1::2, 1::2]).all()
+    screen = ppo.Game(0, ENV_ID, **ppo.SERVED)
+    screen.reset()
+    assert (frames[0][::2, ::2] == screen.render()).all()
+
+
+def test_published_weights_in_half_precision_serve_where_no_run_is(
+    run, monkeypatch, tmp_path, capsys
+):
+    torch.manual_seed(0)
+    weights = ppo.Agent(4).state_dict()
+    published = tmp_path / "runs"
+    published.mkdir()
+    halves = {name: weight.half() for name, weight in weights.items()}
+    torch.save(halves, published / "breakout.pt")
+    monkeypatch.setattr(ppo, "HERE", published)
+    run("--evaluate")
+    assert "breakout.pt" in capsys.readouterr().out
+    assert names() == ["evaluation.json"]
+    # Not for another title.
+    with pytest.raises(SystemExit) as end:
+        run(PONG, "--evaluate")
+    assert end.value.code == 2
+
+
+# ---------------------------------------------------------------------------
+# Wrong input ends in a line
+# ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["--evaluate"], "nothing trained"),
+        (["--film"], "nothing trained"),
+        (["--resume"], "nothing to resume"),
+        (["BreakoutNoFrameskip-v3"], "BreakoutNoFrameskip-v4"),
+        (["CartPole-v1"], "CartPole"),
+        (["--games", "0"], "num_envs"),
+        (["--games", "-1"], "num_envs"),
+        (["--seed", "-1"], "seed"),
+        (["--steps", "0"], "--steps"),
+        (["--device", "cuda:99"], "--device"),
+        (["--device", "abacus"], "--device"),
+    ],
+)
+def test_wrong_input_is_one_line(run, capsys, tmp_path, args, words):
+    with pytest.raises(SystemExit) as end:
+        run(*args)
+    assert end.value.code == 2
+    err = capsys.readouterr().err
+    assert err.startswith("ppo.py: ")
+    assert words in err
+    assert err.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_run_is_not_overwritten(run, capsys):
+    run("--steps", "32")
+    before = {name: (RUN / name).read_bytes() for name in FILES}
+    with pytest.raises(SystemExit) as end:
+        run("--steps", "32")
+    assert end.value.code == 2
+    assert "--resume" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as end:
+        run(PONG, "--run", str(RUN), "--resume")
+    assert end.value.code == 2
+    assert ENV_ID in capsys.readouterr().err
+    assert {name: (RUN / name).read_bytes() for name in FILES} == before
+
+
+def test_as_a_program(tmp_path):
+    """No traceback, and no need to be in any particular folder."""
+    program = [sys.executable, str(HERE / "ppo.py")]
+    options = {"cwd": tmp_path, "capture_output": True, "text": True}
+    helped = subprocess.run([*program, "--help"], **options)
+    assert helped.returncode == 0
+    assert "--resume" in helped.stdout
+    assert "games themselves start anew" in helped.stdout
+    refused = subprocess.run(
+        [*program, "PongNoFrameskip-v4", "--evaluate"], **options
+    )
+    assert refused.returncode == 2
+    assert refused.stderr.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_missing_package_is_one_line(tmp_path):
+    (tmp_path / "torch.py").write_text(
+        "raise ModuleNotFoundError(\"No module named 'torch'\")"
+    )
+    result = subprocess.run(
+        [sys.executable, str(HERE / "ppo.py")],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 1
+    assert "examples/ppo.txt" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+# ---------------------------------------------------------------------------
+# What is learned
+# ---------------------------------------------------------------------------
 
 
 def test_advantages_worked_out_by_hand(monkeypatch):
@@ -88,8 +392,8 @@ def test_advantages_worked_out_by_hand(monkeypatch):
     terminated, truncated = [on, over, on], [on, on, over]
     values, final_values = [[4, 8, 2]] * 3, [on, on, [0, 6, 0]]
     table = rewards, terminated, truncated, values, final_values
-    *told, final = [torch.tensor(one, dtype=torch.float32).T for one in table]
-    result = ppo.advantages(*told, torch.tensor([4.0, 4.0, 4.0]), final)
+    *outcomes, final = [torch.tensor(each).T.float() for each in table]
+    result = ppo.advantages(*outcomes, torch.tensor([4.0, 4.0, 4.0]), final)
     # Step 2: 2 + 4/2 - 2 = 2 for all.
     # Step 1: errors 0 + 2/2 - 8 = -7, 0 - 8 = -8 and 0 + 6/2 - 8 = -5; to the
     # first alone comes 1/4 of step 2, so -6.5.
@@ -98,27 +402,46 @@ def test_advantages_worked_out_by_hand(monkeypatch):
     assert result.T.tolist() == expected
 
 
+def seconds():
+    return dict.fromkeys(["games", "network", "learning"], 0.0)
+
+
 def test_a_replaced_worker_is_bootstrapped_from_final_obs(monkeypatch):
     """The value of the last observation before it died counts."""
     calls, advantages = [], ppo.advantages
     monkeypatch.setattr(
-        ppo, "advantages", lambda *a: calls.append(a) or advantages(*a))
+        ppo, "advantages", lambda *a: calls.append(a) or advantages(*a)
+    )
     monkeypatch.setattr(ppo, "STEPS", 30)
-    agent, spent = ppo.Agent(4), Counter()
+    agent = ppo.Agent(4)
     with ppo.Games(2, ENV_ID, processes=2, **ppo.TRAINING) as games:
         first, _ = games.reset()
-        _, obs = ppo.play(agent, games, first, spent, [])
+        _, obs, _ = ppo.play(agent, games, first, seconds())
         monkeypatch.setattr(ppo, "STEPS", 1)
         multiprocessing.active_children()[0].kill()
-        _, after = ppo.play(agent, games, obs, spent, [])
+        _, after, _ = ppo.play(agent, games, obs, seconds())
     _, terminated, truncated, values, _, final_values = calls[-1]
     (lost,) = np.flatnonzero(truncated[0])
     assert not terminated[0, lost]
     assert (after[lost] == first[lost]).all()
     assert (obs[lost] != first[lost]).any()
     assert final_values[0, lost].item() == pytest.approx(
-        values[0, lost].item(), rel=1e-4)
+        values[0, lost].item(), rel=1e-4
+    )
     assert final_values[0, 1 - lost] == 0
+
+
+def test_bfloat16_changes_the_third_digit_at_most():
+    torch.manual_seed(0)
+    agent = ppo.Agent(4)
+    obs = torch.randint(256, (8, 4, 84, 84), dtype=torch.uint8)
+    policy, values = agent(obs)
+    agent.bfloat16 = True
+    rounded, rounded_values = agent(obs)
+    assert rounded.logits.dtype == rounded_values.dtype == torch.float32
+    assert not torch.equal(values, rounded_values)
+    assert torch.allclose(values, rounded_values, rtol=0.02, atol=0.01)
+    assert torch.allclose(policy.logits, rounded.logits, atol=0.01)
 
 
 class Pictures:
@@ -131,7 +454,7 @@ class Pictures:
         obs = np.zeros((self.num_envs, 4, 84, 84), np.uint8)
         for game, place in enumerate(self.bright):
             edge = 20 * place
-            obs[game, :, edge:edge + 20] = 200
+            obs[game, :, edge : edge + 20] = 200
         return obs
 
     def step(self, actions):
@@ -140,15 +463,16 @@ class Pictures:
         return self.reset(), rewards, over, ~over, {}
 
 
-def test_it_learns_which_action_pays(monkeypatch):
+@pytest.mark.parametrize("bfloat16", [False, True])
+def test_it_learns_which_action_pays(monkeypatch, bfloat16):
     monkeypatch.setattr(ppo, "STEPS", 16)
     torch.manual_seed(0)
     np.random.seed(0)
-    agent, games = ppo.Agent(4), Pictures()
+    agent, games = ppo.Agent(4, bfloat16), Pictures()
     optimizer = torch.optim.Adam(agent.parameters(), ppo.LEARNING_RATE)
     obs, wins = games.reset(), []
     for _ in range(8):
-        batch, obs = ppo.play(agent, games, obs, Counter(), [])
+        batch, obs, _ = ppo.play(agent, games, obs, seconds())
         ppo.learn(agent, optimizer, batch)
         policy, _ = agent(torch.as_tensor(obs))
         wins.append(policy.probs[range(8), games.bright].mean().item())
