@@ -1,0 +1,257 @@
+"""Train the same agent on `Games` and on CleanRL's stack of wrappers.
+
+    pip install -r requirements.txt -r measure/training.txt
+    python measure/training.py share     # where the time of an update goes
+    python measure/training.py learn     # what is learned from equal steps
+
+Both sides play the same: no-op starts, FIRE, a lost life that ends the
+episode but not the game, clipped rewards. The wrappers are those of CleanRL's
+`ppo_atari.py`, Stable-Baselines3's and Gymnasium's, in its order; each game
+has a process of its own, under Gymnasium's `AsyncVectorEnv` (CleanRL plays all
+in one process, which is slower). Agent and update are those of
+examples/ppo.py, whose settings hold for both.
+
+`share` lets each side play and learn one update in turn, so that a busy
+machine is as busy for both: about two minutes. `learn` trains on each side
+with each seed, one run after the other: about eight minutes a run on two
+cores. It can be done in parts, `--sides games --seeds 2`: each finished run
+replaces the one before it of the same side and seed.
+
+Results go to runs/training, or with --publish to measure/results, where
+measure/curves.py reads them: training.json and training.csv.
+"""
+
+import argparse
+import contextlib
+import csv
+import datetime
+import json
+import os
+import pathlib
+import platform
+import re
+import statistics
+import sys
+import time
+from importlib import metadata
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(ROOT / "examples"))
+try:
+    import ale_py
+    import gymnasium as gym
+    import ppo
+    import torch
+    from gymnasium import wrappers
+    from gymnasium.vector import AsyncVectorEnv, AutoresetMode
+    from stable_baselines3.common import atari_wrappers
+
+    from game import Games
+except ModuleNotFoundError as error:
+    needs = "pip install -r requirements.txt -r measure/training.txt"
+    sys.exit(f"training.py: {error}: {needs}")
+
+SIDES = ["games", "wrappers"]
+PARTS = ["games", "network", "learning"]  # of an update's time
+COLUMNS = ["env_id", "side", "seed", "steps", "ended", "score"]
+UPDATES_TO_A_ROW = 5
+PACKAGES = ["ale-py", "gymnasium", "numpy", "stable_baselines3", "torch"]
+BUSY = 0.25  # of all cores: too much for figures to be published
+
+
+def make_game(env_id):
+    """One game as `ppo_atari.py` makes it."""
+    gym.register_envs(ale_py)
+    env = gym.make(env_id)
+    env = wrappers.RecordEpisodeStatistics(env)  # raw points of whole games
+    env = atari_wrappers.NoopResetEnv(env, noop_max=30)
+    env = atari_wrappers.MaxAndSkipEnv(env, skip=4)
+    env = atari_wrappers.EpisodicLifeEnv(env)
+    if "FIRE" in env.unwrapped.get_action_meanings():
+        env = atari_wrappers.FireResetEnv(env)
+    env = atari_wrappers.ClipRewardEnv(env)
+    env = wrappers.ResizeObservation(env, (84, 84))
+    env = wrappers.GrayscaleObservation(env)
+    return wrappers.FrameStackObservation(env, 4)
+
+
+class Wrapped(AsyncVectorEnv):
+    """Such games, which report their scores where `Games` does."""
+
+    def __init__(self, num_envs, env_id):
+        make = [lambda: make_game(env_id)] * num_envs
+        super().__init__(make, autoreset_mode=AutoresetMode.SAME_STEP)
+
+    def step(self, actions):
+        *result, infos = super().step(actions)
+        final = infos.pop("final_info", {})
+        # "episode" is there when a game is over, and not at each lost life.
+        if "episode" in final:
+            infos["final_info"] = {"reward": final["episode"]["r"]}
+            infos["_final_info"] = final["_episode"]
+        return *result, infos
+
+
+def training(args, side, seed, updates):
+    """Train; after each update, yield its seconds and the scores so far."""
+    torch.manual_seed(seed)
+    if side == "games":
+        games = Games(args.games, args.env_id, **ppo.TRAINING)
+    else:
+        games = Wrapped(args.games, args.env_id)
+    scores = []
+    with contextlib.closing(games):
+        agent = ppo.Agent(games.single_action_space.n, args.bfloat16)
+        optimizer = torch.optim.Adam(agent.parameters(), eps=1e-5)
+        obs, _ = games.reset(seed=torch.randint(2**31, (1,)).item())
+        for update in range(updates):
+            rate = ppo.LEARNING_RATE * (1 - update / updates)
+            optimizer.param_groups[0]["lr"] = rate
+            seconds = dict.fromkeys(PARTS, 0.0)
+            batch, obs, new = ppo.play(agent, games, obs, seconds)
+            start = time.perf_counter()
+            ppo.learn(agent, optimizer, batch)
+            seconds["learning"] = time.perf_counter() - start
+            scores += new
+            yield seconds, scores
+
+
+def share(args):
+    """Let both sides train in turn; write where the time of each goes."""
+    runs = {
+        side: training(args, side, args.seeds[0], args.rounds + 1)
+        for side in SIDES
+    }
+    rounds = []
+    for i in range(args.rounds + 1):
+        spent = {side: next(runs[side])[0] for side in SIDES[:: (-1) ** i]}
+        rounds.append(
+            {
+                side: [round(seconds[part], 4) for part in PARTS]
+                for side, seconds in spent.items()
+            }
+        )
+    for run in runs.values():
+        run.close()
+    rounds = rounds[1:]  # the first was to warm up
+    note(args, "share", parts=PARTS, rounds=rounds)
+    for side in SIDES:
+        middle = [
+            round(statistics.median(column), 3)
+            for column in zip(*(one[side] for one in rounds), strict=True)
+        ]
+        print(side, dict(zip(PARTS, middle, strict=True)))
+    ratios = [sum(one["wrappers"]) / sum(one["games"]) for one in rounds]
+    print(
+        f"an update on Games is {statistics.median(ratios):.2f} times as fast "
+        f"({min(ratios):.2f} to {max(ratios):.2f})"
+    )
+
+
+def learn(args):
+    """Train each side with each seed; write the scores as steps go by."""
+    batch = ppo.STEPS * args.games
+    updates = -(-args.steps // batch)
+    for seed in args.seeds:
+        for side in args.sides:
+            rows = []
+            run = training(args, side, seed, updates)
+            for update, (_, scores) in enumerate(run, 1):
+                if update % UPDATES_TO_A_ROW and update < updates:
+                    continue
+                last = scores[-ppo.LAST :]
+                score = statistics.fmean(last) if last else 0
+                row = [args.env_id, side, seed, update * batch, len(scores)]
+                rows.append([*row, round(score, 3)])
+                print(*rows[-1], flush=True)
+            keep(args, rows)
+            note(args, f"learn {side} {seed}", steps=updates * batch)
+
+
+def keep(args, rows):
+    """Put a run's rows in place of older ones of the same side and seed."""
+    path = args.folder / "training.csv"
+    table = []
+    if path.exists():
+        with open(path, newline="") as file:
+            table = list(csv.reader(file))[1:]
+    rows = [list(map(str, row)) for row in rows]
+    table = [row for row in table if row[:3] != rows[0][:3]] + rows
+    with open(path, "w", newline="") as file:
+        csv.writer(file).writerows([COLUMNS, *table])
+
+
+def busy(seconds=2):
+    """Return which share of all cores' time other programs take."""
+
+    def times():
+        text = pathlib.Path("/proc/stat").read_text()
+        numbers = list(map(int, text.split("\n", 1)[0].split()[1:]))
+        idle = numbers[3] + numbers[4]
+        return idle, sum(numbers)
+
+    idle_before, all_before = times()
+    time.sleep(seconds)
+    idle_after, all_after = times()
+    return 1 - (idle_after - idle_before) / (all_after - all_before)
+
+
+def note(args, section, **results):
+    """Write to training.json what ran, where and when, and its results."""
+    path = args.folder / "training.json"
+    cpuinfo = pathlib.Path("/proc/cpuinfo")
+    known = cpuinfo.read_text() if cpuinfo.exists() else ""
+    cpu = re.findall("model name.*: (.*)", known) or [platform.machine()]
+    data = json.loads(path.read_text()) if path.exists() else {}
+    data[section] = {
+        "processor": cpu[0],
+        "cores": os.cpu_count(),
+        "threads": torch.get_num_threads(),
+        "bfloat16": args.bfloat16,
+        "python": platform.python_version(),
+        "versions": {name: metadata.version(name) for name in PACKAGES},
+        "date": datetime.date.today().isoformat(),
+        "env_id": args.env_id,
+        "games": args.games,
+    } | results
+    path.write_text(json.dumps(data, indent=1) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("what", choices=["share", "learn"])
+    parser.add_argument("env_id", nargs="?", default="BreakoutNoFrameskip-v4")
+    parser.add_argument("--rounds", type=int, default=40, help="of share")
+    parser.add_argument("--steps", type=int, default=150_000, help="of learn")
+    parser.add_argument("--sides", nargs="+", choices=SIDES, default=SIDES)
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
+    parser.add_argument("--games", type=int, default=8)
+    parser.add_argument("--bfloat16", action="store_true", help="see ppo.py")
+    parser.add_argument("--threads", type=int, help="see ppo.py")
+    parser.add_argument("--publish", action="store_true")
+    args = parser.parse_args()
+    if min(args.rounds, args.steps, args.games) < 1 or min(args.seeds) < 0:
+        parser.error("expected seeds from 0 on, all else 1 or more")
+    try:
+        Games(1, args.env_id, processes=0).close()
+    except gym.error.Error as error:
+        parser.exit(2, f"training.py: {error}\n")
+    if args.threads:
+        torch.set_num_threads(args.threads)
+    args.folder = pathlib.Path("runs/training")
+    if args.publish:
+        args.folder = ROOT / "measure/results"
+        others = busy()
+        # What is learned doesn't depend on how long it takes.
+        if args.what == "share" and others > BUSY:
+            line = f"other programs take {others:.0%} of the cores"
+            parser.exit(2, f"training.py: not to be published, {line}\n")
+    args.folder.mkdir(parents=True, exist_ok=True)
+    {"share": share, "learn": learn}[args.what](args)
+
+
+if __name__ == "__main__":
+    main()
