@@ -1,0 +1,204 @@
+"""Train an agent with DQN on one game: small, whole, and to be changed.
+
+    pip install -r requirements.txt -r examples/ppo.txt
+    python examples/dqn.py                            # Breakout
+    python examples/dqn.py PongNoFrameskip-v4 --steps 2000000
+
+The algorithm is that of Mnih et al. 2015, the settings are mostly CleanRL's
+`dqn_atari.py`. The game is played in this process, without any other. A line
+is printed every thousand steps; scores rise after some 200,000 of them.
+"""
+
+import argparse
+import pathlib
+import random
+import sys
+import time
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+try:
+    import gymnasium as gym
+    import numpy as np
+    import torch
+    from torch import nn
+
+    from game import Games
+except ModuleNotFoundError as error:
+    needs = "pip install -r requirements.txt -r examples/ppo.txt"
+    sys.exit(f"dqn.py: {error}: {needs}")
+
+# What these mean is said in ppo.py.
+SERVED = {"on_life_loss": "continue", "fire_on_reset": True, "noop_max": 30}
+TRAINING = SERVED | {"clip_reward": True}
+STEPS_TO_A_LINE = 1_000
+STEPS_TO_AN_UPDATE = 4
+STEPS_TO_A_NEW_TARGET = 1_000
+BATCH = 32
+GAMMA = 0.99
+LEARNING_RATE = 1e-4
+# The share of actions that are drawn at random: falls from the first to the
+# last over the first tenth of the steps.
+EXPLORE_FIRST, EXPLORE_LAST, EXPLORE_PART = 1.0, 0.01, 0.1
+LAST = 20  # whole games that the printed score is the mean of
+
+
+class Memory:
+    """The last `capacity` steps, to learn from again and again.
+
+    Four frames before a step and four after are five different ones. Steps in
+    a row share theirs, so that each frame is kept once: 7 kB a step, where two
+    observations would be 56 kB.
+    """
+
+    def __init__(self, capacity):
+        self.capacity = capacity
+        self.steps = []
+        self.oldest = 0
+
+    def start(self, obs):
+        """Begin an episode with its first observation, `(4, 84, 84)`."""
+        self.frames = [frame.copy() for frame in obs]
+
+    def add(self, action, reward, terminated, after):
+        """Keep a step that led to the observation `after`."""
+        five = [*self.frames, after[-1].copy()]
+        self.frames = five[1:]
+        if len(self.steps) < self.capacity:
+            self.steps.append(None)
+        self.steps[self.oldest] = five, action, reward, terminated
+        self.oldest = (self.oldest + 1) % self.capacity
+
+    def sample(self, count):
+        """Draw steps; return frames `(count, 5, 84, 84)` and the rest."""
+        drawn = random.choices(self.steps, k=count)
+        return [
+            torch.as_tensor(np.array(column))
+            for column in zip(*drawn, strict=True)
+        ]
+
+
+def make_network(actions):
+    """From `(n, 4, 84, 84)` to the value of each action (Mnih et al. 2015)."""
+    return nn.Sequential(
+        nn.Conv2d(4, 32, 8, stride=4),
+        nn.ReLU(),
+        nn.Conv2d(32, 64, 4, stride=2),
+        nn.ReLU(),
+        nn.Conv2d(64, 64, 3),
+        nn.ReLU(),
+        nn.Flatten(),
+        nn.Linear(64 * 7 * 7, 512),
+        nn.ReLU(),
+        nn.Linear(512, actions),
+    ).to(memory_format=torch.channels_last)  # a CPU is faster with it
+
+
+def values(network, obs):
+    """The values of all actions in `obs`, `uint8 (n, 4, 84, 84)`."""
+    device = network[0].weight.device
+    return network(torch.as_tensor(obs).to(device, torch.float32) / 255)
+
+
+def learn(network, target, optimizer, memory):
+    """Draw the values of steps from memory towards what came of them."""
+    frames, actions, rewards, terminated = memory.sample(BATCH)
+    device = network[0].weight.device
+    with torch.no_grad():
+        following = values(target, frames[:, 1:]).max(1).values.cpu()
+    # Only `terminated` ends the sum of rewards: a game that was truncated
+    # would have gone on.
+    worth = rewards + GAMMA * following * ~terminated
+    expected = values(network, frames[:, :4])
+    expected = expected[range(BATCH), actions.to(device)]
+    # The Huber loss clips the error's gradient, as the paper does.
+    worth = worth.to(device, torch.float32)
+    loss = nn.functional.smooth_l1_loss(expected, worth)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+
+
+def train(args, games):
+    """Play and learn; print how it goes."""
+    # One observation is too little work to share: threads would only wait.
+    torch.set_num_threads(1)
+    random.seed(args.seed)
+    torch.manual_seed(args.seed)
+    count = int(games.single_action_space.n)
+    network = make_network(count).to(args.device)
+    target = make_network(count).to(args.device)
+    target.load_state_dict(network.state_dict())
+    optimizer = torch.optim.Adam(network.parameters(), LEARNING_RATE)
+    memory = Memory(args.memory)
+    scores, start = [], time.perf_counter()
+    obs, _ = games.reset()
+    memory.start(obs[0])
+    for step in range(1, args.steps + 1):
+        part = min(1, step / (EXPLORE_PART * args.steps))
+        explore = EXPLORE_FIRST + part * (EXPLORE_LAST - EXPLORE_FIRST)
+        if random.random() < explore:
+            action = random.randrange(count)
+        else:
+            with torch.no_grad():
+                action = values(network, obs).argmax(1).item()
+        obs, rewards, terminated, truncated, infos = games.step([action])
+        # What followed the last step of an episode is not `obs`, which is the
+        # first observation of the next.
+        over = terminated[0] or truncated[0]
+        after = infos["final_obs"][0] if over else obs[0]
+        memory.add(action, rewards[0], terminated[0], after)
+        if over:
+            memory.start(obs[0])
+        if "final_info" in infos:
+            scores.append(infos["final_info"]["reward"][0])
+        if step >= args.learning_starts and step % STEPS_TO_AN_UPDATE == 0:
+            learn(network, target, optimizer, memory)
+        if step % STEPS_TO_A_NEW_TARGET == 0:
+            target.load_state_dict(network.state_dict())
+        if step % STEPS_TO_A_LINE == 0 or step == args.steps:
+            score = np.mean(scores[-LAST:]) if scores else 0
+            speed = step / (time.perf_counter() - start)
+            print(
+                f"{step:,} steps, {speed:,.0f} a second, "
+                f"{len(scores)} games, score {score:.1f}, "
+                f"{explore:.0%} of actions at random",
+                flush=True,
+            )
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("env_id", nargs="?", default="BreakoutNoFrameskip-v4")
+    parser.add_argument("--steps", type=int, default=2_000_000)
+    memory = "steps to remember, 7 kB each; DQN had 1,000,000"
+    parser.add_argument("--memory", type=int, default=100_000, help=memory)
+    starts = "steps before the first update; CleanRL has 80,000"
+    parser.add_argument(
+        "--learning-starts", type=int, default=5_000, help=starts
+    )
+    parser.add_argument("--seed", type=int, default=0)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    parser.add_argument("--device", default=device)
+    args = parser.parse_args()
+    if min(args.steps, args.memory, args.learning_starts) < 1:
+        parser.error("expected numbers of 1 or more")
+    try:
+        torch.zeros(1, device=args.device)
+    except (AssertionError, RuntimeError):
+        parser.exit(2, f"dqn.py: PyTorch finds no {args.device} here\n")
+    options = {"seed": args.seed, "processes": 0, **TRAINING}
+    try:
+        games = Games(1, args.env_id, **options)
+    except (gym.error.Error, TypeError, ValueError) as error:
+        parser.exit(2, f"dqn.py: {error}\n")
+    with games:
+        try:
+            train(args, games)
+        except KeyboardInterrupt:
+            print("interrupted")
+
+
+if __name__ == "__main__":
+    main()
