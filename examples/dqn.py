@@ -28,8 +28,8 @@ except ModuleNotFoundError as error:
     sys.exit(f"dqn.py: {error}: {needs}")
 
 # What these mean is said in ppo.py.
-SERVED = {"on_life_loss": "continue", "fire_on_reset": True, "noop_max": 30}
-TRAINING = SERVED | {"clip_reward": True}
+SERVED = dict(on_life_loss="continue", fire_on_reset=True, noop_max=30)
+TRAINING = dict(SERVED, clip_reward=True)
 STEPS_TO_A_LINE = 1_000
 STEPS_TO_AN_UPDATE = 4
 STEPS_TO_A_NEW_TARGET = 1_000

@@ -1,18 +1,18 @@
-"""Train labml's annotated PPO on the games of this project.
+"""Train labml's annotated PPO on `Worker`.
+
+    pip install -r requirements.txt -r examples/labml_ppo.txt
+    python examples/labml_ppo.py              # Breakout, 1,000,000 steps
+    python examples/labml_ppo.py --resume     # go on with it
 
 The training is `labml_nn.rl.ppo` as it is published, nothing of it changed,
 with the settings of its own `main`; only the module that it takes its `Worker`
-from is another. Needs the packages of train.txt.
+from is game.py. A lost life restarts the game, so the agent knows first lives
+only. An update takes eight epochs, and the time for that.
 
-    python examples/labml_ppo.py run                   # on this project's Worker
-    python examples/labml_ppo.py run --worker labml    # on one that does as labml's
-    python examples/labml_ppo.py compare               # how fast each of them samples
-    python examples/labml_ppo.py film                  # how the trained agent plays
-
-A run writes its curve to train-….csv beside this file as it goes, and the
-weights to a folder outside the project. Started again after it was ended, it
-goes on from the weights saved last; its games begin anew. What ran where and
-when, and what came out, is in train.json.
+A run writes its curve, what it ran on and its weights to runs/labml as it
+goes. --publish writes the first two to measure/results instead, as labml.csv
+and labml.json. After --resume the weights, the optimiser and the counters are
+those saved last; the games begin anew.
 """
 
 import argparse
@@ -21,7 +21,6 @@ import contextlib
 import csv
 import datetime
 import json
-import multiprocessing
 import os
 import pathlib
 import platform
@@ -29,44 +28,37 @@ import re
 import statistics
 import sys
 import time
-import types
 from importlib import metadata
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-RESULTS, DOCS = ROOT / "measure/results", ROOT / "docs"
-sys.path.insert(0, str(ROOT))
-CACHE = os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")
-WEIGHTS = pathlib.Path(CACHE) / "breakout-annotated"
-PACKAGES = "ale-py gymnasium labml labml-nn numpy opencv-python torch".split()
-COLUMNS = ["steps", "seconds", "sampling", "training", "episodes", "reward",
-           "length"]
+sys.path.append(str(ROOT))
+try:
+    import torch
+
+    import game
+
+    # labml's trainer imports `Worker` from this module of its own.
+    sys.modules["labml_nn.rl.game"] = game
+    from labml import tracker
+    from labml.configs import FloatDynamicHyperParam, IntDynamicHyperParam
+    from labml_nn.rl.ppo.experiment import Trainer
+except ImportError as error:
+    needs = "pip install -r requirements.txt -r examples/labml_ppo.txt"
+    sys.exit(f"labml_ppo.py: {error}: {needs}")
+
+PACKAGES = ["ale-py", "gymnasium", "labml", "labml-nn", "numpy", "torch"]
+COLUMNS = ["steps", "seconds", "sampling", "training", "episodes", "reward"]
 UPDATES_TO_A_ROW = 10
 LAST = 100  # episodes that the curve is the mean of
-GAMES = 10  # that the trained agent is judged by
-FILM_STEPS = 600  # at most: 40 seconds at the speed of the console
-
-
-# ## Two workers for one trainer
-
-
-class Labml:
-    """A worker that does what labml's original one does."""
-
-    def __init__(self, seed):
-        from contenders import labml_worker
-
-        self.child, remote = multiprocessing.Pipe()
-        args = remote, seed, "Breakout", "restart"
-        self.process = multiprocessing.Process(
-            target=labml_worker, args=args, daemon=True)
-        self.process.start()
 
 
 class Watched:
     """A worker, and a note of each episode that ends in it."""
 
-    def __init__(self, worker, ended):
-        self.worker, self.ended, self.child = worker, ended, self
+    def __init__(self, worker, rewards):
+        self.worker = worker
+        self.child = self  # which the trainer sends to and receives from
+        self.rewards = rewards
         self.episodes = 0
 
     def send(self, message):
@@ -74,207 +66,125 @@ class Watched:
 
     def recv(self):
         answer = self.worker.child.recv()
+        # The answer to "step" ends with an episode's info, or `None`.
         if answer[3]:
-            self.ended.append(answer[3])
+            self.rewards.append(answer[3]["reward"])
             self.episodes += 1
         return answer
 
 
-def labml_ppo(worker):
-    """Import labml's PPO, with one of our modules in place of its games."""
-    import game
-
-    ours = types.SimpleNamespace(Worker=Labml) if worker == "labml" else game
-    sys.modules["labml_nn.rl.game"] = ours
-    from labml_nn.rl.ppo import experiment
-
-    experiment.Worker = ours.Worker  # also for a second trainer
-    return experiment
-
-
-def make_trainer(worker):
+def make_trainer():
     """labml's trainer with the settings of its own `main`."""
-    from labml.configs import FloatDynamicHyperParam as Float
-    from labml.configs import IntDynamicHyperParam as Int
-
-    return labml_ppo(worker).Trainer(
-        updates=10_000, epochs=Int(8), n_workers=8, worker_steps=128,
-        batches=4, value_loss_coef=Float(0.5), entropy_bonus_coef=Float(0.01),
-        clip_range=Float(0.1), learning_rate=Float(1e-3, (0, 1e-3)))
-
-
-def forget():
-    """Let go of what labml's tracker holds, without its line of output."""
-    from labml import tracker
-
-    with open(os.devnull, "w") as null, contextlib.redirect_stdout(null):
-        tracker.save()
+    return Trainer(
+        updates=10_000,
+        epochs=IntDynamicHyperParam(8),
+        n_workers=8,
+        worker_steps=128,
+        batches=4,
+        value_loss_coef=FloatDynamicHyperParam(0.5),
+        entropy_bonus_coef=FloatDynamicHyperParam(0.01),
+        clip_range=FloatDynamicHyperParam(0.1),
+        learning_rate=FloatDynamicHyperParam(1e-3, (0, 1e-3)),
+    )
 
 
-# ## Training
-
-
-def run(worker, steps, seed):
-    """Train for `steps` steps of all games together, from where it stands."""
-    import torch
-
-    curve = RESULTS / f"train-{worker}.csv"
-    weights = WEIGHTS / f"train-{worker}-{seed}.pt"
-    WEIGHTS.mkdir(parents=True, exist_ok=True)
-    torch.manual_seed(seed)
-    trainer, ended = make_trainer(worker), collections.deque(maxlen=LAST)
-    trainer.workers = [Watched(one, ended) for one in trainer.workers]
-    # The same numbers in another order in memory: a CPU is faster with them.
-    order = dict(memory_format=torch.channels_last)
+def train(args, weights, curve):
+    """Train until so many steps of all games together are played."""
+    torch.manual_seed(args.seed)
+    trainer = make_trainer()
+    rewards = collections.deque(maxlen=LAST)
+    trainer.workers = [Watched(each, rewards) for each in trainer.workers]
+    # The same numbers in another order: a CPU is faster with them.
+    order = {"memory_format": torch.channels_last}
     trainer.model.to(**order)
-    row, played = dict.fromkeys(COLUMNS, 0), 0
-    if weights.exists():
-        saved = torch.load(weights, weights_only=False)
+    row = dict.fromkeys(COLUMNS, 0)
+    rows = []
+    if args.resume:
+        saved = torch.load(weights, weights_only=True)
         trainer.model.load_state_dict(saved["model"])
         trainer.optimizer.load_state_dict(saved["optimizer"])
-        row, played = saved["row"], saved["row"]["episodes"]
-        ended.extend(saved["ended"])
-    else:
-        with curve.open("w", newline="") as file:
-            csv.writer(file).writerow(COLUMNS)
+        rewards.extend(saved["rewards"])
+        rows = saved["rows"]
+        row = dict(rows[-1])
+    episodes_before = row["episodes"]
     update = 0
-    while row["steps"] < steps:
-        started = time.perf_counter()
+    while row["steps"] < args.steps:
+        start = time.perf_counter()
         samples = trainer.sample()
         sampled = time.perf_counter()
         samples["obs"] = samples["obs"].contiguous(**order)
         trainer.train(samples)
         trained = time.perf_counter()
-        forget()
+        # Let go of what the tracker holds, without its line of output.
+        with open(os.devnull, "w") as null, contextlib.redirect_stdout(null):
+            tracker.save()
         update += 1
         row["steps"] += trainer.batch_size
-        row["seconds"] += trained - started
-        row["sampling"] += sampled - started
+        row["seconds"] += trained - start
+        row["sampling"] += sampled - start
         row["training"] += trained - sampled
-        if update % UPDATES_TO_A_ROW == 0 or row["steps"] >= steps:
-            new = sum(one.episodes for one in trainer.workers)
-            row["episodes"] = played + new
-            row["reward"] = statistics.fmean(e["reward"] for e in ended)
-            row["length"] = statistics.fmean(e["length"] for e in ended)
-            partial = weights.with_suffix(".part")
-            torch.save({
-                "model": trainer.model.state_dict(),
-                "optimizer": trainer.optimizer.state_dict(),
-                "row": row, "ended": list(ended)}, partial)
-            with curve.open("a", newline="") as file:
-                csv.writer(file).writerow(
-                    round(row[name], 3) for name in COLUMNS)
-            partial.replace(weights)
-            print(row, flush=True)
+        if update % UPDATES_TO_A_ROW and row["steps"] < args.steps:
+            continue
+        new = sum(worker.episodes for worker in trainer.workers)
+        row["episodes"] = episodes_before + new
+        row["reward"] = statistics.fmean(rewards) if rewards else 0
+        rows.append({name: round(x, 3) for name, x in row.items()})
+        print(rows[-1], flush=True)
+        with open(curve, "w", newline="") as file:
+            writer = csv.DictWriter(file, COLUMNS)
+            writer.writeheader()
+            writer.writerows(rows)
+        together = {
+            "model": trainer.model.state_dict(),
+            "optimizer": trainer.optimizer.state_dict(),
+            "rewards": list(rewards),
+            "rows": rows,
+        }
+        # A crash while writing must not leave half a file.
+        torch.save(together, weights.with_suffix(".new"))
+        os.replace(weights.with_suffix(".new"), weights)
     trainer.destroy()
-    note(f"run {worker}", seed=seed, steps=row["steps"])
+    return row["steps"]
 
 
-def compare(rounds):
-    """Let trainers on both workers sample in turn; say how long each took.
-
-    Sampling is 128 steps of eight games, the network's choices included.
-    """
-    trainers = {name: make_trainer(name) for name in ("ours", "labml")}
-    seconds = []
-    for i in range(rounds + 1):
-        seconds.append({})
-        for name in sorted(trainers, reverse=i % 2):
-            started = time.perf_counter()
-            trainers[name].sample()
-            seconds[-1][name] = round(time.perf_counter() - started, 4)
-        forget()
-    seconds = seconds[1:]  # the first was to warm up
-    for trainer in trainers.values():
-        trainer.destroy()
-    ratios = [one["labml"] / one["ours"] for one in seconds]
-    print(f"sampling is {statistics.median(ratios):.2f} times as fast"
-          f" ({min(ratios):.2f}–{max(ratios):.2f})")
-    note("compare", seconds=seconds)
-
-
-# ## The trained agent
-
-
-def film(seed):
-    """Play whole games with the trained agent; film the first of them."""
-    import torch
-    from game import Game, Games
-    from PIL import Image
-
-    ppo = labml_ppo("ours")
-    saved = torch.load(WEIGHTS / f"train-ours-{seed}.pt", weights_only=False)
-    model = ppo.Model()
-    model.load_state_dict(saved["model"])
-    torch.manual_seed(seed)
-
-    @torch.no_grad()
-    def trained(obs):
-        return model(ppo.obs_to_torch(obs))[0].sample().numpy()
-
-    def by_chance(obs):
-        return torch.randint(4, [len(obs)]).numpy()
-
-    scores = {}
-    for act in trained, by_chance:
-        with Games(GAMES, seed=seed, on_life_loss="ignore") as games:
-            (obs, _), first = games.reset(), {}
-            while len(first) < GAMES:
-                obs, *_, infos = games.step(act(obs))
-                for i, ended in enumerate(infos.get("_final_info", [])):
-                    if ended:
-                        score = infos["final_info"]["reward"][i]
-                        first.setdefault(i, score)
-        scores[act.__name__] = list(first.values())
-        print(act.__name__, statistics.fmean(scores[act.__name__]))
-
-    game = Game(seed, on_life_loss="ignore")
-    obs, screens, info = game.reset(), [game.render()], None
-    while info is None:
-        obs, _, _, info = game.step(trained(obs[None])[0])
-        screens.append(game.render())
-    images = [Image.fromarray(one) for one in screens[:FILM_STEPS]]
-    images[0].save(
-        DOCS / "agent.webp", save_all=True, append_images=images[1:], loop=0,
-        duration=round(4000 / 60), lossless=True, quality=100, method=6)
-    print(f"filmed {len(images)} of {len(screens)} steps, {info}")
-    note("film", seed=seed, steps=saved["row"]["steps"], scores=scores,
-         filmed={"steps": len(images), "of": len(screens)} | info)
-
-
-def note(section, **results):
-    """Write to train.json what ran, where and when, and its results."""
-    import torch
-
-    path, cpuinfo = RESULTS / "train.json", pathlib.Path("/proc/cpuinfo")
-    known = cpuinfo.read_text() if cpuinfo.exists() else ""
-    cpu = re.findall("model name.*: (.*)", known) or [platform.machine()]
-    data = json.loads(path.read_text()) if path.exists() else {}
-    data[section] = {
-        "processor": cpu[0], "cores": os.cpu_count(),
+def machine():
+    """What it ran on."""
+    path = pathlib.Path("/proc/cpuinfo")
+    cpuinfo = path.read_text() if path.exists() else ""
+    cpu = re.findall("model name.*: (.*)", cpuinfo) or [platform.machine()]
+    return {
+        "processor": cpu[0],
+        "cores": os.cpu_count(),
         "threads": torch.get_num_threads(),
         "python": platform.python_version(),
         "versions": {name: metadata.version(name) for name in PACKAGES},
-        "date": datetime.date.today().isoformat()} | results
-    path.write_text(json.dumps(data, indent=1) + "\n")
+        "date": datetime.date.today().isoformat(),
+    }
 
 
 def main():
     parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["run", "compare", "film"])
-    parser.add_argument("--worker", choices=["ours", "labml"], default="ours")
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--steps", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--resume", action="store_true")
+    parser.add_argument("--publish", action="store_true")
     args = parser.parse_args()
-    if args.what == "run":
-        run(args.worker, args.steps, args.seed)
-    elif args.what == "compare":
-        compare(args.rounds)
-    else:
-        film(args.seed)
+    folder = pathlib.Path("runs/labml")
+    weights = folder / f"labml-{args.seed}.pt"
+    if args.steps < 1:
+        parser.exit(2, "labml_ppo.py: --steps: expected 1 or more\n")
+    if args.resume and not weights.exists():
+        parser.exit(2, f"labml_ppo.py: nothing to resume in {folder}\n")
+    if weights.exists() and not args.resume:
+        line = f"{weights} is there: --resume, or another --seed"
+        parser.exit(2, f"labml_ppo.py: {line}\n")
+    folder.mkdir(parents=True, exist_ok=True)
+    results = ROOT / "measure/results" if args.publish else folder
+    steps = train(args, weights, results / "labml.csv")
+    about = machine() | {"seed": args.seed, "steps": steps}
+    (results / "labml.json").write_text(json.dumps(about, indent=1) + "\n")
 
 
 if __name__ == "__main__":

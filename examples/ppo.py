@@ -49,12 +49,12 @@ except ModuleNotFoundError as error:
 # -1, 0 or 1, so that one learning rate serves all titles (both DQN's).
 # Actions are not sticky, as in DQN and CleanRL; ids such as "ALE/Pong-v5" have
 # sticky ones (Machado et al. 2018) and need no other change.
-SERVED = {"on_life_loss": "continue", "fire_on_reset": True, "noop_max": 30}
-TRAINING = SERVED | {"clip_reward": True}
+SERVED = dict(on_life_loss="continue", fire_on_reset=True, noop_max=30)
+TRAINING = dict(SERVED, clip_reward=True)
 # To be judged by: whole games and raw points. "served": FIRE is pressed for
 # the agent as in training; `final_info` counts the whole game nevertheless.
 # "alone": it has to press FIRE itself, which it was never taught.
-ALONE = {"on_life_loss": "ignore", "noop_max": 30}
+ALONE = dict(on_life_loss="ignore", noop_max=30)
 EVALUATION = {"served": SERVED, "alone": ALONE}
 # Scores of one agent differ widely from game to game. The mean of 30 games is
 # what DQN was judged by.

@@ -1,10 +1,11 @@
-"""Train Stable-Baselines3 on `Games`.
+"""Train Stable-Baselines3's PPO on `Games`.
 
-    pip install -r requirements.txt stable_baselines3
+    pip install -r requirements.txt -r examples/sb3.txt
     python examples/sb3.py PongNoFrameskip-v4 --steps 10000000
 
 `GamesVecEnv` is all it takes. It is written to be copied, together with
-game.py.
+game.py. SB3 prints a table every few seconds; `model.save` would keep what it
+has learned.
 """
 
 import argparse
@@ -12,16 +13,21 @@ import pathlib
 import sys
 import time
 
-import numpy as np
-from gymnasium.vector import AutoresetMode
-from stable_baselines3 import PPO
-from stable_baselines3.common.evaluation import evaluate_policy
-from stable_baselines3.common.monitor import Monitor
-from stable_baselines3.common.utils import LinearSchedule
-from stable_baselines3.common.vec_env import VecEnv
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+try:
+    import gymnasium as gym
+    import numpy as np
+    from gymnasium.vector import AutoresetMode
+    from stable_baselines3 import PPO
+    from stable_baselines3.common.evaluation import evaluate_policy
+    from stable_baselines3.common.monitor import Monitor
+    from stable_baselines3.common.utils import LinearSchedule
+    from stable_baselines3.common.vec_env import VecEnv
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
-from game import BREAKOUT, Games
+    from game import Games
+except ModuleNotFoundError as error:
+    needs = "pip install -r requirements.txt -r examples/sb3.txt"
+    sys.exit(f"sb3.py: {error}: {needs}")
 
 
 class GamesVecEnv(VecEnv):
@@ -71,8 +77,11 @@ class GamesVecEnv(VecEnv):
                 score = more["final_info"]["reward"][i].item()
                 length = more["final_info"]["length"][i].item()
                 time_passed = round(time.perf_counter() - self.start, 6)
-                infos[i]["episode"] = {"r": score, "l": length,
-                                       "t": time_passed}
+                infos[i]["episode"] = {
+                    "r": score,
+                    "l": length,
+                    "t": time_passed,
+                }
         return obs, rewards.astype(np.float32), dones, infos
 
     def close(self):
@@ -101,31 +110,53 @@ class GamesVecEnv(VecEnv):
         raise NotImplementedError("the games can't be called from outside")
 
 
+def train(games, steps, seed):
+    """Train PPO for so many steps of all games together; return it."""
+    # The settings are those of SB3's own zoo for Atari.
+    model = PPO(
+        "CnnPolicy",
+        GamesVecEnv(games),
+        n_steps=128,
+        batch_size=256,
+        n_epochs=4,
+        ent_coef=0.01,
+        learning_rate=LinearSchedule(2.5e-4, 0, 1),
+        clip_range=LinearSchedule(0.1, 0, 1),
+        seed=seed,
+        verbose=1,
+    )
+    model.learn(steps)
+    return model
+
+
 def main():
-    """Train PPO; then play whole games and print their scores."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("env_id", nargs="?", default=BREAKOUT)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("env_id", nargs="?", default="BreakoutNoFrameskip-v4")
     parser.add_argument("--games", type=int, default=8)
     parser.add_argument("--steps", type=int, default=10_000_000)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
-    train = dict(on_life_loss="continue", noop_max=30, fire_on_reset=True,
-                 clip_reward=True)
-    # The settings are those of SB3's own zoo for Atari.
-    with Games(args.games, args.env_id, **train) as games:
-        model = PPO("CnnPolicy", GamesVecEnv(games), n_steps=128,
-                    batch_size=256, n_epochs=4, ent_coef=0.01,
-                    learning_rate=LinearSchedule(2.5e-4, 0, 1),
-                    clip_range=LinearSchedule(0.1, 0, 1),
-                    seed=args.seed, verbose=1)
-        model.learn(args.steps)
+    # What these mean, and why whole games need FIRE too, is said in ppo.py.
+    served = dict(on_life_loss="continue", fire_on_reset=True, noop_max=30)
+    training = dict(served, seed=args.seed, clip_reward=True)
+    try:
+        games = Games(args.games, args.env_id, **training)
+    except (gym.error.Error, TypeError, ValueError) as error:
+        parser.exit(2, f"sb3.py: {error}\n")
+    with games:
+        model = train(games, args.steps, args.seed)
     # Raw points of whole games, from seeds that training didn't see.
     seed = args.seed + args.games
-    with Games(args.games, args.env_id, seed=seed, on_life_loss="ignore",
-               noop_max=30) as games:
+    with Games(args.games, args.env_id, seed=seed, **served) as games:
         scores, _ = evaluate_policy(
-            model, GamesVecEnv(games), n_eval_episodes=args.games,
-            deterministic=False, return_episode_rewards=True)
+            model,
+            GamesVecEnv(games),
+            n_eval_episodes=args.games,
+            deterministic=False,
+            return_episode_rewards=True,
+        )
     print(f"scores of {args.games} games: {scores}")
 
 

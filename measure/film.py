@@ -42,7 +42,6 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 sys.path.insert(0, str(ROOT / "examples"))
 import ppo  # noqa: E402
-
 from game import Game  # noqa: E402
 
 ENV_ID = "BreakoutNoFrameskip-v4"

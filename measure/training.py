@@ -1,6 +1,6 @@
 """Train the same agent on `Games` and on CleanRL's stack of wrappers.
 
-    pip install -r requirements.txt -r measure/training.txt
+    pip install -r requirements.txt -r measure/peers.txt
     python measure/training.py share     # where the time of an update goes
     python measure/training.py learn     # what is learned from equal steps
 
@@ -11,57 +11,48 @@ has a process of its own, under Gymnasium's `AsyncVectorEnv` (CleanRL plays all
 in one process, which is slower). Agent and update are those of
 examples/ppo.py, whose settings hold for both.
 
-`share` lets each side play and learn one update in turn, so that a busy
-machine is as busy for both: about two minutes. `learn` trains on each side
-with each seed, one run after the other: about eight minutes a run on two
-cores. It can be done in parts, `--sides games --seeds 2`: each finished run
-replaces the one before it of the same side and seed.
+`share` lets each side play and learn one update of Breakout in turn, so that a
+busy machine is as busy for both: about two minutes. `learn` trains Krull,
+which is learned fast, on each side with each seed, one run after the other:
+about eight minutes a run on two cores. It can be done in parts, `--sides games
+--seeds 2`: a finished run replaces the one before it of that side and seed.
 
 Results go to runs/training, or with --publish to measure/results, where
 measure/curves.py reads them: training.json and training.csv.
 """
 
-import argparse
 import contextlib
 import csv
-import datetime
-import json
-import os
-import pathlib
-import platform
-import re
 import statistics
 import sys
 import time
 from importlib import metadata
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-sys.path.insert(0, str(ROOT / "examples"))
-try:
-    import ale_py
-    import gymnasium as gym
-    import ppo
-    import torch
-    from gymnasium import wrappers
-    from gymnasium.vector import AsyncVectorEnv, AutoresetMode
-    from stable_baselines3.common import atari_wrappers
+import ale_py
+import gymnasium as gym
+from gymnasium import wrappers
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode
 
-    from game import Games
-except ModuleNotFoundError as error:
-    needs = "pip install -r requirements.txt -r measure/training.txt"
-    sys.exit(f"training.py: {error}: {needs}")
+import publish
+
+sys.path.insert(0, str(publish.ROOT / "examples"))
+import torch  # noqa: E402
+
+import ppo  # noqa: E402
 
 SIDES = ["games", "wrappers"]
 PARTS = ["games", "network", "learning"]  # of an update's time
 COLUMNS = ["env_id", "side", "seed", "steps", "ended", "score"]
 UPDATES_TO_A_ROW = 5
 PACKAGES = ["ale-py", "gymnasium", "numpy", "stable_baselines3", "torch"]
-BUSY = 0.25  # of all cores: too much for figures to be published
+BREAKOUT = "BreakoutNoFrameskip-v4"
+KRULL = "KrullNoFrameskip-v4"
 
 
 def make_game(env_id):
     """One game as `ppo_atari.py` makes it."""
+    from stable_baselines3.common import atari_wrappers
+
     gym.register_envs(ale_py)
     env = gym.make(env_id)
     env = wrappers.RecordEpisodeStatistics(env)  # raw points of whole games
@@ -97,7 +88,7 @@ def training(args, side, seed, updates):
     """Train; after each update, yield its seconds and the scores so far."""
     torch.manual_seed(seed)
     if side == "games":
-        games = Games(args.games, args.env_id, **ppo.TRAINING)
+        games = ppo.Games(args.games, args.env_id, **ppo.TRAINING)
     else:
         games = Wrapped(args.games, args.env_id)
     scores = []
@@ -171,7 +162,7 @@ def learn(args):
 
 def keep(args, rows):
     """Put a run's rows in place of older ones of the same side and seed."""
-    path = args.folder / "training.csv"
+    path = publish.target("training", "training.csv", args.publish)
     table = []
     if path.exists():
         with open(path, newline="") as file:
@@ -182,74 +173,52 @@ def keep(args, rows):
         csv.writer(file).writerows([COLUMNS, *table])
 
 
-def busy(seconds=2):
-    """Return which share of all cores' time other programs take."""
-
-    def times():
-        text = pathlib.Path("/proc/stat").read_text()
-        numbers = list(map(int, text.split("\n", 1)[0].split()[1:]))
-        idle = numbers[3] + numbers[4]
-        return idle, sum(numbers)
-
-    idle_before, all_before = times()
-    time.sleep(seconds)
-    idle_after, all_after = times()
-    return 1 - (idle_after - idle_before) / (all_after - all_before)
-
-
 def note(args, section, **results):
     """Write to training.json what ran, where and when, and its results."""
-    path = args.folder / "training.json"
-    cpuinfo = pathlib.Path("/proc/cpuinfo")
-    known = cpuinfo.read_text() if cpuinfo.exists() else ""
-    cpu = re.findall("model name.*: (.*)", known) or [platform.machine()]
-    data = json.loads(path.read_text()) if path.exists() else {}
+    path = publish.target("training", "training.json", args.publish)
+    data = publish.read(path)
     data[section] = {
-        "processor": cpu[0],
-        "cores": os.cpu_count(),
+        **publish.machine(),
+        "versions": {name: metadata.version(name) for name in PACKAGES},
         "threads": torch.get_num_threads(),
         "bfloat16": args.bfloat16,
-        "python": platform.python_version(),
-        "versions": {name: metadata.version(name) for name in PACKAGES},
-        "date": datetime.date.today().isoformat(),
+        "date": publish.today(),
         "env_id": args.env_id,
         "games": args.games,
-    } | results
-    path.write_text(json.dumps(data, indent=1) + "\n")
+        **results,
+    }
+    publish.write(path, data)
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+    parser = publish.Parser(__doc__)
+    count = publish.positive(int)
     parser.add_argument("what", choices=["share", "learn"])
-    parser.add_argument("env_id", nargs="?", default="BreakoutNoFrameskip-v4")
-    parser.add_argument("--rounds", type=int, default=40, help="of share")
-    parser.add_argument("--steps", type=int, default=150_000, help="of learn")
+    parser.add_argument("--env-id", help="another title than the usual one")
+    parser.add_argument("--rounds", type=count, default=40, help="of share")
+    parser.add_argument(
+        "--steps", type=count, default=150_000, help="of learn"
+    )
     parser.add_argument("--sides", nargs="+", choices=SIDES, default=SIDES)
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
-    parser.add_argument("--games", type=int, default=8)
+    parser.add_argument("--games", type=count, default=8, help="at once")
     parser.add_argument("--bfloat16", action="store_true", help="see ppo.py")
-    parser.add_argument("--threads", type=int, help="see ppo.py")
-    parser.add_argument("--publish", action="store_true")
+    parser.add_argument("--threads", type=count, help="see ppo.py")
+    parser.add_argument("--publish", action="store_true", help="see above")
     args = parser.parse_args()
-    if min(args.rounds, args.steps, args.games) < 1 or min(args.seeds) < 0:
-        parser.error("expected seeds from 0 on, all else 1 or more")
+    parser.need("stable_baselines3")
+    args.env_id = args.env_id or {"share": BREAKOUT, "learn": KRULL}[args.what]
+    if min(args.seeds) < 0:
+        parser.error("--seeds: expected numbers from 0 on")
     try:
-        Games(1, args.env_id, processes=0).close()
+        ppo.Games(1, args.env_id, processes=0).close()
     except gym.error.Error as error:
-        parser.exit(2, f"training.py: {error}\n")
+        parser.error(error)
     if args.threads:
         torch.set_num_threads(args.threads)
-    args.folder = pathlib.Path("runs/training")
-    if args.publish:
-        args.folder = ROOT / "measure/results"
-        others = busy()
-        # What is learned doesn't depend on how long it takes.
-        if args.what == "share" and others > BUSY:
-            line = f"other programs take {others:.0%} of the cores"
-            parser.exit(2, f"training.py: not to be published, {line}\n")
-    args.folder.mkdir(parents=True, exist_ok=True)
+    # What is learned doesn't depend on how long it takes.
+    if args.publish and args.what == "share":
+        parser.must_be_quiet()
     {"share": share, "learn": learn}[args.what](args)
 
 
