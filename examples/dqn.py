@@ -1,6 +1,6 @@
 """Train an agent with DQN on one game: small, whole, and to be changed.
 
-    pip install -r requirements.txt -r examples/ppo.txt
+    pip install -r requirements.txt -r examples/requirements.txt
     python examples/dqn.py                            # Breakout
     python examples/dqn.py PongNoFrameskip-v4 --steps 2000000
 
@@ -24,7 +24,7 @@ try:
 
     from game import Games
 except ModuleNotFoundError as error:
-    needs = "pip install -r requirements.txt -r examples/ppo.txt"
+    needs = "pip install -r requirements.txt -r examples/requirements.txt"
     sys.exit(f"dqn.py: {error}: {needs}")
 
 # What these mean is said in ppo.py.

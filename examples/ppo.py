@@ -3,7 +3,7 @@
 One file in the manner of CleanRL's `ppo_atari.py`, each detail with its
 source. Copy it beside game.py and change what you like.
 
-    pip install -r requirements.txt -r examples/ppo.txt
+    pip install -r requirements.txt -r examples/requirements.txt
     python examples/ppo.py PongNoFrameskip-v4             # train
     python examples/ppo.py PongNoFrameskip-v4 --resume    # go on with it
     python examples/ppo.py PongNoFrameskip-v4 --evaluate  # 30 whole games
@@ -39,7 +39,7 @@ try:
 
     from game import Game, Games
 except ModuleNotFoundError as error:
-    needs = "pip install -r requirements.txt -r examples/ppo.txt"
+    needs = "pip install -r requirements.txt -r examples/requirements.txt"
     sys.exit(f"ppo.py: {error}: {needs}")
 
 # To learn from: a lost life ends an episode, so that losing one costs

@@ -1,6 +1,6 @@
 """Tests of ppo.py.
 
-pip install -r requirements.txt -r examples/ppo.txt pytest
+pip install -r requirements.txt -r examples/requirements.txt pytest
 pytest examples/test_ppo.py
 """
 
@@ -373,7 +373,7 @@ def test_a_missing_package_is_one_line(tmp_path):
         text=True,
     )
     assert result.returncode == 1
-    assert "examples/ppo.txt" in result.stderr
+    assert "examples/requirements.txt" in result.stderr
     assert result.stderr.count("\n") == 1
 
 

@@ -1,6 +1,6 @@
 """Film a game of the trained agent, and record what it saw and expected.
 
-    pip install -r requirements.txt -r examples/ppo.txt
+    pip install -r requirements.txt -r examples/requirements.txt
     python measure/film.py                      # to runs/film
     python measure/film.py --seed 7 --publish   # docs/agent.webp and
                                                 # page/agent.json
