@@ -264,7 +264,7 @@ def draw_moving(step):
     for i, picture in enumerate(step["stack"]):
         d.image(4 + 120 * i, 356, 74, 74, gray_to_rgb(picture), mark=i == 3)
         d.text(4 + 120 * i, 446, f"obs_4[{i}]", "quiet")
-    d.save("moving.svg")
+    d.save("step.svg")
 
 
 def draw_slots(steps):

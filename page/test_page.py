@@ -15,38 +15,55 @@ from importlib import resources
 from pathlib import Path
 
 import cv2
+import game
 import gymnasium as gym
 import numpy as np
 import pytest
+import weave
 from playwright.sync_api import expect, sync_playwright
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 DOCS = ROOT / "docs"
-sys.path[:0] = [str(ROOT), str(HERE)]
-
-import game
-import weave
-
 SOURCE = (ROOT / "game.py").read_text()
 MARKDOWN = (ROOT / "game.md").read_text()
 HTML = (DOCS / "index.html").read_text()
 CSS = (HERE / "page.css").read_text()
+STYLES = HTML.partition("<style>")[2].partition("</style>")[0]
 NOTES = (HERE / "notes.md").read_text()
 RECORDING = json.loads((HERE / "recording.json").read_text())
 FACTS = json.loads((HERE / "facts.json").read_text())
-DIFFERENCES = json.loads((ROOT / "measure/results/differences.json").read_text())
+DIFFERENCES = json.loads(
+    (ROOT / "measure/results/differences.json").read_text()
+)
 
 # People link to these.
-ANCHORS = """
-    breakout-annotated one-step-taken-apart what-the-agent-sees one-game
-    which-frames-are-seen how-to-count what-ends-an-episode what-done-means
-    a-lost-life-elsewhere the-stack what-it-takes-to-remember
-    chance-or-the-lack-of-it which-id-is-which a-game-in-another-process
-    many-games how-fast-it-is when-a-worker-dies what-the-caller-sees playing
-    what-others-do-differently how-to-evaluate what-is-left-out
-    where-the-numbers-come-from where-to-read-on
-""".split()
+ANCHORS = {
+    "breakout-annotated",
+    "one-step-taken-apart",
+    "what-the-agent-sees",
+    "one-game",
+    "which-frames-are-seen",
+    "how-to-count",
+    "what-ends-an-episode",
+    "what-done-means",
+    "a-lost-life-elsewhere",
+    "the-stack",
+    "what-it-takes-to-remember",
+    "chance-or-the-lack-of-it",
+    "which-id-is-which",
+    "a-game-in-another-process",
+    "many-games",
+    "how-fast-it-is",
+    "when-a-worker-dies",
+    "what-the-caller-sees",
+    "playing",
+    "what-others-do-differently",
+    "how-to-evaluate",
+    "what-is-left-out",
+    "where-the-numbers-come-from",
+    "where-to-read-on",
+}
 
 
 class Page(html.parser.HTMLParser):
@@ -160,9 +177,32 @@ def test_the_weaver_on_a_small_module():
 
 def test_a_picture_that_is_too_large_is_linked(monkeypatch):
     monkeypatch.setattr(weave, "LARGEST", 0)
-    html = weave.markdown_to_html()("![A film.](game.png \"Of *it*.\")")
+    html = weave.markdown_to_html()('![A film.](game.png "Of *it*.")')
     assert '<a href="game.png">A film.</a>' in html and "<em>it</em>" in html
     assert "base64" not in html
+
+
+def test_a_figure_moves_if_there_is_a_file_for_it(monkeypatch, tmp_path):
+    monkeypatch.setattr(weave, "HERE", tmp_path)
+    image = '![A ball.](figures/stack.svg "Which *way*?")'
+    assert "<figcaption>Which" in weave.markdown_to_html()(image)
+    (tmp_path / "moving").mkdir()
+    for name in ("stack.js", "more.js", "shared.js"):
+        (tmp_path / "moving" / name).write_text("")
+    (tmp_path / "moving/stack.html").write_text(
+        '<figure data-needs="facts">{{picture}}<p>{{caption}}</p></figure>'
+    )
+    html = weave.markdown_to_html()(image)
+    assert '<img src="data:' in html and "<p>Which <em>way</em>?</p>" in html
+    names = [file.name for file in weave.added("js")]
+    assert names == ["shared.js", "more.js", "stack.js"]
+    (tmp_path / "facts.json").write_text('{"a": "<b>"}\n')
+    assert weave.data(html) == (
+        '<script type="application/json" id="facts">'
+        '{"a": "\\u003cb>"}</script>'
+    )
+    line = re.sub(r'(!\[.*\]\()(\S+) "(.*)"\)', weave.still, image)
+    assert line.endswith(f"*Which *way*?* {weave.IT_MOVES}")
 
 
 def test_a_note_waits_for_its_picture(monkeypatch, tmp_path):
@@ -205,7 +245,7 @@ def test_all_links_lead_somewhere():
 
 
 def test_anchors_stay():
-    assert set(ANCHORS) <= set(PAGE.texts)
+    assert ANCHORS <= set(PAGE.texts)
 
 
 def test_nothing_is_loaded_from_elsewhere():
@@ -214,7 +254,7 @@ def test_nothing_is_loaded_from_elsewhere():
         for name, value in attributes.items():
             if name in loading or name == "href" and tag != "a":
                 assert value.startswith("data:") or name == "data-n", value
-    assert not re.search(r"@import|url\((?!#)", CSS)
+    assert not re.search(r"@import|url\((?!#)", STYLES)
     assert "default-src 'none'" in HTML
     assert len(HTML.encode()) < 1_500_000
 
@@ -548,13 +588,23 @@ def test_axe_finds_nothing(visit, width, scheme):
     assert len(found["passes"]) > 20
 
 
+def the_moving_figure(page):
+    """Bring the figure into view, where it begins."""
+    page.locator("#moving").scroll_into_view_if_needed()
+    expect(page.locator("#step")).to_be_visible()
+    return page
+
+
 def test_the_figure_moves_by_keyboard(visit):
-    page = visit()
+    page = the_moving_figure(visit())
     slider, number = page.locator("#step"), page.locator("#number")
-    shown = lambda: page.evaluate(
-        "[...document.querySelectorAll('#moving canvas')]"
-        ".map((canvas) => canvas.toDataURL())"
-    )
+
+    def shown():
+        return page.evaluate(
+            "[...document.querySelectorAll('#moving canvas')]"
+            ".map((canvas) => canvas.toDataURL())"
+        )
+
     slider.focus()
     page.keyboard.press("Home")
     assert number.inner_text() == "1 of 200"
@@ -574,7 +624,7 @@ def test_the_figure_moves_by_keyboard(visit):
 
 
 def test_the_film_plays_and_stops(visit):
-    page = visit()
+    page = the_moving_figure(visit())
     play, number = page.locator("#play"), page.locator("#number")
     page.locator("#step").fill("197")
     play.focus()
@@ -586,7 +636,8 @@ def test_the_film_plays_and_stops(visit):
 
 def test_the_figure_shows_what_game_returns(visit):
     """The page works the observations out by itself: bit for bit the same."""
-    stacks = visit().evaluate("""moving.steps.map((_, i) =>
+    page = the_moving_figure(visit())
+    stacks = page.evaluate("""moving.steps.map((_, i) =>
         moving.stack(i).map((p) => btoa(String.fromCharCode(...p))))""")
     for stack, (obs_4, *_) in zip(stacks, replayed(), strict=True):
         assert b"".join(map(base64.b64decode, stack)) == obs_4.tobytes()

@@ -11,6 +11,12 @@ that belongs to no line of code. Each part of it begins with a comment that
 says where it goes: `<!-- inside: the-stack -->` under the first prose of that
 section, `<!-- after: the-stack -->` behind its code, and with `if agent.webp`
 at the end only if there is that file. `{{name}}` in it is a measured number.
+
+A picture `figures/NAME.svg` moves in the browser if there is `NAME.html` in
+`page/moving`: that stands in its place, with `{{picture}}` and `{{caption}}`
+in it. All `*.css` and `*.js` of that folder come along, `shared.js` first, and
+`data-needs="recording"` in a figure brings along `page/recording.json`, as
+`<script type="application/json" id="recording">`.
 """
 
 import ast
@@ -33,13 +39,15 @@ from pygments.lexers import PythonLexer
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 DOCS = ROOT / "docs"
+RESULTS = ROOT / "measure/results"
 MEASURED = [
-    "page/facts.json", "measure/results/differences.json",
-    "measure/results/benchmark.json", "measure/results/chaos.json",
+    HERE / "facts.json",
+    RESULTS / "differences.json",
+    RESULTS / "benchmark.json",
+    RESULTS / "chaos.json",
 ]
 NOTES = "inside", "after"
-MOVING = "figures/moving.svg"  # in a browser, the figure to move instead
-IT_MOVES = "\n\n(In [docs/index.html](docs/index.html) it moves.)"
+IT_MOVES = "(In [docs/index.html](docs/index.html) it moves.)"
 LARGEST = 600_000  # bytes of a picture that index.html takes in
 
 
@@ -88,7 +96,7 @@ def blocks(source):
             first = min(n.lineno for n in [node, *node.decorator_list])
             kinds[first : doc.lineno] = ["head"] * (doc.lineno - first)
             starts.add(first)
-    for row, (kind, line) in enumerate(zip(kinds, lines)):
+    for row, (kind, line) in enumerate(zip(kinds, lines, strict=True)):
         if kind == "prose":
             fenced ^= line.startswith("```")
             if line.startswith("#") and not fenced:
@@ -103,12 +111,11 @@ def blocks(source):
 
 def notes():
     """Return `{(kind, slug): [Markdown, ...]}` of `notes.md`."""
-    files = map(ROOT.joinpath, MEASURED)
-    facts = {file.stem: json.loads(file.read_text()) for file in files}
+    facts = {file.stem: json.loads(file.read_text()) for file in MEASURED}
     text = (HERE / "notes.md").read_text()
     text, found = fill(text, **facts, **facts["facts"]), {}
     parts = re.split(r"<!-- (\w+): (\S+)(?: if (\S+))? -->\n", text)[1:]
-    for kind, place, needed, text in zip(*[iter(parts)] * 4):
+    for kind, place, needed, text in zip(*[iter(parts)] * 4, strict=True):
         if not needed or (DOCS / needed).exists():
             found.setdefault((kind, place), []).append(text.strip())
     return found
@@ -172,14 +179,45 @@ def markdown_page(source):
             text = block.text.strip()
             if block.kind != "prose":  # its paths start from docs/
                 text = re.sub(r"\]\((?!http|#)", "](docs/", text)
-                text = re.sub(r'(!\[.*\]\(\S+) "(.*)"\)', r"\1)\n\n*\2*", text)
-                text += IT_MOVES if MOVING in text else ""
+                text = re.sub(r'(!\[.*\]\()(\S+) "(.*)"\)', still, text)
             out.append(text)
     out.insert(1, "## Contents\n\n" + contents(told))
     return "\n\n".join(out) + "\n"
 
 
+def still(image):
+    """A picture with its caption below it, and whether it moves elsewhere."""
+    start, path, caption = image.groups()
+    moves = f" {IT_MOVES}" if moving(path) else ""
+    return f"{start}{path})\n\n*{caption}*{moves}"
+
+
 # HTML
+
+
+def moving(path):
+    """The file of the figure that moves in the place of a picture, or None."""
+    file = HERE / "moving" / f"{Path(path).stem}.html"
+    return file if "figures/" in path and file.exists() else None
+
+
+def added(kind):
+    """The moving figures' files of a kind, what they share first."""
+    files = (HERE / "moving").glob(f"*.{kind}")
+    return sorted(files, key=lambda file: (file.stem != "shared", file.name))
+
+
+def data(html):
+    """The data files that figures in `html` need, for scripts to read."""
+    needed = " ".join(re.findall(r'data-needs="([^"]*)"', html))
+    out = []
+    for name in sorted(set(needed.split())):
+        text = (HERE / f"{name}.json").read_text().strip()
+        text = text.replace("<", "\\u003c")
+        out.append(
+            f'<script type="application/json" id="{name}">{text}</script>'
+        )
+    return "\n".join(out)
 
 
 def highlight(source, names=()):
@@ -224,7 +262,9 @@ def markdown_to_html():
 
     def html(text):
         tokens, labels = md.parse(text), []
-        for before, token, behind in zip(tokens, tokens[1:], tokens[2:]):
+        for before, token, behind in zip(
+            tokens, tokens[1:], tokens[2:], strict=False
+        ):
             if before.type == "heading_open":
                 anchor = slug(token.content)
                 before.attrSet("id", anchor)
@@ -253,8 +293,8 @@ def figure(image, to_html):
     picture = f'<img src="{source}" alt="{alt}">'
     if len(data) > LARGEST:
         picture = f'<a href="{path}">{alt}</a>'
-    if path == MOVING:
-        page = (HERE / "moving.html").read_text()
+    if moving(path):
+        page = moving(path).read_text()
         return fill(page, picture=picture, caption=caption)
     caption = f"<figcaption>{caption}</figcaption>"
     return f'<figure class="{Path(path).stem}">{picture}{caption}</figure>\n'
@@ -307,18 +347,19 @@ def html_page(source):
         head = " head" * ("head" in kinds) + " bare" * (kinds[0] == "head")
         return f'<div class="row{head}">{html}</div>'
 
-    page = {
-        name: (HERE / f"page.{name}").read_text()
-        for name in ["html", "css", "js"]
-    }
+    main = "\n".join(map(as_html, rows(told)))
+    styles = [HERE / "page.css", *added("css")]
+    scripts = [HERE / "page.js", *added("js")]
     return fill(
-        page["html"],
+        (HERE / "page.html").read_text(),
         title=re.search("^# (.+)", told[0].text, re.M)[1],
-        style=page["css"],
-        script=page["js"],
-        main="\n".join(map(as_html, rows(told))),
-        recording=(HERE / "recording.json").read_text().strip(),
+        style="".join(file.read_text() for file in styles),
+        main=main,
+        data=data(main),
         source=json.dumps(source).replace("<", "\\u003c"),
+        scripts="\n".join(
+            f"<script>\n{file.read_text()}</script>" for file in scripts
+        ),
     )
 
 
