@@ -56,14 +56,14 @@ function shrink(gray) {
   });
 }
 
-function load({ rgb, gray, steps, frames }) {
+// One step after the other, as it is played.
+function* stepsOf({ rgb, gray, steps, frames }) {
   const screens = unpack(frames), start = screens.next().value;
   const brightness = (screen) => screen.map((colour) => gray[colour]);
-  const first = shrink(brightness(start));
+  const first = shrink(brightness(start)), colours = rgb.map(packed);
   let before = -1; // the step that ended the episode before
-  return steps.map(([action, shown, reward, lives, done], i) => {
-    const step = { action, reward, lives, done, before, first };
-    step.colours = rgb.map(packed);
+  for (const [i, [action, shown, reward, lives, done]] of steps.entries()) {
+    const step = { action, reward, lives, done, before, first, colours };
     step.frames = Array.from({ length: shown }, () => screens.next().value);
     if (done) {
       screens.next();
@@ -74,8 +74,8 @@ function load({ rgb, gray, steps, frames }) {
     step.brighter = () => step.kept.reduce(
       (a, b) => a.map((v, i) => Math.max(v, b[i])));
     step.picture = () => (step.small ??= shrink(step.brighter()));
-    return step;
-  });
+    yield step;
+  }
 }
 
 function stackOf(steps, i) {
@@ -122,7 +122,7 @@ function look(step, near, last) {
 
 // All steps of the recording, unpacked when they are first asked for.
 let steps = null;
-const recording = () => (steps ??= load(read("recording")));
+const recording = () => (steps ??= [...stepsOf(read("recording"))]);
 
 // Begin once, when the reader comes near the element or moves into it.
 function whenNear(element, begin) {
@@ -150,5 +150,5 @@ function whileSeen(element, report) {
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 return { ACTIONS, GRAYS, HEIGHT, SIZE, WIDTH, calm, look, paint, recording,
-  stackOf, whenNear, whileSeen };
+  stackOf, stepsOf, whenNear, whileSeen };
 })();
