@@ -1,5 +1,4 @@
 "use strict";
-document.documentElement.classList.add("js");
 const $ = (id) => document.getElementById(id);
 const read = (id) => JSON.parse($(id).textContent);
 
@@ -13,10 +12,8 @@ function reachable() {
 addEventListener("resize", reachable);
 reachable();
 
-// Copy the module.
-$("copy").hidden = false;
-$("copy").addEventListener("click", async () => {
-  const text = read("source");
+// Copy the module, or a command.
+async function copy(text, button) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
@@ -26,13 +23,22 @@ $("copy").addEventListener("click", async () => {
     document.execCommand("copy");
     area.remove();
   }
-  const label = '<span> game.py</span>';
-  $("copy").innerHTML = "Copied" + label;
-  setTimeout(() => { $("copy").innerHTML = "Copy" + label; }, 1500);
-});
+  const label = button.firstChild;
+  label.textContent = "Copied";
+  setTimeout(() => { label.textContent = "Copy"; }, 1500);
+}
+$("copy").hidden = false;
+$("copy").addEventListener("click", () => copy(read("source"), $("copy")));
+for (const box of document.querySelectorAll(".top pre")) {
+  const text = box.textContent.trim(), button = document.createElement("button");
+  button.type = "button";
+  button.textContent = "Copy";
+  button.addEventListener("click", () => copy(text, button));
+  box.append(button);
+}
 
-// A click on one of the module's names shows its other places.
-// The prose has a name of its own for an observation.
+// Names: the first click leads to where a name is defined, and from there to
+// its uses. The prose has a name of its own for an observation.
 const places = new Map([["obs_4", []]]);
 const nameOf = ({ textContent }) =>
   textContent.replace(/[([].*/, "").split(".").pop();
@@ -40,42 +46,122 @@ for (const part of document.querySelectorAll(".code .own")) {
   const name = part.textContent;
   if (!places.has(name)) places.set(name, []);
 }
-for (const part of document.querySelectorAll(".own, :not(pre) > code")) {
-  const name = nameOf(part);
-  if (!places.has(name) || part.closest("a")) continue;
-  part.classList.add("own");
-  places.get(name).push(part);
-}
-function show(name) {
-  for (const old of document.querySelectorAll(".hit")) {
-    old.classList.remove("hit");
+for (const part of document.querySelectorAll(".own, main :not(pre) > code")) {
+  const name = nameOf(part), list = places.get(name);
+  if (!list || part.closest("a")) continue;
+  // By keyboard: each class and function where it is defined, and the first
+  // mention of a name in a piece of prose.
+  const prose = part.matches("code") && part.closest("[data-lines], .note, .top");
+  const mentioned = prose && list.some((one) => prose.contains(one));
+  if (part.matches(".nc.def, .nf.def, .fm.def") || prose && !mentioned) {
+    part.tabIndex = 0;
+    part.setAttribute("role", "button");
   }
-  $("found").hidden = !name;
-  if (!name) return;
-  const all = places.get(name);
-  for (const part of all) part.classList.add("hit");
-  const times = all.length === 1 ? "1 place" : `${all.length} places`;
-  $("found").innerHTML = `<span><code></code> ${times}</span>
+  part.classList.add("own");
+  list.push(part);
+}
+
+// The last definition above, since names in functions mean the nearest one;
+// what is first used and then defined has it below.
+function definitionOf(name, part) {
+  const all = places.get(name).filter((one) => one.matches(".def"));
+  const wide = all.filter((one) => one.matches(".nc, .nf, .fm"));
+  const above = all.filter((one) => one === part ||
+    one.compareDocumentPosition(part) & Node.DOCUMENT_POSITION_FOLLOWING);
+  return wide[0] ?? above.pop() ?? all[0];
+}
+
+let from = null; // where the reader came from
+function show(part) {
+  for (const old of document.querySelectorAll(".hit, .here")) {
+    old.classList.remove("hit", "here");
+  }
+  $("found").hidden = !part;
+  if (!part) return;
+  const name = nameOf(part), all = places.get(name);
+  const home = definitionOf(name, part);
+  const uses = all.filter((one) => !one.matches(".def")).length;
+  for (const one of all) one.classList.add("hit");
+  $("found").innerHTML = `<span><code></code> ${uses}
+      ${uses === 1 ? "use" : "uses"}</span>
     <button type="button" aria-label="previous place">↑</button>
     <button type="button" aria-label="next place">↓</button>
+    <button type="button">Back</button>
     <button type="button" aria-label="stop showing">×</button>`;
   $("found").querySelector("code").textContent = name;
-  const [up, down, stop] = $("found").querySelectorAll("button");
-  const middle = (part) => part.getBoundingClientRect().top - innerHeight / 2;
-  const go = (part) => part && part.scrollIntoView({ block: "center" });
-  up.onclick = () => go(all.filter((part) => middle(part) < -20).pop());
-  down.onclick = () => go(all.find((part) => middle(part) > 20));
+  const [up, down, back, stop] = $("found").querySelectorAll("button");
+  let at = part;
+  const go = (one) => {
+    if (!one) return;
+    at.classList.remove("here");
+    at = one;
+    at.classList.add("here");
+    const folded = at.closest("details");
+    if (folded) folded.open = true;
+    at.scrollIntoView({ block: "center" });
+  };
+  up.onclick = () => go(all[all.indexOf(at) - 1] ?? all[all.length - 1]);
+  down.onclick = () => go(all[all.indexOf(at) + 1] ?? all[0]);
+  back.hidden = !home || home === part;
+  back.onclick = () => {
+    go(part);
+    show(null);
+    if (part.tabIndex === 0) part.focus({ preventScroll: true });
+  };
   stop.onclick = () => show(null);
+  go(home ?? part);
+  from = part;
+}
+function leave() {
+  show(null);
+  if (from?.tabIndex === 0) from.focus({ preventScroll: true });
 }
 document.addEventListener("click", (event) => {
   const part = event.target.closest(".own");
   if (!part || String(getSelection())) return;
-  const name = nameOf(part);
-  show(part.classList.contains("hit") ? null : name);
+  show(part.matches(".here") ? null : part);
 });
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape") show(null);
+  const part = event.target.closest?.(".own");
+  if (event.key === "Escape" && !$("found").hidden) leave();
+  if (event.key !== "Enter" || !part) return;
+  event.preventDefault();
+  show(part);
+  $("found").querySelector("button").focus({ preventScroll: true });
 });
+
+// The section that is read now, in the bar and in the contents.
+const headings = [...document.querySelectorAll("main :is(h2, h3)[id]")];
+function locate() {
+  const above = headings.filter((one) =>
+    one.getBoundingClientRect().top < innerHeight / 3);
+  const now = above.pop();
+  document.documentElement.classList.toggle("reading", Boolean(now));
+  $("here").hidden = !now;
+  if (!now || $("here").hash === `#${now.id}`) return;
+  $("here").href = `#${now.id}`;
+  $("here").textContent = now.textContent;
+  $("contents").querySelector("[aria-current]")?.removeAttribute(
+    "aria-current");
+  const link = $("contents").querySelector(`[href="#${CSS.escape(now.id)}"]`);
+  if (!link) return;
+  link.setAttribute("aria-current", "true");
+  if (getComputedStyle($("contents")).position === "fixed") {
+    const box = $("contents"), middle = link.offsetTop - box.clientHeight / 2;
+    box.scrollTop = middle;
+  }
+}
+let asked = false;
+addEventListener("scroll", () => {
+  if (!asked) {
+    requestAnimationFrame(() => {
+      asked = false;
+      locate();
+    });
+  }
+  asked = true;
+}, { passive: true });
+locate();
 
 // A film can be stopped, and stands still for who wants less motion.
 for (const film of document.querySelectorAll("figure.agent img")) {

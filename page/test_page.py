@@ -305,13 +305,9 @@ def test_every_token_has_a_colour_of_the_palette():
     rules = re.findall(r"^(\.[\w, .]+) { color: var\(--(\w+)\); }", CSS, re.M)
     assert {name for _, name in rules} <= set(palette(CSS))
     named = {css.strip(". ") for rule, _ in rules for css in rule.split(",")}
-    used = {
-        name
-        for tag, a in PAGE.tags
-        if tag == "span"
-        for name in a.get("class", "").split()
-    }
-    assert used - named <= {"n", "o", "p", "own", "w", "nn", "tools", "stage"}
+    code = "".join(re.findall(r"<pre>.*?</pre>", HTML, re.S))
+    used = " ".join(re.findall(r'<span class="([^"]*)"', code)).split()
+    assert set(used) - named <= {"n", "own", "def"}
 
 
 # The facts
@@ -522,7 +518,7 @@ SCHEMES = pytest.mark.parametrize("scheme", ["light", "dark"])
 
 
 @SCHEMES
-@pytest.mark.parametrize("width", [360, 768, 899, 900, 1280, 1920])
+@pytest.mark.parametrize("width", [360, 768, 1239, 1240, 1920])
 def test_widths(visit, width, scheme):
     page = visit(width, scheme)
     assert page.evaluate("document.documentElement.scrollWidth") == width
@@ -533,7 +529,7 @@ def test_widths(visit, width, scheme):
         for side in ("prose", "code")
     ]
     beside = code["x"] >= prose["x"] + prose["width"]
-    assert beside == (width >= 900)
+    assert beside == (width >= 1240)
     sizes = page.evaluate("""() => ["p", "li", "pre"].map((tag) =>
         [...document.querySelectorAll(`.row ${tag}, .note ${tag}`)]
         .filter((e) => !e.closest("nav, figure"))
@@ -673,27 +669,72 @@ def test_copying_the_module(visit):
         writeText: async (text) => { window.copied = text; } } })""")
     page.locator("#copy").click()
     assert page.evaluate("copied") == SOURCE
-    page.locator("#L40, #L41").first.click(click_count=3)
+    page.locator(".row.head pre").nth(1).click(click_count=3)
     text = page.evaluate("String(getSelection())")
     assert not re.match(r"\s*\d", text)  # line numbers aren't copied
 
 
-def test_a_click_shows_a_names_other_places(visit):
+def test_a_name_leads_to_its_definition_and_then_to_its_uses(visit):
     page = visit()
-    page.locator(".code .own", has_text=re.compile("^require$")).first.click()
-    hits = page.locator(".hit")
-    assert hits.count() >= 3
-    assert set(hits.all_inner_texts()) <= {"require", "require()"}
-    assert f"{hits.count()} places" in page.locator("#found").inner_text()
-    page.keyboard.press("Escape")
-    assert hits.count() == 0
+    used = page.locator(".code .own:not(.def)", has_text=re.compile("^Game$"))
+    used.first.click()
+    hits, found = page.locator(".hit"), page.locator("#found")
+    line = SOURCE.splitlines().index("class Game:") + 1
+    here = page.locator(".here")
+    assert here.evaluate("(e) => e.closest('[id]').id") == f"L{line}"
+    expect(here).to_be_in_viewport()
+    uses = hits.count() - page.locator(".hit.def").count()
+    assert f"Game {uses} uses" in " ".join(found.inner_text().split())
+    found.locator("[aria-label^=next]").click()
+    assert here.evaluate("(e) => e.closest('[id]')?.id") != f"L{line}"
+    found.get_by_text("Back").click()
+    assert not found.is_visible() and hits.count() == 0
+    expect(used.first).to_be_in_viewport()
     page.locator(":not(pre) > code", has_text="obs_4[").first.click()
     assert hits.count() >= 5
 
 
+def test_names_by_keyboard(visit):
+    page = visit()
+    name = page.locator(".prose code.own[tabindex]").first
+    name.focus()
+    page.keyboard.press("Enter")
+    found = page.locator("#found")
+    assert found.is_visible()
+    expect(page.locator(".here")).to_be_in_viewport()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Escape")
+    assert not found.is_visible()
+    expect(name).to_be_focused()
+
+
+def test_line_numbers_are_links(visit):
+    page = visit()
+    number = page.locator(".row.head .code [data-n]").first
+    number.click()
+    line = f"#L{number.get_attribute('data-n')}"
+    assert page.evaluate("location.hash") == line
+    background = page.locator(line).evaluate(
+        "(e) => getComputedStyle(e).backgroundColor"
+    )
+    assert background == "rgb(255, 223, 133)"
+
+
+def test_the_section_that_is_read(visit):
+    page = visit(1920)
+    assert page.locator("#here").is_hidden()
+    page.locator("#the-stack").evaluate("(e) => e.scrollIntoView()")
+    expect(page.locator("#here")).to_have_text("The stack")
+    now = page.locator("nav [aria-current]")
+    expect(now).to_have_text("The stack")
+    expect(now).to_be_in_viewport()
+
+
 def test_without_javascript(visit):
     page = visit(java_script_enabled=False)
-    assert page.locator(".still img").is_visible()
+    stills = page.locator(".still img").all()
+    assert len(stills) >= 2 and all(one.is_visible() for one in stills)
     assert not page.locator("#step").is_visible()
     assert not page.locator("#copy").is_visible()
     assert page.locator(".code pre").last.is_visible()
@@ -703,8 +744,10 @@ def test_without_javascript(visit):
 def test_print(visit):
     page = visit(794, "dark")
     page.emulate_media(media="print", color_scheme="dark")
-    assert not page.locator(".bar").is_visible()
-    assert page.locator(".still img").is_visible()
+    for part in page.locator(".bar, nav, button").all():
+        assert not part.is_visible()
+    stills = page.locator(".still img").all()
+    assert len(stills) >= 2 and all(one.is_visible() for one in stills)
     assert page.evaluate("document.documentElement.scrollWidth") <= 794
     ink = page.evaluate("getComputedStyle(document.body).color")
     assert ink == "rgb(32, 30, 26)"

@@ -8,9 +8,10 @@ and `docs/index.html` for a browser.
 Docstrings and comments that fill a line are Markdown, everything else is code.
 Each source line comes out once and in order. `page/notes.md` holds the prose
 that belongs to no line of code. Each part of it begins with a comment that
-says where it goes: `<!-- inside: the-stack -->` under the first prose of that
-section, `<!-- after: the-stack -->` behind its code, and with `if agent.webp`
-at the end only if there is that file. `{{name}}` in it is a measured number.
+says where it goes: `<!-- first: breakout-annotated -->` under the title,
+`<!-- inside: the-stack -->` under the first prose of that section, and
+`<!-- after: the-stack -->` behind its code; with `if agent.webp` at the end
+only if there is that file. `{{name}}` in it is a measured number.
 
 A picture `figures/NAME.svg` moves in the browser if there is `NAME.html` in
 `page/moving`: that stands in its place, with `{{picture}}` and `{{caption}}`
@@ -29,12 +30,12 @@ import tokenize
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
+from math import ceil
 from pathlib import Path
 
-import pygments
 from markdown_it import MarkdownIt
-from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
+from pygments.token import STANDARD_TYPES, Name
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -46,8 +47,14 @@ MEASURED = [
     RESULTS / "benchmark.json",
     RESULTS / "chaos.json",
 ]
-NOTES = "inside", "after"
+NOTES = "first", "inside", "after"
+IMAGE = r'(!\[.*\]\()(\S+) "(.*)"\)'
+FILE = r"(?<!\[)`([\w/]+\.(?:py|md|txt|json))`(?!\])"  # that is named
 IT_MOVES = "(In [docs/index.html](docs/index.html) it moves.)"
+DESCRIPTION = (
+    "Atari preprocessing for DQN and PPO, explained line by line: frame skip, "
+    "maximum, 84×84 gray, frame stack, lost lives, and many games at once."
+)
 LARGEST = 600_000  # bytes of a picture that index.html takes in
 
 
@@ -59,7 +66,8 @@ class Block:
     """Lines of one kind, from line `row` of the source on.
 
     The kind is "prose", "code", or "head" for the first lines of a class or
-    function that has a docstring; "inside" or "after" for a note.
+    function that has a docstring; "first", "inside" or "after" for a note;
+    or "contents".
     """
 
     kind: str
@@ -69,13 +77,14 @@ class Block:
     text = property(lambda self: "\n".join(self.lines))
     end = property(lambda self: self.row + len(self.lines))
     is_code = property(lambda self: self.kind in ("code", "head"))
+    is_title = property(lambda self: self.text.strip().startswith("# "))
 
 
 def blocks(source):
     """Return the source as a list of blocks, in order.
 
-    A heading begins a new one. Blank lines are kept inside a block and
-    dropped between two.
+    A heading begins a new one, and so does what follows the title. Blank
+    lines are kept inside a block and dropped between two.
     """
     lines = ["", *source.splitlines()]  # the first is number 1
     kinds = ["code" if line.strip() else "" for line in lines]
@@ -97,11 +106,11 @@ def blocks(source):
             kinds[first : doc.lineno] = ["head"] * (doc.lineno - first)
             starts.add(first)
     for row, (kind, line) in enumerate(zip(kinds, lines, strict=True)):
+        last = found[-1] if found else Block("", 0, [])
         if kind == "prose":
             fenced ^= line.startswith("```")
-            if line.startswith("#") and not fenced:
+            if line and (last.is_title or line[0] == "#" and not fenced):
                 starts.add(row)
-        last = found[-1] if found else Block("", 0, [])
         if kind == last.kind and not (row in starts and any(last.lines)):
             last.lines += [""] * (row - last.end) + [line]
         elif kind:
@@ -133,8 +142,8 @@ def slug(title):
 
 
 def story(source):
-    """Return the source's blocks with the notes between them."""
-    told, extra, here = [], notes(), None
+    """Return the source's blocks with the notes and contents between them."""
+    told, extra, here, listed = [], notes(), None, Block("contents", 0, [])
 
     def note(kind):
         if (kind, here) in extra:
@@ -147,20 +156,21 @@ def story(source):
             note("after")
             here = slug(heading[1])
         told.append(block)
+        if block.is_title:
+            note("first")
+            continue
+        if listed not in told:
+            told.append(listed)
         note("inside")
     note("after")
     if extra:
         raise SystemExit(f"notes.md: no section for {list(extra)}")
-    return told
-
-
-def contents(told):
-    """A list of links to all headings below the title."""
     text = "\n".join(block.text for block in told if not block.is_code)
-    return "\n".join(
+    listed.lines = [
         f"{'  ' * (len(marks) - 2)}- [{title}](#{slug(title)})"
         for marks, title in re.findall(r"^(##+) +(.+)", text, re.M)
-    )
+    ]
+    return told
 
 
 # Markdown
@@ -177,11 +187,14 @@ def markdown_page(source):
             continue
         for block in group:
             text = block.text.strip()
-            if block.kind != "prose":  # its paths start from docs/
+            if block.kind == "contents":
+                text = f"## Contents\n\n{text}"
+            elif block.kind != "prose":  # its paths start from docs/
+                text = re.sub(FILE, link_to_file, text)
                 text = re.sub(r"\]\((?!http|#)", "](docs/", text)
-                text = re.sub(r'(!\[.*\]\()(\S+) "(.*)"\)', still, text)
+                text = text.replace("](docs/../", "](")
+                text = re.sub(IMAGE, still, text)
             out.append(text)
-    out.insert(1, "## Contents\n\n" + contents(told))
     return "\n\n".join(out) + "\n"
 
 
@@ -190,6 +203,12 @@ def still(image):
     start, path, caption = image.groups()
     moves = f" {IT_MOVES}" if moving(path) else ""
     return f"{start}{path})\n\n*{caption}*{moves}"
+
+
+def link_to_file(name):
+    """A link to a file of the repository, as seen from `docs`."""
+    there = (ROOT / name[1]).is_file()
+    return f"[{name[0]}](../{name[1]})" if there else name[0]
 
 
 # HTML
@@ -220,32 +239,55 @@ def data(html):
     return "\n".join(out)
 
 
-def highlight(source, names=()):
-    """The source's lines as HTML; those of `names` have the class `own`."""
-
-    def own(name):
-        kind = f"{name[1]} own" if name[2] in names else name[1]
-        return f'<span class="{kind}">{name[2]}<'
-
-    form = HtmlFormatter(nowrap=True)
-    html = pygments.highlight(source, PythonLexer(stripnl=False), form)
-    return re.sub(r'<span class="(n\w*)">(\w+)<', own, html).split("\n")
-
-
-def own_names(source):
-    """The names that the module itself gives to something."""
-    names = set()
+def definitions(source):
+    """Where the module itself gives a name to something: `{(row, col)}`."""
+    lines, found = source.splitlines(), set()
     for node in ast.walk(ast.parse(source)):
         match node:
-            case (
-                ast.ClassDef(name=name)
-                | ast.FunctionDef(name=name)
-                | ast.arg(arg=name)
-                | ast.Name(id=name, ctx=ast.Store())
-                | ast.Attribute(attr=name, ctx=ast.Store())
-            ):
-                names.add(name)
-    return {name for name in names if len(name) > 1} - {"self"}
+            case ast.ClassDef():
+                place = node.lineno, node.col_offset + len("class ")
+            case ast.FunctionDef():
+                place = node.lineno, node.col_offset + len("def ")
+            case ast.arg() | ast.Name(ctx=ast.Store()):
+                place = node.lineno, node.col_offset
+            case ast.Attribute(ctx=ast.Store(), attr=name):
+                bytes_before = node.end_col_offset - len(name)
+                place = node.end_lineno, bytes_before
+            case _:
+                continue
+        row, col = place  # columns count bytes
+        found.add((row, len(lines[row - 1].encode()[:col].decode())))
+    return found
+
+
+def highlight(source, places=()):
+    """The source's lines as HTML.
+
+    Names that are defined at `places` have the class `own`, and `def` there.
+    """
+    rows, col, own = [""], 0, set()
+    tokens = list(PythonLexer(stripnl=False).get_tokens(source))
+    for mark in (False, True):  # what has a name, then the lines
+        rows, col = [""], 0
+        for kind, text in tokens:
+            css = STANDARD_TYPES.get(kind) or STANDARD_TYPES[kind.parent]
+            if kind in Name and len(text) > 1 and text != "self":
+                is_def = (len(rows), col) in places
+                if is_def:
+                    own.add(text)
+                css += " own" * (text in own) + " def" * is_def
+            for i, part in enumerate(text.split("\n")):
+                if i:
+                    rows.append("")
+                    col = 0
+                col += len(part)
+                if mark and part:
+                    plain = css in ("", "n", "nn", "o", "p", "w")
+                    html = escape(part, quote=False)
+                    rows[-1] += (
+                        html if plain else f'<span class="{css}">{html}</span>'
+                    )
+    return rows
 
 
 def markdown_to_html():
@@ -254,10 +296,20 @@ def markdown_to_html():
     md.options["highlight"] = lambda code, language, _: (
         "\n".join(highlight(code)) if language == "python" else ""
     )
+
+    def code(tokens, i, *_):
+        name = re.fullmatch(FILE, f"`{tokens[i].content}`")
+        html = f"<code>{escape(tokens[i].content)}</code>"
+        linked = any(t.type == "link_open" for t in tokens[:i])
+        if linked or not name or not (ROOT / name[1]).is_file():
+            return html
+        return f'<a href="../{name[1]}">{html}</a>'
+
     md.renderer.rules |= {
         "table_open": lambda *_: '<div class="wide"><table>\n',
         "table_close": lambda *_: "</table></div>\n",
         "image": lambda tokens, i, *_: figure(tokens[i], md.renderInline),
+        "code_inline": code,
     }
 
     def html(text):
@@ -274,11 +326,12 @@ def markdown_to_html():
                 labels.clear()
             elif before.type == "th_open":
                 labels.append(token.content.replace("`", ""))
-            elif before.type == "td_open":  # told in each cell on a phone
+            elif before.type == "td_open":  # shown in each cell on a phone
                 before.attrSet("data-label", labels[0])
                 labels.append(labels.pop(0))
             elif token.type == "inline" and token.content.startswith("!["):
-                before.hidden = behind.hidden = True  # figures, no paragraph
+                before.tag = behind.tag = "div"  # figures, no paragraph
+                before.attrSet("class", "figures")
         return md.renderer.render(tokens, md.options, {})
 
     return html
@@ -287,11 +340,11 @@ def markdown_to_html():
 def figure(image, to_html):
     path, alt = image.attrs["src"], escape(image.content)
     caption = to_html(image.attrs.get("title", ""))
-    data = (DOCS / path).read_bytes()
+    content = (DOCS / path).read_bytes()
     kind = Path(path).suffix[1:].replace("svg", "svg+xml")
-    source = f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
+    source = f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
     picture = f'<img src="{source}" alt="{alt}">'
-    if len(data) > LARGEST:
+    if len(content) > LARGEST:
         picture = f'<a href="{path}">{alt}</a>'
     if moving(path):
         page = moving(path).read_text()
@@ -306,53 +359,164 @@ def rows(told):
     for block in told:
         kinds = [] if full else [one.kind for one in found[-1]]
         again = block.kind == "head" and "head" in kinds
-        if not kinds or again or block.kind == "after":
+        alone = block.is_title or block.kind in ("first", "after", "contents")
+        if not kinds or again or alone:
             found.append([])
         found[-1].append(block)
-        alone = found[-1][0].kind in NOTES or block.row == 1
         full = alone or block.kind == "code"
     return found
 
 
+# How things are laid out. Side by side with code, a line of prose has about 62
+# characters, and prose much longer than its code would leave a hole beside it:
+# it is set in two columns above the code instead.
+LINE, CODE_LINE, GAP = 27, 20, 12  # pixels
+ACROSS = 62  # characters
+HOLE = 150  # pixels, beside an essay
+BESIDE = 250  # beside a docstring, which stays nearer to its code
+
+
+def height(blocks):
+    """About how high the blocks are, in pixels, in the column of their own."""
+    pixels = 0
+    for block in blocks:
+        if block.is_code:
+            pixels += CODE_LINE * len(block.lines)
+            continue
+        for part in re.split(r"\n\s*\n|\n(?= *[-|#])", block.text.strip()):
+            if part.startswith("```"):
+                pixels += CODE_LINE * part.count("\n") + GAP
+            elif part.startswith("!["):
+                pixels += height_of_picture(re.match(IMAGE, part, re.S))
+            elif part.startswith("#"):
+                pixels += 2 * LINE
+            elif part:
+                pixels += LINE * ceil(len(part) / ACROSS)
+                pixels += GAP * (part[0] not in "-|")
+    return pixels
+
+
+def height_of_picture(image, across=560):
+    """How high a picture of `docs/figures` is with its caption."""
+    size = re.search(
+        r'viewBox="0 0 (\d+) (\d+)"', (DOCS / image[2]).read_text()
+    )
+    width, pixels = map(int, size.groups())
+    return pixels * across // width + LINE * ceil(len(image[3]) / ACROSS)
+
+
+def laid_out(row):
+    """Cut a row into parts, each with the way in which it is laid out.
+
+    "beside" is prose on the left and code on the right, "spread" is prose over
+    both columns, "pair" is prose with a picture at its right, "strip" is code
+    over both columns.
+    """
+    if row[0].kind in NOTES:
+        return [("note", row[:1])] + (laid_out(row[1:]) if row[1:] else [])
+    if row[0].kind == "contents":
+        return [("contents", row)]
+    is_doc = [block.kind in ("head", "code") for block in row]
+    first = is_doc.index(True) if True in is_doc else len(row)
+    essay = [block for block in row[:first] if block.kind == "prose"]
+    figures = [block for block in row[:first] if block.kind == "inside"]
+    rest, parts = row[first:], []
+    if not rest:
+        parts.append(("spread", essay))
+        return parts + [("note", [block]) for block in figures]
+    code = [block for block in rest if block.is_code]
+    docstring = [block for block in rest if not block.is_code]
+    if figures:
+        image = re.fullmatch(IMAGE, figures[0].text)
+        pair = image and not moving(image[2])
+        if pair and abs(height(essay) - height(figures)) < 2 * HOLE:
+            parts.append(("pair", essay + figures))
+        else:
+            parts += [("spread", essay), ("note", figures)]
+        essay = []
+    elif essay and height(essay + docstring) > height(code) + HOLE:
+        parts.append(("spread", essay))
+        essay = []
+    if height(docstring) > height(code) + BESIDE:
+        parts += [("spread", essay)] if essay else []
+        parts += [("strip", rest[:1]), ("spread", docstring)]
+        essay, rest = [], rest[2:]
+    if essay + rest:
+        parts.append(("beside", essay + rest))
+    return parts
+
+
 def html_page(source):
     to_html, told = markdown_to_html(), story(source)
-    lines = ["", *highlight(source, own_names(source))]
-    nav = f"<p>Contents</p>\n{to_html(contents(told))}"
-    nav = f'<nav id="contents" aria-label="Contents">{nav}</nav>'
+    lines = ["", *highlight(source, definitions(source))]
+    plain = ["", *source.splitlines()]
+
+    def code_line(i):
+        indent = len(plain[i]) - len(plain[i].lstrip())
+        style = f' style="--i:{indent}"' if indent else ""
+        number = f'<a href="#L{i}" data-n="{i}" tabindex="-1"></a>'
+        return f'<span id="L{i}"{style}>{number}{lines[i]}</span>'
 
     def cell(block):
         if block.is_code:
-            code = "\n".join(
-                f'<span id="L{i}" data-n="{i}">{lines[i]}</span>'
-                for i in range(block.row, block.end)
-            )
+            code = "\n".join(map(code_line, range(block.row, block.end)))
             return f"<pre><code>{code}</code></pre>"
         text = to_html(block.text)
         if block.kind != "prose":
             return text
         return f'<div data-lines="{block.row}-{block.end - 1}">{text}</div>'
 
-    def as_html(row):
+    def beside(row):
         """What comes before a docstring is `first`, the rest `second`."""
-        if row[0].kind in NOTES:
-            return f'<div class="note">{cell(row[0])}</div>'
         kinds, html, part = [block.kind for block in row], "", "first"
         for is_code, group in groupby(row, key=lambda block: block.is_code):
+            group = list(group)
             inner = "".join(map(cell, group))
+            if is_code and group[0].row == first_code:
+                count = f"{group[0].end - group[0].row} lines"
+                inner = (
+                    f"<details><summary>What it imports, {count}</summary>"
+                    f"{inner}</details>"
+                )
             side = "code" if is_code else "prose"
             html += f'<div class="{side} {part}">{inner}</div>\n'
             part = "second" if is_code else part  # only a head goes on
-        if row[0].row == 1:
-            html += f'<div class="nav first">{nav}</div>'
-        head = " head" * ("head" in kinds) + " bare" * (kinds[0] == "head")
-        return f'<div class="row{head}">{html}</div>'
+        if "head" not in kinds:
+            return f'<div class="row">{html}</div>'
+        lines = len(row[kinds.index("head")].lines)
+        bare = " bare" * (kinds[0] == "head")
+        return (
+            f'<div class="row head{bare}" style="--head:{lines}">{html}</div>'
+        )
 
-    main = "\n".join(map(as_html, rows(told)))
+    def as_html(kind, part):
+        inner = "".join(map(cell, part))
+        match kind:
+            case "beside":
+                return beside(part)
+            case "contents":
+                return (
+                    '<nav id="contents" aria-label="Contents">'
+                    f"<p>Contents</p>\n{inner}</nav>"
+                )
+            case "strip":
+                kind += " code"
+        return f'<div class="{kind}">{inner}</div>'
+
+    first_code = next(block.row for block in told if block.kind == "code")
+    title, *after = told
+    top = [title]
+    if after[0].kind == "first":
+        top.append(after.pop(0))
+    parts = [part for row in rows(after) for part in laid_out(row)]
+    main = f'<div class="top">{"".join(map(cell, top))}</div>\n'
+    main += "\n".join(as_html(*part) for part in parts)
     styles = [HERE / "page.css", *added("css")]
     scripts = [HERE / "page.js", *added("js")]
     return fill(
         (HERE / "page.html").read_text(),
-        title=re.search("^# (.+)", told[0].text, re.M)[1],
+        title=re.search("^# (.+)", title.text, re.M)[1],
+        description=DESCRIPTION,
         style="".join(file.read_text() for file in styles),
         main=main,
         data=data(main),
