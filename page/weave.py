@@ -454,7 +454,7 @@ def html_page(source):
     def code_line(i):
         indent = len(plain[i]) - len(plain[i].lstrip())
         style = f' style="--i:{indent}"' if indent else ""
-        number = f'<a href="#L{i}" data-n="{i}" tabindex="-1"></a>'
+        number = f'<a href="#L{i}" data-n="{i}" tabindex="-1" aria-hidden="true"></a>'
         return f'<span id="L{i}"{style}>{number}{lines[i]}</span>'
 
     def cell(block):
