@@ -96,8 +96,6 @@ function show(part) {
     at.classList.remove("here");
     at = one;
     at.classList.add("here");
-    const folded = at.closest("details");
-    if (folded) folded.open = true;
     at.scrollIntoView({ block: "center" });
   };
   up.onclick = () => go(all[all.indexOf(at) - 1] ?? all[all.length - 1]);

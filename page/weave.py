@@ -104,7 +104,7 @@ def blocks(source):
         if not isinstance(node, ast.Module):
             first = min(n.lineno for n in [node, *node.decorator_list])
             kinds[first : doc.lineno] = ["head"] * (doc.lineno - first)
-            starts.add(first)
+            starts |= {first, doc.end_lineno + 1}
     for row, (kind, line) in enumerate(zip(kinds, lines, strict=True)):
         last = found[-1] if found else Block("", 0, [])
         if kind == "prose":
@@ -142,11 +142,16 @@ def slug(title):
 
 
 def story(source):
-    """Return the source's blocks with the notes and contents between them."""
+    """Return the source's blocks with the notes between them.
+
+    The contents stand before the first note behind some code.
+    """
     told, extra, here, listed = [], notes(), None, Block("contents", 0, [])
 
     def note(kind):
         if (kind, here) in extra:
+            if kind == "after" and listed not in told:
+                told.append(listed)
             text = "\n\n".join(extra.pop((kind, here)))
             told.append(Block(kind, 0, text.splitlines()))
 
@@ -156,12 +161,7 @@ def story(source):
             note("after")
             here = slug(heading[1])
         told.append(block)
-        if block.is_title:
-            note("first")
-            continue
-        if listed not in told:
-            told.append(listed)
-        note("inside")
+        note("first" if block.is_title else "inside")
     note("after")
     if extra:
         raise SystemExit(f"notes.md: no section for {list(extra)}")
@@ -360,7 +360,8 @@ def rows(told):
         kinds = [] if full else [one.kind for one in found[-1]]
         again = block.kind == "head" and "head" in kinds
         alone = block.is_title or block.kind in ("first", "after", "contents")
-        if not kinds or again or alone:
+        section = kinds[-1:] == ["inside"] and block.kind == "prose"
+        if not kinds or again or alone or section:
             found.append([])
         found[-1].append(block)
         full = alone or block.kind == "code"
@@ -373,7 +374,8 @@ def rows(told):
 LINE, CODE_LINE, GAP = 27, 20, 12  # pixels
 ACROSS = 62  # characters
 HOLE = 150  # pixels, beside an essay
-BESIDE = 250  # beside a docstring, which stays nearer to its code
+BESIDE = 250  # beside one paragraph, or a docstring, which is near its code
+MOST = 14  # lines of code beside each other
 
 
 def height(blocks):
@@ -426,6 +428,8 @@ def laid_out(row):
         return parts + [("note", [block]) for block in figures]
     code = [block for block in rest if block.is_code]
     docstring = [block for block in rest if not block.is_code]
+    paragraphs = sum(block.text.strip().count("\n\n") for block in essay)
+    room = height(code) + (HOLE if paragraphs > 1 else BESIDE)
     if figures:
         image = re.fullmatch(IMAGE, figures[0].text)
         pair = image and not moving(image[2])
@@ -434,13 +438,18 @@ def laid_out(row):
         else:
             parts += [("spread", essay), ("note", figures)]
         essay = []
-    elif essay and height(essay + docstring) > height(code) + HOLE:
+    elif essay and height(essay + docstring) > room:
         parts.append(("spread", essay))
         essay = []
-    if height(docstring) > height(code) + BESIDE:
+    lines = sum(len(list(filter(None, block.lines))) for block in code)
+    too_much = height(docstring) > height(code) + BESIDE
+    if docstring and (too_much or lines > MOST):
         parts += [("spread", essay)] if essay else []
-        parts += [("strip", rest[:1]), ("spread", docstring)]
-        essay, rest = [], rest[2:]
+        parts.append(("strip", rest[:1]))
+        essay, rest = [], rest[1:]
+    if docstring and too_much:
+        parts.append(("spread", docstring))
+        rest = [block for block in rest if block.is_code]
     if essay + rest:
         parts.append(("beside", essay + rest))
     return parts
@@ -470,14 +479,7 @@ def html_page(source):
         """What comes before a docstring is `first`, the rest `second`."""
         kinds, html, part = [block.kind for block in row], "", "first"
         for is_code, group in groupby(row, key=lambda block: block.is_code):
-            group = list(group)
             inner = "".join(map(cell, group))
-            if is_code and group[0].row == first_code:
-                count = f"{group[0].end - group[0].row} lines"
-                inner = (
-                    f"<details><summary>What it imports, {count}</summary>"
-                    f"{inner}</details>"
-                )
             side = "code" if is_code else "prose"
             html += f'<div class="{side} {part}">{inner}</div>\n'
             part = "second" if is_code else part  # only a head goes on
@@ -501,9 +503,11 @@ def html_page(source):
                 )
             case "strip":
                 kind += " code"
+            case "pair":
+                *essay, picture = map(cell, part)
+                inner = f'<div>{"".join(essay)}</div>{picture}'
         return f'<div class="{kind}">{inner}</div>'
 
-    first_code = next(block.row for block in told if block.kind == "code")
     title, *after = told
     top = [title]
     if after[0].kind == "first":
