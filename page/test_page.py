@@ -18,10 +18,10 @@ import cv2
 import gymnasium as gym
 import numpy as np
 import pytest
-import weave
 from playwright.sync_api import expect, sync_playwright
 
 import game
+import weave
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -61,6 +61,14 @@ ANCHORS = {
     "playing",
     "what-others-do-differently",
     "how-to-evaluate",
+    "for-reference",
+    "a-row-of-games",
+    "the-vector-environment",
+    "taking-a-step",
+    "asking-and-waiting",
+    "two-rows-in-turn",
+    "words-and-sizes",
+    "fork-spawn-or-forkserver",
     "what-is-left-out",
     "where-the-numbers-come-from",
     "where-to-read-on",
@@ -149,14 +157,15 @@ def test_every_source_line_is_in_the_markdown_once_and_in_order():
         for row, text in enumerate(block.lines, block.row):
             if text.strip():
                 assert text.strip() in map(str.strip, shown), row
-    # The example in the notes stands behind all of the code.
-    shown, example = (
-        "".join(re.findall(r"^```python\n(.*?)^```", text, re.M | re.S))
+    shown, examples = (
+        re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
         for text in (MARKDOWN, NOTES)
     )
+    assert len(examples) == 2 and set(examples) < set(shown)
+    shown = "".join(one for one in shown if one not in examples)
     code = [line for block in blocks if block.is_code for line in block.lines]
     assert [line for line in shown.splitlines() if line.strip()] == [
-        line for line in [*code, *example.splitlines()] if line.strip()
+        line for line in code if line.strip()
     ]
 
 
@@ -171,7 +180,8 @@ def test_the_weaver_on_a_small_module():
         ("code", 4, 7),
         ("prose", 8, 10),
         ("head", 10, 11),
-        ("prose", 11, 13),
+        ("prose", 11, 12),
+        ("prose", 12, 13),
         ("code", 13, 14),
     ]
 
@@ -400,20 +410,36 @@ class Counter:
 
 
 def test_the_worker_plays_anything():
-    assert "`Worker(0, play=MyGame)`, with `MyGame(seed, env_id)`" in NOTES
-    with game.Worker(0, play=Counter, context="fork") as worker:
+    assert "`Worker(0, make=MyGame)`, with `MyGame(seed, env_id)`" in NOTES
+    with game.Worker(0, make=Counter, context="fork") as worker:
         worker.child.send(("reset", None))
         assert worker.child.recv() == 0
         worker.child.send(("step", 5))
         assert worker.child.recv()[0] == 5
 
 
-def test_the_lines_for_training_and_evaluation():
-    lines = re.search(r"```python\n(training.*?)```", NOTES, re.S)[1]
-    made = {"Games": game.Games}
-    exec(lines, made)
+def example(word):
+    """Run the example of the notes that has `word` in it; what it made."""
+    examples = re.findall(r"```python\n(.*?)```", NOTES, re.S)
+    [text] = [one for one in examples if word in one]
+    made = {"__name__": "__main__"}
+    exec(text.replace("range(1000)", "range(20)"), made)
+    return made
+
+
+def test_how_to_evaluate(capsys):
+    made = example("evaluation")
     for games in (made["training"], made["evaluation"]):
-        assert games.reset()[0].shape == (8, 4, 84, 84)
+        games.close()
+    assert (made["scores"] >= 0).all() and made["scores"].shape == (8,)
+    assert re.fullmatch(r"\d\.\d points, \d to \d+\n", capsys.readouterr().out)
+
+
+def test_two_rows_in_turn():
+    made = example("pair")
+    assert made["observations"].shape == (8, 4, 84, 84)
+    for games in made["pair"]:
+        games.step_wait()
         games.close()
 
 
@@ -554,17 +580,20 @@ def test_lines_of_prose_are_short(visit, width):
           "main p, main li, main dd, figcaption")) {
         if (p.closest("nav, .wide") || !p.offsetParent) continue;
         const walker = document.createTreeWalker(p, NodeFilter.SHOW_TEXT);
-        const range = document.createRange(), lines = {};
+        const range = document.createRange();
+        let count = 0, before = null; // a line ends where the next is lower,
         for (let node; (node = walker.nextNode());) {
           for (let i = 0; i < node.length; i++) {
             range.setStart(node, i); range.setEnd(node, i + 1);
             const box = range.getBoundingClientRect();
             if (!box.width) continue;
-            const y = Math.round(box.bottom / 12);
-            lines[y] = (lines[y] || 0) + 1;
+            const next = before && (box.left < before.left ||
+              Math.abs(box.bottom - before.bottom) > 12); // or further left
+            count = next ? 1 : count + 1;
+            longest = Math.max(longest, count);
+            before = box;
           }
         }
-        longest = Math.max(longest, ...Object.values(lines));
       }
       return longest;
     }""")

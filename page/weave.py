@@ -463,7 +463,8 @@ def html_page(source):
     def code_line(i):
         indent = len(plain[i]) - len(plain[i].lstrip())
         style = f' style="--i:{indent}"' if indent else ""
-        number = f'<a href="#L{i}" data-n="{i}" tabindex="-1" aria-hidden="true"></a>'
+        unread = 'tabindex="-1" aria-hidden="true"'
+        number = f'<a href="#L{i}" data-n="{i}" {unread}></a>'
         return f'<span id="L{i}"{style}>{number}{lines[i]}</span>'
 
     def cell(block):
@@ -505,7 +506,7 @@ def html_page(source):
                 kind += " code"
             case "pair":
                 *essay, picture = map(cell, part)
-                inner = f'<div>{"".join(essay)}</div>{picture}'
+                inner = f"<div>{''.join(essay)}</div>{picture}"
         return f'<div class="{kind}">{inner}</div>'
 
     title, *after = told
