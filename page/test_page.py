@@ -432,7 +432,8 @@ def test_how_to_evaluate(capsys):
     for games in (made["training"], made["evaluation"]):
         games.close()
     assert (made["scores"] >= 0).all() and made["scores"].shape == (8,)
-    assert re.fullmatch(r"\d\.\d points, \d to \d+\n", capsys.readouterr().out)
+    mean = made["scores"].mean()
+    assert capsys.readouterr().out == f"{mean:.1f} points on average\n"
 
 
 def test_two_rows_in_turn():
@@ -598,6 +599,74 @@ def test_lines_of_prose_are_short(visit, width):
       return longest;
     }""")
     assert 30 < longest <= 75
+
+
+def test_rows_are_short():
+    """At most 14 lines of code stand beside each other, blank ones apart."""
+    told = weave.story(SOURCE)
+    rows = [part for row in weave.rows(told) for part in weave.laid_out(row)]
+    for _, row in rows:
+        lines = [line for one in row if one.is_code for line in one.lines]
+        assert len(list(filter(None, lines))) <= 14, row[0].row
+    assert len(rows) > 100
+
+
+HOLES = """() => {
+  const inner = (e) => {
+    const range = document.createRange();
+    range.selectNodeContents(e);
+    return [...range.getClientRects()];
+  };
+  const text = "p, li, h1, h2, h3, figcaption, dt, dd";
+  const things = "td, th, pre, img, canvas, button, input";
+  const boxes = [...document.querySelectorAll("main *")].filter((e) =>
+    e.checkVisibility() && e.matches(`${text}, ${things}`)).flatMap((e) =>
+    e.matches(text) ? inner(e) : [e.getBoundingClientRect()]);
+  const edge = innerWidth * 4 / 9, last = innerWidth - 20;
+  return [[20, edge - 20], [edge + 20, last]].map(([left, right]) => {
+    const spans = boxes.filter((box) => box.height &&
+      Math.min(box.right, right) - Math.max(box.left, left) > 30)
+      .sort((a, b) => a.top - b.top);
+    let end = 0, most = 0;
+    for (const { top, bottom } of spans) {
+      most = Math.max(most, top - end);
+      end = Math.max(end, bottom);
+    }
+    return most;
+  });
+}"""
+
+
+def test_no_holes(visit):
+    """Neither column is empty for more than 320 pixels."""
+    left, right = visit().evaluate(HOLES)
+    assert 0 < left <= 320 and 0 < right <= 320
+
+
+def test_code_is_in_sight_where_it_is_discussed(visit):
+    """Wherever much of a row's prose is seen, so is some of its code."""
+    unseen, seen = visit().evaluate("""() => {
+      const visible = (e) => {
+        const box = e.getBoundingClientRect();
+        const bottom = Math.min(box.bottom, innerHeight);
+        return Math.max(0, bottom - Math.max(box.top, 52));
+      };
+      const rows = [...document.querySelectorAll(".row:has(.prose)")];
+      const unseen = [], height = document.documentElement.scrollHeight;
+      let seen = 0;
+      for (let y = 0; y < height; y += 300) {
+        scrollTo(0, y);
+        for (const row of rows) {
+          const sum = (kind) => [...row.querySelectorAll(kind)]
+            .reduce((all, one) => all + visible(one), 0);
+          if (sum(".prose") < 120) continue;
+          seen += 1;
+          if (sum("pre") < 20) unseen.push(row.innerText.slice(0, 60));
+        }
+      }
+      return [unseen, seen];
+    }""")
+    assert unseen == [] and seen > 100
 
 
 @SCHEMES

@@ -55,6 +55,7 @@ DESCRIPTION = (
     "Atari preprocessing for DQN and PPO, explained line by line: frame skip, "
     "maximum, 84×84 gray, frame stack, lost lives, and many games at once."
 )
+PHONE = 90  # characters of a table's row, at most, that a phone can wrap
 LARGEST = 600_000  # bytes of a picture that index.html takes in
 
 
@@ -306,7 +307,7 @@ def markdown_to_html():
         return f'<a href="../{name[1]}">{html}</a>'
 
     md.renderer.rules |= {
-        "table_open": lambda *_: '<div class="wide"><table>\n',
+        "table_open": lambda tokens, i, *_: open_table(tokens[i:]),
         "table_close": lambda *_: "</table></div>\n",
         "image": lambda tokens, i, *_: figure(tokens[i], md.renderInline),
         "code_inline": code,
@@ -329,12 +330,26 @@ def markdown_to_html():
             elif before.type == "td_open":  # shown in each cell on a phone
                 before.attrSet("data-label", labels[0])
                 labels.append(labels.pop(0))
-            elif token.type == "inline" and token.content.startswith("!["):
+            elif (
+                before.type == "paragraph_open" and len(token.content) < SHORT
+            ):
+                before.attrSet("class", "short")
+            if token.type == "inline" and token.content.startswith("!["):
                 before.tag = behind.tag = "div"  # figures, no paragraph
                 before.attrSet("class", "figures")
         return md.renderer.render(tokens, md.options, {})
 
     return html
+
+
+def open_table(tokens):
+    """Begin a table; one that is too wide for a phone is `long`."""
+    ends = [token.type for token in tokens].index("table_close")
+    cells = [token.content for token in tokens[:ends] if token.content]
+    columns = [token.type for token in tokens[:ends]].count("th_open")
+    widths = [max(map(len, cells[i::columns])) for i in range(columns)]
+    long = " long" * (sum(widths) > PHONE)
+    return f'<div class="wide{long}"><table>\n'
 
 
 def figure(image, to_html):
@@ -376,6 +391,7 @@ ACROSS = 62  # characters
 HOLE = 150  # pixels, beside an essay
 BESIDE = 250  # beside one paragraph, or a docstring, which is near its code
 MOST = 14  # lines of code beside each other
+SHORT = 340  # characters of a paragraph that stays in one column
 
 
 def height(blocks):
@@ -423,9 +439,6 @@ def laid_out(row):
     essay = [block for block in row[:first] if block.kind == "prose"]
     figures = [block for block in row[:first] if block.kind == "inside"]
     rest, parts = row[first:], []
-    if not rest:
-        parts.append(("spread", essay))
-        return parts + [("note", [block]) for block in figures]
     code = [block for block in rest if block.is_code]
     docstring = [block for block in rest if not block.is_code]
     paragraphs = sum(block.text.strip().count("\n\n") for block in essay)
@@ -438,7 +451,7 @@ def laid_out(row):
         else:
             parts += [("spread", essay), ("note", figures)]
         essay = []
-    elif essay and height(essay + docstring) > room:
+    elif essay and (not rest or height(essay + docstring) > room):
         parts.append(("spread", essay))
         essay = []
     lines = sum(len(list(filter(None, block.lines))) for block in code)
