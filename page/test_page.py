@@ -6,6 +6,7 @@ Tests of the page: `game.md` and `docs/index.html`.
 """
 
 import base64
+import gzip
 import html.parser
 import json
 import re
@@ -267,7 +268,8 @@ def test_nothing_is_loaded_from_elsewhere():
                 assert value.startswith("data:") or name == "data-n", value
     assert not re.search(r"@import|url\((?!#)", STYLES)
     assert "default-src 'none'" in HTML
-    assert len(HTML.encode()) < 1_500_000
+    assert len(HTML.encode()) < 1_200_000
+    assert len(gzip.compress(HTML.encode())) < 300_000
 
 
 def test_structure():
@@ -276,6 +278,22 @@ def test_structure():
     assert ("html", {"lang": "en"}) in PAGE.tags
     assert all(a["alt"] for tag, a in PAGE.tags if tag == "img")
     assert not any("loading" in a for tag, a in PAGE.tags)
+
+
+def test_what_is_shown_where_somebody_links_to_the_page():
+    said = {
+        attributes.get("name") or attributes.get("property"): attributes
+        for tag, attributes in PAGE.tags
+        if tag == "meta"
+    }
+    description = said["description"]["content"]
+    assert 120 <= len(description) <= 160
+    assert said["og:description"]["content"] == description
+    for word in ("Atari", "preprocessing", "DQN", "PPO", "line by line"):
+        assert word in description
+        assert word in HTML.partition("</title>")[0].partition("<title>")[2]
+    card = cv2.imread(str(DOCS / said["og:image"]["content"]))
+    assert card.shape == (630, 1200, 3)
 
 
 # The colours
@@ -683,6 +701,64 @@ def test_axe_finds_nothing(visit, width, scheme):
     assert len(found["passes"]) > 20
 
 
+def test_the_first_screen_plays_and_stops(visit):
+    page = visit()
+    canvas, button = [
+        page.locator(f"#first {tag}") for tag in ("canvas", "button")
+    ]
+    expect(button).to_have_text("Pause")
+    shown = "(canvas) => canvas.toDataURL()"
+    before = canvas.evaluate(shown)
+    page.wait_for_function(
+        "(before) => before !=="
+        " document.querySelector('#first canvas').toDataURL()",
+        arg=before,
+    )
+    button.click()
+    expect(button).to_have_text("Play")
+    before = canvas.evaluate(shown)
+    page.wait_for_timeout(300)
+    assert canvas.evaluate(shown) == before
+    assert page.locator("#first .now").count() == 1
+
+
+def test_the_first_screen_stands_still_for_who_wants_less_motion(visit):
+    page = visit(390, reduced_motion="reduce")
+    canvas, button = [
+        page.locator(f"#first {tag}") for tag in ("canvas", "button")
+    ]
+    expect(button).to_have_text("Play")
+    shown = canvas.evaluate("(canvas) => canvas.toDataURL()")
+    page.wait_for_timeout(300)
+    assert canvas.evaluate("(canvas) => canvas.toDataURL()") == shown
+    colours = canvas.evaluate("""(canvas) => new Set(new Uint32Array(
+        canvas.getContext("2d").getImageData(0, 0, 669, 420).data.buffer)
+      ).size""")
+    assert colours > 10  # it is drawn all the same
+
+
+@pytest.mark.parametrize("width", [390, 1280, 1920])
+def test_the_first_screen_is_all_in_sight(visit, width):
+    page = visit(width, height=844)
+    for part in ("h1", "#first canvas", ".top pre", ".top a[href$='game.py']"):
+        expect(page.locator(part)).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_shifts(visit, width):
+    page = visit(width)
+    page.evaluate("""() => {
+      window.shifted = 0;
+      new PerformanceObserver((list) => {
+        for (const one of list.getEntries()) shifted += one.value;
+      }).observe({ type: "layout-shift", buffered: true });
+    }""")
+    for y in range(0, page.evaluate("document.body.scrollHeight"), 800):
+        page.evaluate(f"scrollTo(0, {y})")
+        page.wait_for_timeout(30)
+    assert page.evaluate("shifted") < 0.01
+
+
 def the_moving_figure(page):
     """Bring the figure into view, where it begins."""
     page.locator("#moving").scroll_into_view_if_needed()
@@ -759,6 +835,27 @@ def test_tables_on_a_phone_are_lists_of_rows(visit):
     assert cell.get_attribute("data-label") == "done after a lost life"
     assert page.evaluate("""[...document.querySelectorAll(".wide")]
         .every((box) => box.scrollWidth <= box.clientWidth)""")
+
+
+def test_code_goes_on_below_on_a_phone(visit):
+    """No line of code is cut off, and what goes on stands further in."""
+    page = visit(390)
+    assert page.evaluate("""[...document.querySelectorAll("pre")]
+        .every((box) => box.scrollWidth <= box.clientWidth)""")
+    lines = page.evaluate("""[...document.querySelectorAll("pre [id^=L]")]
+      .filter((line) => line.offsetHeight > 30).map((line) => {
+        const range = document.createRange();
+        range.selectNodeContents(line);
+        const boxes = [...range.getClientRects()].filter((one) => one.width);
+        const tops = Math.min(...boxes.map((one) => one.top));
+        const left = (all) => Math.min(...all.map((one) => one.left));
+        const below = boxes.filter((one) => one.top > tops + 10);
+        const indent = getComputedStyle(line).getPropertyValue("--i") || 0;
+        const start = line.getBoundingClientRect().left +
+          13 * 2.7 + indent * 7.8;
+        return left(below) - start;
+      })""")
+    assert len(lines) > 100 and min(lines) > 10
 
 
 def test_copying_the_module(visit):
