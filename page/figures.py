@@ -1,17 +1,15 @@
 """
-Make the figures of the page, and measure the numbers that it tells.
+Make the figures of the page, and measure the numbers that it reports.
 
     python page/figures.py
-    python page/figures.py times    # only these, in a quiet hour
+    python page/figures.py drawings    # only the figures, half a minute
+    python page/figures.py times       # only these, in a quiet hour
 
-Everything comes from real games and lands in `docs/figures`: the recording of
-Breakout for the figure to move (`recording.json`), the figures that stay still
-(`*.svg`) and the numbers (`facts.json`). About five minutes on one core. The
-emulator is asked directly here, frame by frame, so that the figures check
-`game.py` and do not repeat it.
+Everything comes from real games: the recordings for the figures that move
+(`*.json`, see `recordings.py`), those that stay still (`docs/figures/*.svg`)
+and the numbers (`facts.json`). About five minutes on one core.
 """
 
-import base64
 import json
 import multiprocessing
 import os
@@ -19,230 +17,26 @@ import platform
 import re
 import sys
 import time
-from html import escape
 from importlib import metadata
 from pathlib import Path
 
-import ale_py
 import cv2
 import gymnasium as gym
 import numpy as np
+import recordings
+from drawing import Drawing, gray_to_rgb
+from recordings import FIRE, NOOP, brighter, make, play, small
 
 HERE = Path(__file__).resolve().parent
-PICTURES = HERE.parent / "docs/figures"
 sys.path.insert(0, str(HERE.parent))
-from game import Game  # noqa: E402
+from game import Game, Games  # noqa: E402
 
-NOOP, FIRE, RIGHT, LEFT = range(4)
-STEPS = 200
 BANDS = 42  # of five rows, which become two
-
-gym.register_envs(ale_py)
-
-
-def make(env_id, **options):
-    env = gym.make(env_id, frameskip=1, obs_type="ram", **options)
-    env.reset(seed=0)
-    return env, env.unwrapped.ale
-
-
-def small(gray, height=84):
-    return cv2.resize(gray, (84, height), interpolation=cv2.INTER_AREA)
-
-
-# The recording
-
-
-def find_ball(screen):
-    """Where the ball is, between the bricks and the paddle, or None."""
-    ys, xs = np.nonzero(screen[93:189, 8:152])
-    return (xs.mean() + 8, ys.mean() + 93) if len(xs) else None
-
-
-def rule(screen):
-    """Follow the ball, unless it is within five pixels; no ball: FIRE."""
-    ball, paddle = find_ball(screen), np.nonzero(screen[190, 8:152])[0].mean()
-    if ball is None:
-        return FIRE
-    ahead = ball[0] - 8 - paddle
-    return RIGHT if ahead > 5 else LEFT if ahead < -5 else NOOP
-
-
-def brighter(step):
-    """The gray screen of which a step's picture is made."""
-    shown = [gray for _, gray in step["frames"]]
-    return np.maximum.reduce(shown[2:] or shown[-1:])
-
-
-def play(steps=STEPS):
-    """Play Breakout by the rule, a lost life ending the episode.
-
-    Yields a dictionary a step: action, reward, lives and done as `Game` has
-    them; `colour` and `gray`, the frames shown; `next`, the screen to act on;
-    the picture that is new and the stack that the agent gets.
-    """
-    env, ale = make("BreakoutNoFrameskip-v4")
-
-    def grab():
-        return ale.getScreen().copy(), ale.getScreenGrayscale().copy()
-
-    start = screen, gray = grab()
-    stack = [small(gray)] * 4
-    yield {"start": screen, "stack": stack}
-    for _ in range(steps):
-        step = {"action": rule(screen), "reward": 0, "frames": []}
-        step["rgb"] = []
-        lives = ale.lives()
-        while len(step["frames"]) < 4 and ale.lives() == lives:
-            step["reward"] += int(env.step(step["action"])[1])
-            step["frames"].append(grab())
-            step["rgb"].append(ale.getScreenRGB().copy())
-        picture = small(brighter(step))
-        step |= {"picture": picture, "lives": ale.lives()}
-        step["done"] = ale.lives() < lives
-        if step["done"]:
-            env.reset()
-            stack = [small(start[1])] * 4
-            assert (grab()[1] == start[1]).all()
-        else:
-            stack = stack[1:] + [picture]
-        screen = grab()[0]
-        yield step | {"stack": stack}
-
-
-def rectangles(old, new):
-    """What has changed from one screen to the next: `(x, y, w, h, colour)`."""
-    left = old != new
-    for y, x in np.argwhere(left):
-        if left[y, x]:
-            same = left[y, x:] & (new[y, x:] == new[y, x])
-            w = len(same) if same.all() else same.argmin()
-            below = left[y:, x : x + w] & (new[y:, x : x + w] == new[y, x])
-            rows = below.all(axis=1)
-            h = len(rows) if rows.all() else rows.argmin()
-            left[y : y + h, x : x + w] = False
-            yield x, y, w, h, new[y, x]
-
-
-def record(played):
-    """The whole play in a few kilobytes: each screen as what has changed."""
-    screens = [played[0]["start"]]
-    for step in played[1:]:
-        screens += [screen for screen, _ in step["frames"]]
-        if step["done"]:
-            screens.append(played[0]["start"])
-    _, ale = make("BreakoutNoFrameskip-v4")
-    colours, where = np.unique(ale.getScreen(), return_index=True)
-    index = np.zeros(256, np.uint8)
-    index[colours] = range(len(colours))
-    data, old = bytearray(), np.zeros_like(screens[0])
-    for screen in screens:
-        assert np.isin(screen, colours).all()
-        new = index[screen]
-        changed = list(rectangles(old, new))
-        data.append(len(changed))
-        data += bytes(int(v) for rectangle in changed for v in rectangle)
-        old = new
-    recording = {
-        "rgb": ale.getScreenRGB().reshape(-1, 3)[where].tolist(),
-        "gray": ale.getScreenGrayscale().reshape(-1)[where].tolist(),
-        "steps": [
-            [
-                s["action"],
-                len(s["frames"]),
-                s["reward"],
-                s["lives"],
-                int(s["done"]),
-            ]
-            for s in played[1:]
-        ],
-        "frames": base64.b64encode(data).decode(),
-    }
-    text = json.dumps(recording, separators=(",", ":"))
-    (HERE / "recording.json").write_text(text + "\n")
-
 
 # Drawing
 
 
-STYLE = """
-text { font: 15px system-ui, "Segoe UI", Roboto, sans-serif; fill: #201e1a }
-.quiet { font-size: 13px; fill: #5e594e }
-.strong { font-weight: 600 }
-.code { font: 13px ui-monospace, Menlo, Consolas, monospace }
-.mid { text-anchor: middle } .end { text-anchor: end }
-.line { stroke: #5e594e; stroke-width: 1.5; fill: none }
-.tip { fill: #5e594e } .box { fill: #f4f1e9; stroke: #5e594e }
-.mark { fill: none; stroke: #b36b00; stroke-width: 3 }
-.page { fill: #fdfcf9 } .dark { fill: #000 }
-@media (prefers-color-scheme: dark) {
-text { fill: #e7e3da } .quiet { fill: #a8a296 }
-.line { stroke: #a8a296 } .tip { fill: #a8a296 }
-.box { fill: #1d1f24; stroke: #a8a296 } .mark { stroke: #e5b566 }
-.page { fill: #15161a }
-}
-"""
-
-
-class Drawing:
-    """An SVG of 480 units across, which a phone can show."""
-
-    WIDTH = 480
-
-    def __init__(self, height):
-        self.height, self.parts = height, []
-
-    def text(self, x, y, text, kind=""):
-        self.parts.append(
-            f'<text x="{x}" y="{y}" class="{kind}">{escape(text)}</text>'
-        )
-
-    def image(self, x, y, width, height, pixels, faint=False, mark=False):
-        if faint:
-            self.box(x, y, width, height, "dark")
-        pixels = pixels[..., ::-1].astype(np.uint8)
-        data = cv2.imencode(".png", pixels)[1].tobytes()
-        self.parts.append(
-            f'<image x="{x}" y="{y}" width="{width}" height="{height}" '
-            f'preserveAspectRatio="none" style="image-rendering:pixelated" '
-            f'opacity="{0.35 if faint else 1}" href="data:image/png;base64,'
-            f'{base64.b64encode(data).decode()}"/>'
-        )
-        if mark:
-            self.box(x, y, width, height, "mark")
-
-    def box(self, x, y, width, height, kind="box"):
-        self.parts.append(
-            f'<rect x="{x}" y="{y}" width="{width}" '
-            f'height="{height}" class="{kind}"/>'
-        )
-
-    def arrow(self, *points, both=False):
-        path = " ".join(f"{x},{y}" for x, y in points)
-        ends = 'marker-end="url(#tip)"'
-        ends += ' marker-start="url(#tip)"' if both else ""
-        self.parts.append(f'<polyline points="{path}" class="line" {ends}/>')
-
-    def save(self, name):
-        size = f'width="{self.WIDTH}" height="{self.height}"'
-        head = (
-            '<svg xmlns="http://www.w3.org/2000/svg" '
-            f'viewBox="0 0 {self.WIDTH} {self.height}" {size}>\n'
-            f"<style>{STYLE}</style>\n"
-            '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" '
-            'markerWidth="8" markerHeight="8" orient="auto-start-reverse">'
-            '<path d="M0 0 8 4 0 8z" class="tip"/></marker></defs>\n'
-            f'<rect {size} class="page"/>\n'
-        )
-        parts = "\n".join(self.parts)
-        (PICTURES / name).write_text(f"{head}{parts}\n</svg>\n")
-
-
-def gray_to_rgb(gray):
-    return np.repeat(gray[..., None], 3, axis=2)
-
-
-def draw_moving(step):
+def draw_step(step):
     """The figure to move, standing still at one step."""
     d = Drawing(452)
     for i in range(4):
@@ -258,7 +52,9 @@ def draw_moving(step):
     d.image(188, 232, 72, 95, gray_to_rgb(np.maximum(third, fourth)))
     d.arrow((264, 280), (288, 280))
     d.image(294, 242, 72, 72, gray_to_rgb(step["picture"]), mark=True)
-    for x, name in zip([4, 82, 188, 294], ["3", "4", "brighter", "84×84"]):
+    for x, name in zip(
+        [4, 82, 188, 294], ["3", "4", "brighter", "84×84"], strict=True
+    ):
         d.text(x, 343, name, "quiet")
     d.arrow((370, 280), (424, 280), (424, 350))
     for i, picture in enumerate(step["stack"]):
@@ -337,14 +133,20 @@ def draw_stack(played, one, other):
     d.save("stack.svg")
 
 
-def draw_bands(before, step):
-    """What changes from one step to the next, cut out, shrunk, put back."""
-    old, new = brighter(before), brighter(step)
+def shrink_changed(old, new, picture):
+    """Shrink only the bands that have changed, as one strip."""
     changed = (old != new).reshape(BANDS, -1).any(axis=1)
     strip = new[changed.repeat(len(new) // BANDS)]
-    shrunk = small(strip, 84 * len(strip) // 210)
-    picture = before["picture"].copy()
+    picture = picture.copy()
+    shrunk = small(strip, 84 * len(strip) // len(new))
     picture[changed.repeat(84 // BANDS)] = shrunk
+    return changed, strip, picture
+
+
+def draw_bands(before, step):
+    """What changes from one step to the next, cut out, shrunk, put back."""
+    new, picture = brighter(step), before["picture"]
+    changed, strip, picture = shrink_changed(brighter(before), new, picture)
     assert (picture == step["picture"]).all()
     d = Drawing(246)
     d.image(2, 4, 160, 210, gray_to_rgb(new))
@@ -607,9 +409,13 @@ def measure_times(played):
     pipe = fastest(message, 20_000)
     process.kill()
 
-    game, screens = Game(0), [brighter(step) for step in played[1:]]
+    screens = [brighter(step) for step in played[1:]]
+    picture = small(screens[0])
+    pairs = list(zip(screens, screens[1:], strict=False))
     whole = fastest(lambda: [small(screen) for screen in screens], 100)
-    bands = fastest(lambda: [game._see(screen) for screen in screens], 100)
+    bands = fastest(
+        lambda: [shrink_changed(old, new, picture) for old, new in pairs], 100
+    )
     return {
         "machine": machine,
         "load_ms": f"{1e3 * load:.0f}",
@@ -620,7 +426,7 @@ def measure_times(played):
     }
 
 
-def told():
+def name_versions():
     """What was measured with."""
     names = "ale-py", "gymnasium", "numpy", "opencv-python"
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in names)
@@ -630,30 +436,42 @@ def told():
     }
 
 
-def measure():
-    """Make all figures, and return the numbers."""
+def draw():
+    """Make the recordings and all drawings; return the numbers in them."""
     played = list(play())
-    record(played)
+    recordings.record(played)
+    recordings.record_modes(played)
     steps = [played[i] for i in (62, 12, 13, 14, 15)]
-    draw_moving(steps[0])
+    draw_step(steps[0])
     draw_slots(steps[1:])
     draw_stack(played, 62, 118)
     draw_pipe()
-    facts = draw_maximum() | draw_bands(played[61], played[62])
-    facts |= measure_order(played)
+    return draw_maximum() | draw_bands(played[61], played[62])
+
+
+def measure():
+    """Return all other numbers."""
+    played = list(play())
+    facts = measure_order(played)
     facts |= count_same_starts() | count_noop_starts()
     facts |= measure_first_finished() | count_late_ends()
     facts |= count_carried_over() | measure_times(played)
-    return facts | told()
+    return facts | name_versions()
 
 
 def main():
     cv2.setNumThreads(0)
     file = HERE / "facts.json"
-    if sys.argv[1:] == ["times"]:
-        facts = json.loads(file.read_text()) | measure_times(list(play()))
-    else:
-        facts = measure()
+    facts = json.loads(file.read_text())
+    match sys.argv[1:]:
+        case []:
+            facts |= draw() | measure()
+        case ["drawings"]:
+            facts |= draw()
+        case ["times"]:
+            facts |= measure_times(list(play()))
+        case _:
+            sys.exit(__doc__)
     text = json.dumps(facts, indent=2)
     file.write_text(text + "\n")
     print(text)

@@ -98,26 +98,40 @@ function paint(canvas, pixels, width, colours, view) {
   pen.putImageData(image, 0, 0);
   const out = canvas.getContext("2d");
   out.imageSmoothingEnabled = false;
-  const [x, y, w, h] = view;
-  out.drawImage(whole, x * whole.width, y * whole.height, w * whole.width,
-    h * whole.height, 0, 0, canvas.width, canvas.height);
+  const [x, y, w, h] = view; // from a whole pixel on: no pixel is cut
+  out.drawImage(whole, Math.round(x * whole.width),
+    Math.round(y * whole.height), w * whole.width, h * whole.height,
+    0, 0, canvas.width, canvas.height);
 }
 
-// The part of the screen to show: all of it, or a third by a third around the
-// ball.
-const NEAR = 1 / 3;
-function look(step, near, last) {
-  if (!near) return [0, 0, 1, 1];
-  const screen = step.frames[step.frames.length - 1];
-  for (let y = 93; y < 189; y++) {
-    for (let x = 8; x < 152; x++) {
+// The ball between the bricks and the paddle, and the paddle: their middles.
+function middle(screen, [top, bottom, left, right]) {
+  let n = 0, xs = 0, ys = 0;
+  for (let y = top; y < bottom; y++) {
+    for (let x = left; x < right; x++) {
       if (screen[y * WIDTH + x]) {
-        const fit = (v) => Math.min(Math.max(v - NEAR / 2, 0), 1 - NEAR);
-        return [fit(x / WIDTH), fit(y / HEIGHT), NEAR, NEAR];
+        n += 1;
+        xs += x;
+        ys += y;
       }
     }
   }
-  return last[2] < 1 ? last : [0.3, 0.5, NEAR, NEAR];
+  return n ? { x: xs / n, y: ys / n } : null;
+}
+const ballOf = (screen) => middle(screen, [93, 189, 8, 152]);
+const paddleOf = (screen) => middle(screen, [190, 191, 8, 152]);
+
+// The part of the screen to show: all of it, or a third by a third around the
+// ball, which moves on when the ball has gone a quarter of that.
+const NEAR = 1 / 3, WHOLE = [0, 0, 1, 1], SERVE = { x: 80, y: 130 };
+function look(step, near) {
+  if (!near) return WHOLE;
+  const { x, y } = ballOf(step.frames[step.frames.length - 1]) ?? SERVE;
+  const stop = (v, size) => {
+    const start = Math.round((v / size - NEAR / 2) * 12) / 12;
+    return Math.min(Math.max(start, 0), 1 - NEAR);
+  };
+  return [stop(x, WIDTH), stop(y, HEIGHT), NEAR, NEAR];
 }
 
 // All steps of the recording, unpacked when they are first asked for.
@@ -149,6 +163,118 @@ function whileSeen(element, report) {
 // Whoever wants less motion starts the films by hand.
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-return { ACTIONS, GRAYS, HEIGHT, SIZE, WIDTH, calm, look, paint, recording,
-  stackOf, stepsOf, whenNear, whileSeen };
+// Show a figure in the place of its still picture.
+function unveil(figure) {
+  for (const part of figure.querySelectorAll(".still")) part.hidden = true;
+  for (const part of figure.querySelectorAll(".stage")) part.hidden = false;
+}
+
+// Cells for pictures, each a canvas and a label below it.
+function cells(box, count, width, height) {
+  return Array.from({ length: count }, () => {
+    const cell = box.appendChild(document.createElement("div"));
+    const canvas = cell.appendChild(document.createElement("canvas"));
+    canvas.width = width;
+    canvas.height = height;
+    canvas.setAttribute("role", "img");
+    canvas.setAttribute("aria-label", "not drawn yet");
+    cell.append(document.createElement("small"));
+    return cell;
+  });
+}
+
+function put(cell, label, kind, pixels, width, colours = GRAYS, view = WHOLE) {
+  const canvas = cell.firstChild;
+  cell.className = pixels ? kind : "absent";
+  cell.lastChild.textContent = label;
+  canvas.setAttribute("aria-label", label);
+  if (pixels) paint(canvas, pixels, width, colours, view);
+  else canvas.getContext("2d").clearRect(0, 0, canvas.width, canvas.height);
+}
+
+// A figure's slider with its Play button, its sentence and its marks.
+//
+// `show(i)` draws step i and returns the sentence. `first` is the number of
+// the first step, `start` the one to begin with, `hold(i)` for how many steps'
+// time the film stays at it, and `marks` are places to jump to. The film
+// plays by itself while it is in view, unless the reader wants less motion or
+// has taken hold of it, and begins anew after its end. The sentence is read
+// out only if the reader has moved it.
+function film(figure, options) {
+  const { count, first = 1, start = first, pace = 7.5, marks = [] } = options;
+  const { show, prepare = () => {}, name = "Step", hold = () => 1 } = options;
+  const last = first + count - 1, id = figure.id;
+  const box = figure.querySelector(".controls");
+  box.innerHTML = `
+    <button type="button" id="${id}-play" class="play">Play</button>
+    <label for="${id}-at">${name} <span class="number"></span></label>
+    <div class="track"><input type="range" id="${id}-at" min="${first}"
+      max="${last}" value="${start}"><div class="ticks" aria-hidden="true">
+      </div></div>
+    <p class="says"></p><div class="marks"></div>`;
+  const $in = (selector) => box.querySelector(selector);
+  const slider = $in("input"), play = $in(".play"), says = $in(".says");
+  let timer = null, theirs = calm(), ready = false;
+
+  function draw(byReader) {
+    if (!ready) prepare();
+    ready = true;
+    const at = Number(slider.value);
+    $in(".number").textContent = `${at} of ${last}`;
+    slider.setAttribute("aria-valuetext", `${name} ${at}`);
+    says.setAttribute("aria-live", byReader ? "polite" : "off");
+    says.textContent = show(at);
+  }
+  function wait() {
+    timer = setTimeout(() => {
+      slider.value = slider.value < last ? Number(slider.value) + 1 : first;
+      draw(false);
+      wait();
+    }, hold(Number(slider.value)) * 1000 / pace);
+  }
+  function run(on) {
+    clearTimeout(timer);
+    timer = null;
+    play.textContent = on ? "Pause" : "Play";
+    if (on) wait();
+  }
+  function go(at) {
+    theirs = true;
+    run(false);
+    slider.value = at;
+    draw(true);
+  }
+  function toggle() {
+    theirs = true;
+    run(!timer);
+  }
+  play.addEventListener("click", toggle);
+  slider.addEventListener("input", () => go(slider.value));
+  figure.addEventListener("keydown", (event) => {
+    const own = "button, a, label, input[type=checkbox], input[type=radio]";
+    if (event.key !== " " || event.target.closest(own)) return;
+    event.preventDefault();
+    toggle();
+  });
+  for (const { at, text, kind } of marks) {
+    const tick = $in(".ticks").appendChild(document.createElement("i"));
+    tick.style.left = `${(100 * (at - first)) / (count - 1)}%`;
+    const jump = $in(".marks").appendChild(document.createElement("button"));
+    tick.className = jump.className = kind;
+    jump.type = "button";
+    jump.textContent = `${text} ${at}`;
+    jump.addEventListener("click", () => go(at));
+  }
+  unveil(figure);
+  whenNear(figure, () => draw(false));
+  whileSeen(box, (seen) => {
+    if (!theirs && ready) run(seen);
+    else if (!seen) run(false);
+  });
+  return { draw: () => draw(true), go, slider };
+}
+
+return { ACTIONS, GRAYS, HEIGHT, SIZE, WHOLE, WIDTH, ballOf, calm, cells, film,
+  look, packed, paddleOf, paint, put, recording, shrink, stackOf, stepsOf,
+  unpack, unveil, whenNear, whileSeen };
 })();
