@@ -122,11 +122,13 @@ const ballOf = (screen) => middle(screen, [93, 189, 8, 152]);
 const paddleOf = (screen) => middle(screen, [190, 191, 8, 152]);
 
 // The part of the screen to show: all of it, or a third by a third around the
-// ball, which moves on when the ball has gone a quarter of that.
-const NEAR = 1 / 3, WHOLE = [0, 0, 1, 1], SERVE = { x: 80, y: 130 };
+// ball, which moves on when the ball has gone a quarter of that. Without a
+// ball it is all of it.
+const NEAR = 1 / 3, WHOLE = [0, 0, 1, 1];
 function look(step, near) {
-  if (!near) return WHOLE;
-  const { x, y } = ballOf(step.frames[step.frames.length - 1]) ?? SERVE;
+  const ball = near && ballOf(step.frames[step.frames.length - 1]);
+  if (!ball) return WHOLE;
+  const { x, y } = ball;
   const stop = (v, size) => {
     const start = Math.round((v / size - NEAR / 2) * 12) / 12;
     return Math.min(Math.max(start, 0), 1 - NEAR);
@@ -176,6 +178,7 @@ function cells(box, count, width, height) {
     const canvas = cell.appendChild(document.createElement("canvas"));
     canvas.width = width;
     canvas.height = height;
+    canvas.style.width = `${width}px`; // no pixel is drawn in part
     canvas.setAttribute("role", "img");
     canvas.setAttribute("aria-label", "not drawn yet");
     cell.append(document.createElement("small"));
