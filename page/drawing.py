@@ -18,12 +18,16 @@ text { font: 15px system-ui, "Segoe UI", Roboto, sans-serif; fill: #201e1a }
 .line { stroke: #5e594e; stroke-width: 1.5; fill: none }
 .tip { fill: #5e594e } .box { fill: #f4f1e9; stroke: #5e594e }
 .mark { fill: none; stroke: #b36b00; stroke-width: 3 }
+.area { fill: #b36b00; opacity: 0.25 } .bar { fill: #b36b00 }
+.other { fill: #5c7fb8 } .brick { fill: #c84848 }
+.red { stroke: #c84848; stroke-width: 3; fill: none }
 .page { fill: #fdfcf9 } .dark { fill: #000 }
 @media (prefers-color-scheme: dark) {
 text { fill: #e7e3da } .quiet { fill: #a8a296 }
 .line { stroke: #a8a296 } .tip { fill: #a8a296 }
 .box { fill: #1d1f24; stroke: #a8a296 } .mark { stroke: #e5b566 }
-.page { fill: #15161a }
+.page { fill: #15161a } .area, .bar { fill: #e5b566 }
+.other { fill: #7f9fd6 } .brick { fill: #d9605c } .red { stroke: #d9605c }
 }
 """
 
@@ -66,6 +70,10 @@ class Drawing:
         ends = 'marker-end="url(#tip)"'
         ends += ' marker-start="url(#tip)"' if both else ""
         self.parts.append(f'<polyline points="{path}" class="line" {ends}/>')
+
+    def line(self, *points, kind="line"):
+        path = " ".join(f"{x:g},{y:g}" for x, y in points)
+        self.parts.append(f'<polyline points="{path}" class="{kind}"/>')
 
     def save(self, name):
         size = f'width="{self.WIDTH}" height="{self.height}"'

@@ -10,6 +10,7 @@ Everything comes from real games: the recordings for the figures that move
 and the numbers (`facts.json`). About five minutes on one core.
 """
 
+import itertools
 import json
 import multiprocessing
 import os
@@ -29,9 +30,11 @@ from recordings import FIRE, NOOP, brighter, make, play, small
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from game import Game, Games  # noqa: E402
+from game import Game  # noqa: E402
 
 BANDS = 42  # of five rows, which become two
+MISTAKES = 0.3  # of the steps, in the whole game that is drawn
+BAD_SEED = 12  # with which that game is played
 
 # Drawing
 
@@ -163,6 +166,64 @@ def draw_bands(before, step):
     d.text(478, 236, "the picture", "quiet end")
     d.save("bands.svg")
     return {"changed_bands": f"{changed.sum()} of {BANDS}"}
+
+
+def play_badly(on_life_loss, steps=None):
+    """Play by the rule with mistakes; yield what each step returned.
+
+    That is the reward, the lives left, done and episode_info, until the game
+    is over or `steps` have been played.
+    """
+    game = Game(0, on_life_loss=on_life_loss)
+    game.reset()
+    random, info = np.random.default_rng(BAD_SEED), None
+    for i in itertools.count():
+        if i == steps or (not steps and info):
+            return
+        mistake, any_action = random.random() < MISTAKES, random.integers(4)
+        by_rule = recordings.rule(game.render().max(axis=2))
+        action = int(any_action) if mistake else by_rule
+        _, reward, done, info = game.step(action)
+        yield reward, game.env.unwrapped.ale.lives(), done, info
+
+
+def draw_modes():
+    """A whole game of five lives, and as many steps in the other modes."""
+    whole = list(play_badly("ignore"))
+    width, most = 440 / len(whole), sum(reward for reward, *_ in whole)
+    d = Drawing(402)
+    for row, mode in enumerate(recordings.MODES):
+        top, bottom = 40 + 122 * row, 106 + 122 * row
+        d.text(20, top - 8, f'"{mode}"', "code strong")
+        steps = whole
+        if mode != "ignore":
+            steps = list(play_badly(mode, len(whole)))
+        d.line((20, bottom), (460, bottom))
+        score, points, since, lives_before = 0, [(20, bottom)], 0, None
+        for i, (reward, lives, done, info) in enumerate(steps, 1):
+            x, score = 20 + width * i, score + reward
+            points.append((x, bottom - 56 * score / most))
+            if lives != lives_before or info:
+                d.text(f"{x:.1f}", bottom + 15, str(lives), "quiet")
+                lives_before = lives
+            if done:
+                d.line((x, top), (x, bottom), kind="red")
+            if info:
+                told = f"{info['reward']:.0f} in {info['length']}"
+                room = x - points[0][0] > 60  # to the left of the mark
+                x_told, kind = (
+                    (x - 5, "quiet end") if room else (x + 5, "quiet")
+                )
+                d.text(f"{x_told:.1f}", top + 11, told, kind)
+                d.line(*points)
+                score, points, since = 0, [(x, bottom)], i
+        if since < len(steps):
+            d.line(*points)
+    d.line((20, 378), (20, 392), kind="red")
+    d.text(28, 390, "done", "code")
+    d.text(72, 390, f"{told}: episode_info, points in steps", "quiet")
+    d.text(460, 390, "below: lives", "quiet end")
+    d.save("modes.svg")
 
 
 def draw_pipe():
@@ -445,6 +506,7 @@ def draw():
     draw_step(steps[0])
     draw_slots(steps[1:])
     draw_stack(played, 62, 118)
+    draw_modes()
     draw_pipe()
     return draw_maximum() | draw_bands(played[61], played[62])
 
