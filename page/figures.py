@@ -119,7 +119,7 @@ def draw_maximum(game="AsteroidsNoFrameskip-v4", frames=130):
     }
 
 
-def draw_stack(played, one, other):
+def draw_which_way(played, one, other):
     """Two steps whose newest pictures are alike and whose stacks aren't."""
     d = Drawing(166)
     shades = np.array([0.3, 0.5, 0.7, 1])[:, None, None]
@@ -133,7 +133,7 @@ def draw_stack(played, one, other):
         d.image(x + 120, 26, 112, 112, gray_to_rgb(trail), mark=True)
         d.text(x, 156, "newest alone", "quiet")
         d.text(x + 120, 156, "all four", "quiet")
-    d.save("stack.svg")
+    d.save("which-way.svg")
 
 
 def shrink_changed(old, new, picture):
@@ -505,7 +505,7 @@ def draw():
     steps = [played[i] for i in (62, 12, 13, 14, 15)]
     draw_step(steps[0])
     draw_slots(steps[1:])
-    draw_stack(played, 62, 118)
+    draw_which_way(played, 62, 118)
     draw_modes()
     draw_pipe()
     return draw_maximum() | draw_bands(played[61], played[62])
