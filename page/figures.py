@@ -30,7 +30,7 @@ from recordings import FIRE, NOOP, brighter, make, play, small
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from game import Game  # noqa: E402
+from game import Game, Games  # noqa: E402
 
 BANDS = 42  # of five rows, which become two
 MISTAKES = 0.3  # of the steps, in the whole game that is drawn
@@ -224,6 +224,68 @@ def draw_modes():
     d.text(72, 390, f"{told}: episode_info, points in steps", "quiet")
     d.text(460, 390, "below: lives", "quiet end")
     d.save("modes.svg")
+
+
+def around_an_end(mode, actions):
+    """Three steps of `Games`, from that on which an episode ends.
+
+    Yields the action, the stack, what it is ("first", "last" or "next" of an
+    episode), the reward, whether it was terminated, and the infos.
+    """
+    mode = gym.vector.AutoresetMode[mode]
+    begin = recordings.LOST_AT - 1
+    with Games(1, processes=0, autoreset_mode=mode) as games:
+        first = games.reset()[0][0]
+        for action in actions[:begin]:
+            games.step([action])
+        for action in actions[begin : begin + 3]:
+            obs, rewards, terminated, _, infos = games.step([action])
+            kind = "last" if terminated[0] else "next"
+            kind = "first" if (obs[0] == first).all() else kind
+            yield action, obs[0], kind, rewards[0], terminated[0], infos
+
+
+OBS_IS = {
+    "first": "first of an episode",
+    "last": "last of the episode",
+    "next": "one new picture",
+}
+
+
+def draw_square(d, x, y, size, stack, mark=False):
+    """The four pictures of a stack, two by two."""
+    each = (size - 4) / 2
+    for i, picture in enumerate(stack):
+        left, top = x + i % 2 * (each + 4), y + i // 2 * (each + 4)
+        d.image(left, top, each, each, gray_to_rgb(picture))
+    if mark:
+        d.box(x - 2, y - 2, size + 4, size + 4, "mark")
+
+
+def draw_autoreset(actions):
+    """SAME_STEP above NEXT_STEP, from a real run of `Games` in both modes."""
+    d = Drawing(652)
+    for row, mode in enumerate(["SAME_STEP", "NEXT_STEP"]):
+        top, before = 18 + 380 * row, "next"
+        d.text(4, top, mode, "code strong")
+        for i, step in enumerate(around_an_end(mode, actions)):
+            action, stack, kind, reward, terminated, infos = step
+            x, y = 4 + 166 * i, top + 10
+            ignored = ", ignored" if before == "last" else ""
+            taken = f"{recordings.ACTIONS[action]}{ignored}"
+            d.text(x, y + 14, f"{recordings.LOST_AT + i}: {taken}", "quiet")
+            draw_square(d, x, y + 22, 140, stack, kind != "next")
+            d.text(x, y + 180, OBS_IS[kind], "strong small")
+            d.text(x, y + 198, f"reward {reward:.0f}", "code")
+            d.text(x, y + 215, f"terminated {terminated}", "code")
+            if "final_info" in infos:
+                d.text(x, y + 232, "infos: final_info", "code")
+            if "final_obs" in infos:
+                d.text(x, y + 249, "infos: final_obs", "code")
+                draw_square(d, x, y + 258, 84, infos["final_obs"][0])
+                d.text(x + 94, y + 304, OBS_IS["last"], "quiet")
+            before = kind
+    d.save("autoreset.svg")
 
 
 def draw_pipe():
@@ -507,6 +569,7 @@ def draw():
     draw_slots(steps[1:])
     draw_which_way(played, 62, 118)
     draw_modes()
+    draw_autoreset([step["action"] for step in played[1:]])
     draw_pipe()
     return draw_maximum() | draw_bands(played[61], played[62])
 
