@@ -18,6 +18,7 @@ import platform
 import re
 import sys
 import time
+import types
 from importlib import metadata
 from pathlib import Path
 
@@ -328,6 +329,77 @@ def draw_pipe():
 # Measuring
 
 
+def bytes_so_far():
+    """How many bytes this process has read and written, pipes included."""
+    counts = Path("/proc/self/io").read_text().split()
+    return np.array([int(counts[1]), int(counts[3])])
+
+
+def bytes_of(step):
+    """How many bytes are read and written by calling `step`."""
+    nothing = -bytes_so_far() + bytes_so_far()  # the asking itself reads
+    before = bytes_so_far()
+    step()
+    return (bytes_so_far() - before - nothing).tolist()
+
+
+class OldGym:
+    """Just as much of `gym` as labml's module asks of it."""
+
+    def __init__(self, env_id):
+        self.env, self.starts = gym.make(env_id), {}
+        self.unwrapped = self.env.unwrapped
+
+    def seed(self, seed):
+        self.starts = {"seed": seed}
+
+    def reset(self):
+        return self.env.reset(**self.starts)[0]
+
+    def step(self, action):
+        obs, reward, terminated, truncated, info = self.env.step(action)
+        return obs, reward, terminated or truncated, info
+
+
+def play_as_labml(rows):
+    """Step labml's own workers as its tutorial does; yield bytes a step."""
+    sys.modules["gym"] = types.SimpleNamespace(make=OldGym)
+    from labml_nn.rl.game import Worker
+
+    workers = [Worker(seed) for seed in range(len(rows[0]))]
+
+    def ask(command, data):
+        for worker, one in zip(workers, data, strict=True):
+            worker.child.send((command, one))
+        for worker in workers:
+            worker.child.recv()
+
+    ask("reset", [None] * len(workers))
+    for row in np.array(rows, np.int32):
+        yield bytes_of(lambda row=row: ask("step", row))
+    for worker in workers:
+        worker.child.send(("close", None))
+        worker.process.join()
+
+
+def play_as_games(rows):
+    """Step `Games` in two processes; yield bytes a step."""
+    with Games(len(rows[0]), recordings.STICKY, processes=2) as games:
+        games.reset()
+        for row in rows:
+            yield bytes_of(lambda row=row: games.step(row))
+
+
+def count_bytes(actions):
+    """What crosses the pipes in each step: `[answers, commands]` in bytes."""
+    rows = np.transpose(actions)
+    counted = {
+        "labml": list(play_as_labml(rows)),
+        "ours": list(play_as_games(rows)),
+    }
+    return {"bytes": counted, "shared": len(actions) * 4 * 84 * 84}
+
+
 def percent(share):
     return f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
 
@@ -564,6 +636,7 @@ def draw():
     played = list(play())
     recordings.record(played)
     recordings.record_modes(played)
+    recordings.record_pipe(count_bytes)
     steps = [played[i] for i in (62, 12, 13, 14, 15)]
     draw_step(steps[0])
     draw_slots(steps[1:])

@@ -17,6 +17,7 @@ import numpy as np
 
 HERE = Path(__file__).resolve().parent
 BREAKOUT = "BreakoutNoFrameskip-v4"
+STICKY = "ALE/Breakout-v5"
 ACTIONS = "NOOP", "FIRE", "RIGHT", "LEFT"
 NOOP, FIRE, RIGHT, LEFT = range(4)
 STEPS = 200
@@ -24,14 +25,15 @@ AHEAD = 5  # pixels from the ball to the paddle that the rule lets pass
 FIELD = np.s_[93:189, 8:152]  # between the bricks and the paddle
 MODES = "restart", "continue", "ignore"
 LOST_AT = 156  # the step of the recording that loses a life
+PIPE_GAMES, PIPE_STEPS = 8, 60
 MODES_STEPS = range(LOST_AT - 6, LOST_AT + 17)  # those of the three modes
 
 gym.register_envs(ale_py)
 
 
-def make(env_id, **options):
+def make(env_id, seed=0, **options):
     env = gym.make(env_id, frameskip=1, obs_type="ram", **options)
-    env.reset(seed=0)
+    env.reset(seed=seed)
     return env, env.unwrapped.ale
 
 
@@ -67,7 +69,9 @@ def brighter(step):
     return np.maximum.reduce([gray for _, gray in kept(step)])
 
 
-def play(steps=STEPS, on_life_loss="restart", actions=None):
+def play(
+    steps=STEPS, on_life_loss="restart", actions=None, env_id=BREAKOUT, seed=0
+):
     """Play Breakout by the rule, or the actions given.
 
     Yields the start and then a dictionary a step: action, reward, lives, done
@@ -75,7 +79,7 @@ def play(steps=STEPS, on_life_loss="restart", actions=None):
     `screen`, the one to act on; the picture that is new, the stack that the
     agent gets, and `final`, the stack that ends with the picture.
     """
-    env, ale = make(BREAKOUT)
+    env, ale = make(env_id, seed)
 
     def grab():
         return ale.getScreen().copy(), ale.getScreenGrayscale().copy()
@@ -212,3 +216,22 @@ def record_modes(played):
         modes[mode] = {"steps": rows, "frames": pack(screens)}
     first = {"first": MODES_STEPS[0] - 3}
     write("modes.json", palette()[1] | first | {"modes": modes})
+
+
+def record_pipe(bytes_of):
+    """Eight games that `Games` plays, and the bytes of their messages.
+
+    Sticky actions make the games differ. `bytes_of(actions)` counts what
+    crosses the pipes, labml's way and ours, while these actions are played.
+    """
+    games, actions = [], []
+    for seed in range(PIPE_GAMES):
+        played = list(play(PIPE_STEPS, env_id=STICKY, seed=seed))
+        screens = [played[0]["screen"]]
+        for step in played[1:]:
+            assert not step["done"] and len(step["frames"]) == 4
+            screens += [screen for screen, _ in kept(step)]
+        actions.append([step["action"] for step in played[1:]])
+        games.append(pack(screens))
+    recording = palette()[1] | {"env_id": STICKY, "actions": actions}
+    write("pipe.json", recording | {"games": games} | bytes_of(actions))
