@@ -290,39 +290,64 @@ def draw_autoreset(actions):
 
 
 def draw_pipe():
-    """What crosses the pipe, and what lies in shared memory."""
-    d = Drawing(424)
-    d.box(4, 8, 472, 96)
-    d.text(18, 32, "the program", "strong")
-    d.text(18, 54, "observations, rewards, … = games.step(actions)", "code")
-    d.text(18, 82, "Games: checks the batch, sends it, waits, copies")
+    """What crosses the pipes, labml's way and ours, and what is shared."""
+    pipe = json.loads((HERE / "pipe.json").read_text())
+    (labml_up, labml_down), (up, down) = (
+        pipe["bytes"][way][0] for way in ("labml", "ours")
+    )
+    d = Drawing(582)
+    d.text(4, 18, "labml's way: a process and a pipe for each game", "strong")
+    d.box(4, 28, 472, 28)
+    d.text(18, 47, "the program")
+    for i in range(8):
+        x = 4 + 60 * i
+        d.line((x + 2, 56), (x + 2, 118))
+        d.box(x + 6, 67, 40, 40, "bar")
+        d.box(x, 118, 52, 28)
+        d.text(x + 26, 137, str(i), "mid")
+    told = f"8 × {labml_down // 8:,} bytes down, 8 × {labml_up // 8:,} back"
+    d.text(4, 166, told, "quiet")
+
+    top = 196
+    d.text(4, top, "Here: two processes, and shared memory", "strong")
+    top += 10
+    d.box(4, top, 472, 74)
+    d.text(18, top + 22, "the program", "strong")
+    d.text(18, top + 42, "observations, rewards, … = games.step(…)", "code")
+    d.text(18, top + 62, "Games: checks the batch, sends it, waits, copies")
     for i, x in enumerate([4, 162]):
-        d.box(x, 202, 150, 136)
-        d.text(x + 12, 224, f"process {i + 1}", "strong")
-        d.text(x + 12, 244, "worker_process", "code")
+        y = top + 138
+        d.box(x, y, 150, 136)
+        d.text(x + 12, y + 22, f"process {i + 1}", "strong")
+        d.text(x + 12, y + 42, "worker_process", "code")
         for j in range(4):
-            d.box(x + 12 + 32 * j, 256, 28, 28, "page")
-            d.text(x + 26 + 32 * j, 275, str(4 * i + j), "mid quiet")
-        d.text(x + 12, 304, "a row of games,", "quiet")
-        d.text(x + 12, 322, "played one by one", "quiet")
-        d.arrow((x + 40, 104), (x + 40, 202))
-        d.arrow((x + 104, 202), (x + 104, 104))
-        d.text(x + 46, 150, "actions", "quiet")
-        d.text(x + 110, 144, "rewards,", "quiet")
-        d.text(x + 110, 160, "ends", "quiet")
-    d.box(328, 202, 148, 214)
-    d.text(340, 224, "shared memory", "strong")
-    for j in range(8):
-        d.box(340, 236 + 15 * j, 124, 12, "page")
-    d.text(340, 374, "uint8", "code")
-    d.text(340, 390, "(8, 4, 84, 84)", "code")
-    d.text(340, 408, "the observations", "quiet")
-    d.arrow((237, 338), (237, 360), (328, 360))
-    d.arrow((79, 338), (79, 378), (328, 378))
-    d.text(90, 398, "pictures, written in place", "quiet")
-    d.arrow((440, 202), (440, 104))
-    d.text(432, 150, "a copy", "quiet end")
-    d.text(432, 166, "a step", "quiet end")
+            d.box(x + 12 + 32 * j, y + 54, 28, 28, "page")
+            d.text(x + 26 + 32 * j, y + 73, str(4 * i + j), "mid quiet")
+        d.text(x + 12, y + 102, "a row of games,", "quiet")
+        d.text(x + 12, y + 120, "played one by one", "quiet")
+        d.arrow((x + 24, top + 74), (x + 24, y))
+        d.arrow((x + 92, y), (x + 92, top + 74))
+        for side, count, what in [
+            (30, down // 2, "actions"),
+            (98, up // 2, "ends"),
+        ]:
+            d.text(x + side, top + 100, f"{count} bytes", "quiet")
+            d.text(x + side, top + 117, what, "quiet")
+    y = top + 138
+    d.box(328, y, 148, 232)
+    d.text(340, y + 22, "shared memory", "strong")
+    d.box(340, y + 34, 40, 40, "bar")
+    for k, line in enumerate(["observations", "uint8", "(8, 4, 84, 84)"]):
+        d.text(340, y + 94 + 18 * k, line, "code" if k else "")
+    d.text(340, y + 150, f"{pipe['shared']:,} bytes", "quiet")
+    for k, line in enumerate(["rewards", "last observations", "screens"]):
+        d.text(340, y + 178 + 18 * k, line)
+    d.arrow((237, y + 136), (237, y + 164), (328, y + 164))
+    d.arrow((79, y + 136), (79, y + 184), (328, y + 184))
+    d.text(90, y + 206, "results, written in place", "quiet")
+    d.arrow((440, y), (440, top + 74))
+    d.text(432, top + 100, "a copy", "quiet end")
+    d.text(432, top + 117, "a step", "quiet end")
     d.save("pipe.svg")
 
 

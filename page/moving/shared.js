@@ -274,7 +274,12 @@ function film(figure, options) {
     if (!theirs && ready) run(seen);
     else if (!seen) run(false);
   });
-  return { draw: () => draw(true), go, slider };
+  function jump(at) { // and play on, if it plays
+    slider.value = at;
+    draw(true);
+    if (timer) run(true);
+  }
+  return { draw: () => draw(true), jump, slider };
 }
 
 return { ACTIONS, GRAYS, HEIGHT, SIZE, WHOLE, WIDTH, ballOf, calm, cells, film,
