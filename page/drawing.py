@@ -21,6 +21,8 @@ text { font: 15px system-ui, "Segoe UI", Roboto, sans-serif; fill: #201e1a }
 .area { fill: #b36b00; opacity: 0.25 } .bar { fill: #b36b00 }
 .other { fill: #5c7fb8 } .brick { fill: #c84848 }
 .red { stroke: #c84848; stroke-width: 3; fill: none }
+.trace { stroke: #b36b00; stroke-width: 1.5; fill: none }
+.dash { stroke-dasharray: 4 3 }
 .page { fill: #fdfcf9 } .dark { fill: #000 }
 @media (prefers-color-scheme: dark) {
 text { fill: #e7e3da } .quiet { fill: #a8a296 }
@@ -28,6 +30,7 @@ text { fill: #e7e3da } .quiet { fill: #a8a296 }
 .box { fill: #1d1f24; stroke: #a8a296 } .mark { stroke: #e5b566 }
 .page { fill: #15161a } .area, .bar { fill: #e5b566 }
 .other { fill: #7f9fd6 } .brick { fill: #d9605c } .red { stroke: #d9605c }
+.trace { stroke: #e5b566 }
 }
 """
 

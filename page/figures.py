@@ -289,6 +289,51 @@ def draw_autoreset(actions):
     d.save("autoreset.svg")
 
 
+def draw_agent(recording):
+    """What the trained agent sees, expects and does at its first point."""
+    decisions = recording["decisions"]
+    at = next((i for i, step in enumerate(decisions) if step[1]), 0)
+    action, _, _, _, value, chances = decisions[at]
+    rgb = np.array(recording["rgb"], np.uint8)
+    screens = list(recordings.unpack(recording["screens"], wide=True))
+    frames = list(recordings.unpack_frames(recording["frames"]))
+    d = Drawing(408)
+    for x, y, text in [
+        (4, 16, "You see"),
+        (178, 16, "It sees"),
+        (350, 16, "It does"),
+        (4, 290, f"It expects {value:.2f} points"),
+    ]:
+        d.text(x, y, text, "strong")
+    d.image(4, 26, 160, 210, rgb[screens[at]])
+    draw_square(d, 178, 26, 158, frames[max(at - 3, 0) : at + 1])
+    for i, (name, chance) in enumerate(
+        zip(recording["actions"], chances, strict=True)
+    ):
+        y = 26 + 42 * i
+        d.text(350, y + 13, name, "strong small" if i == action else "quiet")
+        d.text(476, y + 13, percent(chance), "quiet end")
+        d.box(350, y + 19, 126, 14)
+        d.box(350, y + 19, 126 * chance, 14, "bar" if i == action else "tip")
+    chance = 350 + 126 / len(chances)
+    bottom = 26 + 42 * len(chances) - 6
+    d.line((chance, 40), (chance, bottom), kind="line dash")
+    d.text(350, bottom + 18, "dashed: chance", "quiet")
+    d.text(4, 254, f"step {at + 1} of {recording['length']}", "quiet")
+    values = [step[4] for step in decisions]
+    most, least = max(values), min(*values, 0)
+
+    def point(i):
+        x = 4 + 472 * i / (len(values) - 1)
+        return x, 304 + 96 * (most - values[i]) / (most - least)
+
+    zero = 304 + 96 * most / (most - least)
+    d.line((4, zero), (476, zero))
+    d.line(*map(point, range(len(values))), kind="trace")
+    d.line((point(at)[0], 300), (point(at)[0], 404), kind="red")
+    d.save("agent.svg")
+
+
 def draw_pipe():
     """What crosses the pipes, labml's way and ours, and what is shared."""
     pipe = json.loads((HERE / "pipe.json").read_text())
@@ -669,6 +714,9 @@ def draw():
     draw_modes()
     draw_autoreset([step["action"] for step in played[1:]])
     draw_pipe()
+    agent = HERE / "agent.json"
+    if agent.exists():
+        draw_agent(json.loads(agent.read_text()))
     return draw_maximum() | draw_bands(played[61], played[62])
 
 

@@ -159,6 +159,34 @@ def pack(screens):
     return base64.b64encode(data).decode()
 
 
+def unpack(text, wide=False):
+    """Yield the screens of a text; `wide` counts have two bytes."""
+    data = np.frombuffer(base64.b64decode(text), np.uint8)
+    screen, at = np.zeros((210, 160), np.uint8), 0
+    while at < len(data):
+        size = 2 if wide else 1
+        count = int.from_bytes(data[at : at + size].tobytes(), "little")
+        at += size
+        for x, y, w, h, colour in data[at : at + 5 * count].reshape(-1, 5):
+            screen[y : y + int(h), x : x + int(w)] = colour
+        at += 5 * count
+        yield screen.copy()
+
+
+def unpack_frames(text):
+    """Yield the 84×84 frames of a text, which has the runs that changed."""
+    data = np.frombuffer(base64.b64decode(text), np.uint8)
+    frame, at = np.zeros((84, 84), np.uint8), 0
+    while at < len(data):
+        count = int.from_bytes(data[at : at + 2].tobytes(), "little")
+        at += 2
+        for _ in range(count):
+            x, y, length = data[at : at + 3].tolist()
+            frame[y, x : x + length] = data[at + 3 : at + 3 + length]
+            at += 3 + length
+        yield frame.copy()
+
+
 def write(name, recording):
     text = json.dumps(recording, separators=(",", ":"))
     (HERE / name).write_text(text + "\n")

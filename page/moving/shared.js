@@ -5,12 +5,16 @@ window.shared = (() => {
 const WIDTH = 160, HEIGHT = 210, SIZE = 84;
 const ACTIONS = ["NOOP", "FIRE", "RIGHT", "LEFT"];
 
-function* unpack(text) {
-  const data = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+const bytesOf = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+
+function* unpack(text, wide = false) { // the count has two bytes, if wide
+  const data = bytesOf(text);
   let screen = new Uint8Array(WIDTH * HEIGHT);
   for (let at = 0; at < data.length;) {
     screen = screen.slice();
-    for (let n = data[at++]; n > 0; n--, at += 5) {
+    let n = data[at++];
+    if (wide) n += 256 * data[at++];
+    for (; n > 0; n--, at += 5) {
       const [x, y, w, h, colour] = data.subarray(at, at + 5);
       for (let row = y; row < y + h; row++) {
         screen.fill(colour, row * WIDTH + x, row * WIDTH + x + w);
@@ -199,13 +203,16 @@ function put(cell, label, kind, pixels, width, colours = GRAYS, view = WHOLE) {
 //
 // `show(i)` draws step i and returns the sentence. `first` is the number of
 // the first step, `start` the one to begin with, `hold(i)` for how many steps'
-// time the film stays at it, and `marks` are places to jump to. The film
+// time the film stays at it, and `marks` are places to jump to, or only to see
+// if they have no text. While the film plays there is a new sentence at every
+// `rest`th step. The film
 // plays by itself while it is in view, unless the reader wants less motion or
 // has taken hold of it, and begins anew after its end. The sentence is read
 // out only if the reader has moved it.
 function film(figure, options) {
   const { count, first = 1, start = first, pace = 7.5, marks = [] } = options;
   const { show, prepare = () => {}, name = "Step", hold = () => 1 } = options;
+  const { rest = 1 } = options;
   const last = first + count - 1, id = figure.id;
   const box = figure.querySelector(".controls");
   box.innerHTML = `
@@ -226,7 +233,8 @@ function film(figure, options) {
     $in(".number").textContent = `${at} of ${last}`;
     slider.setAttribute("aria-valuetext", `${name} ${at}`);
     says.setAttribute("aria-live", byReader ? "polite" : "off");
-    says.textContent = show(at);
+    const sentence = show(at);
+    if (byReader || !timer || at % rest === 0) says.textContent = sentence;
   }
   function wait() {
     timer = setTimeout(() => {
@@ -262,8 +270,10 @@ function film(figure, options) {
   for (const { at, text, kind } of marks) {
     const tick = $in(".ticks").appendChild(document.createElement("i"));
     tick.style.left = `${(100 * (at - first)) / (count - 1)}%`;
+    tick.className = kind;
+    if (!text) continue;
     const jump = $in(".marks").appendChild(document.createElement("button"));
-    tick.className = jump.className = kind;
+    jump.className = kind;
     jump.type = "button";
     jump.textContent = `${text} ${at}`;
     jump.addEventListener("click", () => go(at));
@@ -282,7 +292,7 @@ function film(figure, options) {
   return { draw: () => draw(true), jump, slider };
 }
 
-return { ACTIONS, GRAYS, HEIGHT, SIZE, WHOLE, WIDTH, ballOf, calm, cells, film,
-  look, packed, paddleOf, paint, put, recording, shrink, stackOf, stepsOf,
-  unpack, unveil, whenNear, whileSeen };
+return { ACTIONS, GRAYS, HEIGHT, SIZE, WHOLE, WIDTH, ballOf, bytesOf, calm,
+  cells, film, look, packed, paddleOf, paint, put, recording, shrink, stackOf,
+  stepsOf, unpack, unveil, whenNear, whileSeen };
 })();

@@ -1,0 +1,121 @@
+// A game of the trained agent: what it sees, expects and does.
+(() => {
+const figure = $("agent-figure");
+if (!figure) return;
+const { GRAYS, HEIGHT, SIZE, WIDTH, WHOLE, bytesOf, cells, packed, put,
+  unpack } = shared;
+const TALL = 100; // units of the trace, of which a step is one across
+const PACE = 15; // steps a second: real time
+
+const recorded = read("agent");
+const { actions, decisions } = recorded;
+const $in = (selector) => figure.querySelector(selector);
+const screen = cells($in(".screen"), 1, WIDTH, HEIGHT)[0];
+const stack = cells($in(".four"), 4, SIZE, SIZE);
+const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
+const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
+
+const choices = actions.map((name) => {
+  const row = $in(".choices").appendChild(document.createElement("div"));
+  row.innerHTML = `<span>${name}</span><span></span>
+    <div class="track"><i></i><b class="chance"></b></div>`;
+  row.querySelector(".chance").style.left = `${100 / actions.length}%`;
+  return row;
+});
+$in(".choices").insertAdjacentHTML("beforeend", `<small>dashed: chance,
+  ${percent(1 / actions.length)} each; marked: the action drawn</small>`);
+
+// The value over all steps, with a line where we are.
+const values = decisions.map(([, , , , value]) => value);
+const most = Math.max(...values, 0), least = Math.min(...values, 0);
+const height = (value) => TALL * (most - value) / (most - least);
+const line = (name, x, y, x2, y2) =>
+  `<line class="${name}" x1="${x}" y1="${y}" x2="${x2}" y2="${y2}"/>`;
+$in(".trace").innerHTML = `<svg viewBox="0 0 ${values.length - 1} ${TALL}"
+  preserveAspectRatio="none" role="img" aria-label="The value that the agent
+  expects, at each step">${line("zero", 0, height(0), values.length, height(0))}
+  <polyline points="${values.map((v, i) => `${i},${height(v)}`).join(" ")}"/>
+  ${line("now", 0, 0, 0, TALL)}</svg><output></output>`;
+const now = $in(".now"), told = $in("output");
+
+let screens = null, frames = null, colours = null;
+
+function* unpackFrames(text) {
+  const data = bytesOf(text);
+  let frame = new Uint8Array(SIZE * SIZE);
+  for (let at = 0; at < data.length;) {
+    frame = frame.slice();
+    let n = data[at] + 256 * data[at + 1];
+    at += 2;
+    for (; n > 0; n--) {
+      const [x, y, length] = data.subarray(at, at + 3);
+      frame.set(data.subarray(at + 3, at + 3 + length), y * SIZE + x);
+      at += 3 + length;
+    }
+    yield frame;
+  }
+}
+
+function prepare() {
+  colours = recorded.rgb.map(packed);
+  screens = [...unpack(recorded.screens, true)];
+  frames = [...unpackFrames(recorded.frames)];
+  window.agent = { screens, frames, stackAt };
+}
+
+// The four newest frames; those before the first of a life are that first one.
+function stackAt(i) {
+  const chosen = [i];
+  while (chosen.length < 4) {
+    const [oldest] = chosen, first = decisions[oldest][3];
+    chosen.unshift(first ? oldest : oldest - 1);
+  }
+  return chosen.map((j) => frames[j]);
+}
+
+const scoreAt = (i) => decisions.slice(0, i)
+  .reduce((sum, [, reward]) => sum + reward, 0);
+
+function show(at) {
+  const i = at - 1, [action, , , , value, chances] = decisions[i];
+  put(screen, "the screen", "", screens[i], WIDTH, colours, WHOLE);
+  stackAt(i).forEach((frame, slot) =>
+    put(stack[slot], `obs_4[${slot}]`, "", frame, SIZE, GRAYS));
+  choices.forEach((row, a) => {
+    row.className = a === action ? "done" : "";
+    row.children[1].textContent = percent(chances[a]);
+    row.querySelector("i").style.width = `${100 * chances[a]}%`;
+  });
+  now.setAttribute("x1", i);
+  now.setAttribute("x2", i);
+  told.textContent = value.toFixed(2);
+  return tell(at);
+}
+
+function tell(at) {
+  const i = at - 1, [action, reward, lives, , value, chances] = decisions[i];
+  const next = decisions[at], lost = next && next[2] < lives;
+  const follows = reward ? ` It scores ${plural(reward, "point")}.`
+    : lost ? " The ball is lost, and a life." : "";
+  return `Step ${at}: with ${plural(lives, "life").replace("lifes", "lives")} ` +
+    `and ${plural(scoreAt(i), "point")}, it expects ${value.toFixed(2)} ` +
+    `points from here on, and draws ${actions[action]}, which it gave ` +
+    `${percent(chances[action])}.${follows}`;
+}
+
+const marks = [];
+decisions.forEach(([, reward, , first], i) => {
+  if (reward) {
+    const known = marks.some(({ kind }) => kind === "brick");
+    marks.push({ at: i + 1, text: known ? "" : "first point", kind: "brick" });
+  }
+  if (first && i) marks.push({ at: i, text: "lost life", kind: "end" });
+});
+shared.film(figure, { count: decisions.length, show, prepare, marks,
+  pace: PACE, rest: PACE });
+const whole = decisions.length < recorded.length
+  ? `These are its first ${decisions.length} of ${recorded.length} steps`
+  : `These are all its ${recorded.length} steps`;
+$("agent-score").textContent = `${whole}; it ended with ` +
+  `${plural(recorded.score, "point")}.`;
+})();
