@@ -25,6 +25,7 @@ from pathlib import Path
 import cv2
 import gymnasium as gym
 import numpy as np
+
 import recordings
 from drawing import Drawing, gray_to_rgb
 from recordings import FIRE, NOOP, brighter, make, play, small

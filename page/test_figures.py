@@ -1,0 +1,477 @@
+"""
+Tests of the figures: what they show is what `Game` and `Games` return.
+
+    pip install -r page/requirements.txt    # and a Chromium of the system
+    pytest page/test_figures.py
+"""
+
+import base64
+import json
+import multiprocessing
+import re
+import shutil
+import xml.etree.ElementTree as xml
+from importlib import resources
+from pathlib import Path
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+import figures
+import game
+import recordings
+import weave
+
+HERE = Path(__file__).resolve().parent
+MOVING = ["step", "which-way", "modes", "pipe", "agent"]
+FILMS = ["moving", "modes-figure", "pipe-figure", "agent-figure"]  # their ids
+LENGTHS = {"moving": 200, "modes-figure": 23, "pipe-figure": 60}
+STILL = [*MOVING, "slots", "maximum", "bands", "autoreset"]
+KILLED_AT = 21
+
+
+def read(name):
+    return json.loads((HERE / f"{name}.json").read_text())
+
+
+RECORDING = read("recording")
+ACTIONS = [step[0] for step in RECORDING["steps"]]
+
+
+# The recordings
+
+
+@pytest.mark.parametrize("name", ["recording", "modes"])
+def test_recordings_are_what_the_script_makes(name, monkeypatch, tmp_path):
+    monkeypatch.setattr(recordings, "HERE", tmp_path)
+    played = list(recordings.play())
+    recordings.record(played)
+    recordings.record_modes(played)
+    assert json.loads((tmp_path / f"{name}.json").read_text()) == read(name)
+
+
+def test_eight_games_are_what_the_script_makes(monkeypatch, tmp_path):
+    monkeypatch.setattr(recordings, "HERE", tmp_path)
+    recordings.record_pipe(lambda actions: {})
+    made = json.loads((tmp_path / "pipe.json").read_text())
+    assert made.items() <= read("pipe").items()
+
+
+def test_bytes_are_those_of_today():
+    pipe = read("pipe")
+    rows = np.transpose(pipe["actions"])[:5]
+    assert list(figures.play_as_games(rows)) == pipe["bytes"]["ours"][:5]
+    obs = pipe["bytes"]["labml"][0][0] / len(pipe["actions"])
+    assert 4 * 84 * 84 * 8 < obs < 4 * 84 * 84 * 8 + 500  # float64, and a rest
+    assert pipe["shared"] == 8 * 4 * 84 * 84
+
+
+def rows_of_the_ball(obs_4):
+    """In which row each picture has the ball, between bricks and paddle."""
+    field = obs_4[:, 38:75, 5:79].astype(float)
+    weight = field.sum(axis=(1, 2))
+    return (field.sum(axis=2) * np.arange(37)).sum(axis=1) / weight
+
+
+def test_answers_to_which_way_are_right():
+    one = game.Game(0)
+    one.reset()
+    seen = [None, *(one.step(action)[0] for action in ACTIONS)]
+    for at, rises in RECORDING["ways"]:
+        down = np.diff(rows_of_the_ball(seen[at]))
+        assert (down < 0).all() if rises else (down > 0).all(), at
+    rising = [rises for _, rises in RECORDING["ways"]]
+    assert min(sum(rising), len(rising) - sum(rising)) >= 50
+
+
+@pytest.mark.parametrize(
+    "mode, kinds, infos",
+    [
+        (
+            "SAME_STEP",
+            ["first", "next", "next"],
+            {"final_obs", "_final_obs", "final_info", "_final_info"},
+        ),
+        (
+            "NEXT_STEP",
+            ["last", "first", "next"],
+            {"final_info", "_final_info"},
+        ),
+    ],
+)
+def test_autoreset(mode, kinds, infos):
+    steps = list(figures.around_an_end(mode, ACTIONS))
+    assert [kind for _, _, kind, *_ in steps] == kinds
+    assert [terminated for *_, terminated, _ in steps] == [True, False, False]
+    assert [set(info) for *_, info in steps] == [infos, set(), set()]
+
+
+# The still pictures
+
+
+@pytest.mark.parametrize("name", STILL)
+def test_stills_are_light_and_dark(name):
+    text = (weave.DOCS / f"figures/{name}.svg").read_text()
+    root = xml.fromstring(text)
+    assert root.get("width") == "480" and "prefers-color-scheme" in text
+    _, _, width, height = map(float, root.get("viewBox").split())
+    for element in root.iter():
+        for key, most in ("x", width), ("y", height):
+            assert 0 <= float(element.get(key, 0)) <= most
+
+
+# In a browser
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    names = "chromium", "chromium-browser", "google-chrome"
+    path = next(filter(None, map(shutil.which, names)))
+    quiet = "no-sandbox disable-gpu disable-background-networking"
+    with sync_playwright() as playwright:
+        yield playwright.chromium.launch(
+            executable_path=path, args=[f"--{flag}" for flag in quiet.split()]
+        )
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    """A page with nothing but the figures that move."""
+    to_html = weave.markdown_to_html()
+    main = "<h1>Figures</h1>" + "".join(
+        to_html(f'![Still.](figures/{name}.svg "A caption.")')
+        for name in MOVING
+    )
+    styles = [HERE / "page.css", *weave.added("css")]
+    scripts = [HERE / "page.js", *weave.added("js")]
+    parts = {
+        "main": f'<div class="note">{main}</div>',
+        "style": "".join(file.read_text() for file in styles),
+        "scripts": "".join(
+            f"<script>{file.read_text()}</script>" for file in scripts
+        ),
+        "data": weave.data(main),
+        "source": '""',
+    }
+    page = (HERE / "page.html").read_text()
+    page = re.sub(r"{{(\w+)}}", lambda m: parts.get(m[1], "Figures"), page)
+    path = tmp_path_factory.mktemp("figures") / "index.html"
+    path.write_text(page)
+    return path.as_uri()
+
+
+@pytest.fixture
+def visit(chromium, address):
+    """Open the page; in the end nobody has complained or asked elsewhere."""
+    complaints, pages = [], []
+
+    def visit(width=1280, motion="reduce", **options):
+        page = chromium.new_page(
+            viewport={"width": width, "height": 900},
+            reduced_motion=motion,
+            **options,
+        )
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on(
+            "request",
+            lambda request: (
+                request.url.startswith(("file:", "data:"))
+                or complaints.append(request.url)
+            ),
+        )
+        page.goto(address)
+        pages.append(page)
+        return page
+
+    yield visit
+    for page in pages:
+        page.close()
+    assert not complaints
+
+
+def look_at(page, name):
+    """Bring a figure into view, where it begins; return it."""
+    figure = page.locator(f"#{name}")
+    figure.scroll_into_view_if_needed()
+    expect(figure.locator("canvas").last).not_to_have_attribute(
+        "aria-label", "not drawn yet"
+    )
+    return figure
+
+
+def pictures(page, expression):
+    """The pictures that a script has, as `uint8 (..., 84, 84)`."""
+    found = page.evaluate(
+        """(expression) => {
+        const text = (part) => part instanceof Uint8Array
+            ? btoa(String.fromCharCode(...part)) : part && [...part].map(text);
+        return text(eval(expression)); }""",
+        expression,
+    )
+
+    def decode(part):
+        if isinstance(part, str):
+            return np.frombuffer(base64.b64decode(part), np.uint8)
+        return part and [decode(one) for one in part]
+
+    return decode(found)
+
+
+def test_a_step_is_what_game_returns(visit):
+    page = visit()
+    look_at(page, "moving")
+    stacks = pictures(page, "moving.steps.map((_, i) => moving.stack(i))")
+    one = game.Game(0)
+    one.reset()
+    for action, stack in zip(ACTIONS, stacks, strict=True):
+        assert (one.step(action)[0].reshape(4, -1) == stack).all()
+
+
+@pytest.mark.parametrize("which, mode", list(enumerate(recordings.MODES)))
+def test_a_mode_is_what_game_returns(visit, which, mode):
+    page = visit()
+    look_at(page, "modes-figure")
+    played = f"modes.played[{which}]"
+    stacks = pictures(page, f"{played}.map(({{ stack }}) => stack)")
+    finals = pictures(page, f"{played}.map(({{ final }}) => final)")
+    screens = page.evaluate(f"{played}.map(({{ screen }}) => [...screen])")
+    facts = page.evaluate(
+        f"{played}.map(({{ reward, done, lives, info }}) =>"
+        " [reward, Boolean(done), lives, info])"
+    )
+    rgb = np.array(read("modes")["rgb"])
+    first = page.evaluate("modes.first")
+    one = game.Game(0, on_life_loss=mode)
+    one.reset()
+    for action in ACTIONS[: first - 1]:
+        one.step(action)
+    for i, told in enumerate(facts):
+        obs_4, reward, done, info = one.step(ACTIONS[first - 1 + i])
+        lives = one.env.unwrapped.ale.lives()
+        assert told == [reward, done, lives, info]
+        assert (rgb[screens[i]].reshape(210, 160, 3) == one.render()).all()
+        if i >= 3:
+            assert (obs_4.reshape(4, -1) == stacks[i]).all()
+        assert (finals[i] is not None) == done
+        if done:
+            assert (one.final_obs.reshape(4, -1) == finals[i]).all()
+    assert sum(done for _, done, *_ in facts) == (mode != "ignore")
+
+
+def test_a_killed_process_takes_its_games_with_it(visit):
+    """As in the figure, so with real processes, bit for bit."""
+    page = visit()
+    figure = look_at(page, "pipe-figure")
+    figure.locator("input").fill(str(KILLED_AT - 1))
+    page.locator("#kill").click()
+    assert "start" in figure.locator(".says").inner_text()
+    told = pictures(
+        page,
+        "Array.from({ length: 60 }, (_, i) => Array.from({ length: 8 },"
+        " (_, game) => pipe.picture(game, i + 1)))",
+    )
+    pipe = read("pipe")
+    actions, steps = pipe["actions"], len(pipe["bytes"]["ours"])
+    old = multiprocessing.active_children()
+    with game.Games(8, recordings.STICKY, processes=2) as games:
+        games.reset()
+        for at in range(1, steps + 1):
+            if at == KILLED_AT:
+                new = set(multiprocessing.active_children()) - set(old)
+                max(new, key=lambda process: process.pid).kill()
+            since = at - KILLED_AT if at > KILLED_AT else at
+            row = [actions[i][at - 1] for i in range(4)]
+            row += [actions[i][since - 1] for i in range(4, 8)]
+            obs, rewards, _, truncated, infos = games.step(row)
+            assert (obs[:, 3].reshape(8, -1) == told[at - 1]).all()
+            assert ("restarted" in infos) == (at == KILLED_AT)
+            if at == KILLED_AT:
+                theirs = [False] * 4 + [True] * 4
+                assert infos["restarted"].tolist() == theirs
+                assert truncated.tolist() == theirs
+                assert (rewards[4:] == 0).all()
+
+
+def test_the_agent_sees_what_was_recorded(visit):
+    page = visit()
+    look_at(page, "agent-figure")
+    agent = read("agent")
+    frames = list(recordings.unpack_frames(agent["frames"]))
+    screens = list(recordings.unpack(agent["screens"], wide=True))
+    assert len(frames) == len(screens) == len(agent["decisions"])
+    told = pictures(page, "agent.frames")
+    assert (np.array(told) == np.reshape(frames, (len(frames), -1))).all()
+    some = page.evaluate("agent.screens.slice(0, 50).map((s) => [...s])")
+    assert (np.array(some) == np.reshape(screens[:50], (50, -1))).all()
+    chances = np.array([step[5] for step in agent["decisions"]])
+    assert np.allclose(chances.sum(axis=1), 1, atol=0.03)
+    assert str(agent["score"]) in page.locator("#agent-score").inner_text()
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_which_way_keeps_the_score(visit, right):
+    page = visit(has_touch=True)
+    figure = look_at(page, "which-way")
+    for i in range(20):
+        shown = figure.locator("#guess > :not(.absent)").count()
+        assert shown == (1 if i < 10 else 4)
+        asked = page.evaluate("whichWay()")
+        assert [asked["at"], asked["up"]] in RECORDING["ways"]
+        key = "ArrowUp" if asked["up"] == right else "ArrowDown"
+        if i:  # the buttons have the focus
+            page.keyboard.press(key)
+        else:
+            figure.locator(
+                f'button[value="{int(asked["up"] == right)}"]'
+            ).tap()
+        word = "Right" if right else "Wrong"
+        assert figure.locator(".says").inner_text().startswith(word)
+        assert figure.locator("#guess > :not(.absent)").count() == 4
+        if i < 19:
+            page.keyboard.press("Enter")
+    cells = figure.locator("tbody td").all_inner_texts()
+    assert cells == (["10", "10"] if right else ["0", "10"]) * 2
+    figure.locator("button.next").click()
+    assert figure.locator("tbody td").all_inner_texts() == ["0"] * 4
+
+
+@pytest.mark.parametrize("name", FILMS)
+def test_films_move_by_keyboard_and_marks(visit, name):
+    page = visit()
+    figure = look_at(page, name)
+    slider, says = figure.locator("input[type=range]"), figure.locator(".says")
+    first, last = slider.get_attribute("min"), slider.get_attribute("max")
+    assert int(last) - int(first) + 1 == LENGTHS.get(name, int(last))
+    slider.focus()
+    page.keyboard.press("Home")
+    assert figure.locator(".number").inner_text() == f"{first} of {last}"
+    before = says.inner_text()
+    page.keyboard.press("ArrowRight")
+    assert says.inner_text() != before
+    assert says.get_attribute("aria-live") == "polite"
+    page.keyboard.press("End")
+    assert slider.input_value() == last
+    marks = figure.locator(".marks button")
+    for i in range(marks.count()):
+        marks.nth(i).click()
+        at = slider.input_value()
+        assert marks.nth(i).inner_text().endswith(f" {at}")
+        assert at in slider.get_attribute("aria-valuetext")
+
+
+@pytest.mark.parametrize("name", FILMS)
+def test_every_step_is_told_in_its_own_words(visit, name):
+    page = visit()
+    figure = look_at(page, name)
+    told = figure.evaluate("""(figure) => {
+        const slider = figure.querySelector("input[type=range]"), told = [];
+        for (let at = +slider.min; at <= +slider.max; at++) {
+          slider.value = at;
+          slider.dispatchEvent(new Event("input"));
+          told.push(figure.querySelector(".says").textContent);
+        }
+        return told;
+    }""")
+    assert len(set(told)) == len(told) and all(told)
+
+
+@pytest.mark.parametrize("name", FILMS)
+def test_films_play_in_view_stop_and_begin_anew(visit, name):
+    page = visit(motion="no-preference")
+    figure = look_at(page, name)
+    figure.locator(".controls").scroll_into_view_if_needed()
+    play = figure.locator(".play")
+    slider = figure.locator("input[type=range]")
+    expect(play).to_have_text("Pause")
+    start = slider.input_value()
+    expect(slider).not_to_have_value(start)
+    assert figure.locator(".says").get_attribute("aria-live") == "off"
+    slider.press("End")
+    expect(play).to_have_text("Play")
+    slider.press(" ")
+    expect(play).to_have_text("Pause")
+    expect(slider).to_have_value(slider.get_attribute("min"))
+    slider.press(" ")
+    expect(play).to_have_text("Play")
+    page.evaluate("scrollTo(0, 0)")
+
+
+def test_films_stop_out_of_view(visit):
+    page = visit(motion="no-preference")
+    figure = look_at(page, "modes-figure")
+    figure.locator(".controls").scroll_into_view_if_needed()
+    expect(figure.locator(".play")).to_have_text("Pause")
+    page.set_viewport_size({"width": 1280, "height": 300})
+    look_at(page, "agent-figure").evaluate("(one) => one.scrollIntoView()")
+    expect(figure.locator(".play")).to_have_text("Play")
+
+
+def test_nothing_moves_for_who_wants_less_motion(visit):
+    page = visit()
+    for name in FILMS:
+        figure = look_at(page, name)
+        assert figure.locator(".play").inner_text() == "Play"
+
+
+@pytest.mark.parametrize("width", [360, 390, 768, 1024, 1280, 1920])
+def test_pixels_are_whole_and_nothing_overflows(visit, width):
+    page = visit(width)
+    for name in [*FILMS, "which-way"]:
+        look_at(page, name)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    widths = page.evaluate("""
+        [...document.querySelectorAll(".moves canvas:not(#where)")]
+        .filter((canvas) => canvas.offsetParent)
+        .map((canvas) => [canvas.width, canvas.offsetWidth])""")
+    assert len(widths) > 30
+    for drawn, shown in widths:
+        assert shown % drawn == 0, (drawn, shown)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_figure_keeps_its_height(visit, width):
+    """Whether it has begun or not, and at whatever step."""
+    page = visit(width)
+    for name in FILMS:
+        figure = page.locator(f"#{name}")
+        height = figure.evaluate("(one) => one.offsetHeight")
+        slider = look_at(page, name).locator("input[type=range]")
+        first, last = map(slider.get_attribute, ("min", "max"))
+        for at in range(int(first), int(last) + 1, 5):
+            slider.fill(str(at))
+            assert figure.evaluate("(one) => one.offsetHeight") == height
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_axe_finds_nothing(visit, width, scheme):
+    page = visit(width, color_scheme=scheme)
+    for name in [*FILMS, "which-way"]:
+        look_at(page, name)
+    axe = resources.files("axe_playwright_python") / "axe.min.js"
+    page.evaluate(axe.read_text())
+    found = page.evaluate("axe.run()")
+    assert not [
+        (broken["id"], broken["nodes"][0]["html"])
+        for broken in found["violations"]
+    ]
+
+
+def test_without_javascript_and_in_print_they_stand_still(visit):
+    page = visit(java_script_enabled=False)
+    assert page.locator(".still img").count() == len(MOVING)
+    for still in page.locator(".still img").all():
+        assert still.is_visible()
+    assert not page.locator(".moves .stage").first.is_visible()
+    page = visit()
+    page.emulate_media(media="print")
+    assert page.locator(".still img").last.is_visible()
+    assert not page.locator(".moves .controls").first.is_visible()
+
+
+def test_the_ids_of_gymnasium_are_there():
+    for env_id in recordings.BREAKOUT, recordings.STICKY:
+        assert env_id in gym.registry
