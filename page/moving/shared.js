@@ -279,10 +279,14 @@ function film(figure, options) {
     jump.addEventListener("click", () => go(at));
   }
   unveil(figure);
-  whenNear(figure, () => draw(false));
+  let inView = false;
+  whenNear(figure, () => {
+    draw(false);
+    if (inView && !theirs) run(true);
+  });
   whileSeen(box, (seen) => {
-    if (!theirs && ready) run(seen);
-    else if (!seen) run(false);
+    inView = seen;
+    if (!seen || (ready && !theirs)) run(seen);
   });
   function jump(at) { // and play on, if it plays
     slider.value = at;
