@@ -22,7 +22,7 @@ text { font: 15px system-ui, "Segoe UI", Roboto, sans-serif; fill: #201e1a }
 .other { fill: #5c7fb8 } .brick { fill: #c84848 }
 .red { stroke: #c84848; stroke-width: 3; fill: none }
 .trace { stroke: #b36b00; stroke-width: 1.5; fill: none }
-.dash { stroke-dasharray: 4 3 }
+.ink { fill: #201e1a } .dash { stroke-dasharray: 4 3 }
 .page { fill: #fdfcf9 } .dark { fill: #000 }
 @media (prefers-color-scheme: dark) {
 text { fill: #e7e3da } .quiet { fill: #a8a296 }

@@ -34,6 +34,9 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from game import Game, Games  # noqa: E402
 
+STEP_TIME = HERE.parent / "measure/results/step_time.json"
+NETWORK_MS = 1.5  # of the network in measure/benchmark.py
+TURNS_MS = 10  # of the drawing of two rows in turn
 BANDS = 42  # of five rows, which become two
 MISTAKES = 0.3  # of the steps, in the whole game that is drawn
 BAD_SEED = 12  # with which that game is played
@@ -288,6 +291,91 @@ def draw_autoreset(actions):
                 d.text(x + 94, y + 304, OBS_IS["last"], "quiet")
             before = kind
     d.save("autoreset.svg")
+
+
+def draw_turns(step_time):
+    """Steps in lockstep above, and of two rows in turn below."""
+    cores = step_time["machine"]["cores"]
+    games = 8 * step_time["Breakout"]["total"] / cores / 1000
+    network = NETWORK_MS
+    d = Drawing(280)
+    left, scale = 76, 400 / TURNS_MS
+
+    def lane(y, name, spans):
+        d.text(4, y + 15, name, "quiet")
+        d.line((left, y + 22), (left + 400, y + 22))
+        for start, length, letter in spans:
+            if start >= TURNS_MS:
+                continue
+            x, end = left + start * scale, min(start + length, TURNS_MS)
+            kind = "other" if letter == "B" else "bar"
+            d.box(f"{x:.1f}", y, f"{(end - start) * scale - 2:.1f}", 20, kind)
+            d.text(f"{x + 5:.1f}", y + 15, letter, "ink small")
+
+    rounds = range(8)
+    both = games + network
+    d.text(4, 16, "In lockstep", "strong")
+    lane(26, "network", [(i * both, network, "A") for i in rounds])
+    lane(52, "games", [(i * both + network, games, "A") for i in rounds])
+
+    each = max(games, network)
+    d.text(4, 116, "Two rows in turn", "strong")
+    spans = [(i * each, network, "AB"[i % 2]) for i in rounds]
+    lane(126, "network", spans)
+    for row, y in ("A", 152), ("B", 178):
+        lane(
+            y,
+            f"games {row}",
+            [
+                (start + network, games, letter)
+                for start, _, letter in spans
+                if letter == row
+            ],
+        )
+    for ms in range(0, TURNS_MS + 1, 2):
+        x = left + ms * scale
+        d.line((x, 200), (x, 206))
+        kind = "end" if ms == TURNS_MS else "mid" if ms else ""
+        d.text(x, 222, f"{ms} ms", f"quiet {kind}")
+    told = (
+        f"Eight games take {games:.1f} ms on {cores} cores, as measured; the"
+    )
+    d.text(4, 248, told, "quiet")
+    told = f"network {network} ms on a device of its own, as in the benchmark."
+    d.text(4, 266, told, "quiet")
+    d.save("turns.svg")
+
+
+def draw_step_time(step_time):
+    """Where a step's time goes: part after part, in two titles."""
+    titles = {
+        title: measured
+        for title, measured in step_time.items()
+        if isinstance(measured, dict) and "parts" in measured
+    }
+    most = max(measured["total"] for measured in titles.values())
+    parts = [name for name, _ in titles["Breakout"]["parts"]]
+    d = Drawing(46 + 52 * len(parts) + 46)
+    for j, (title, measured) in enumerate(titles.items()):
+        x, kind = 4 + 236 * j, "other" if j else "bar"
+        d.box(x, 6, 14, 14, kind)
+        d.text(x + 20, 18, f"{title}: {measured['total']:.0f} µs", "strong")
+    past = dict.fromkeys(titles, 0)
+    for i, part in enumerate(parts):
+        y = 40 + 52 * i
+        d.text(4, y + 13, part, "small")
+        for j, (title, measured) in enumerate(titles.items()):
+            time_of = measured["parts"][i][1]
+            x, width = 4 + 420 * past[title] / most, 420 * time_of / most
+            top, kind = y + 19 + 13 * j, "other" if j else "bar"
+            d.box(f"{x:.1f}", top, f"{max(width, 1):.1f}", 11, kind)
+            d.text(f"{x + width + 6:.1f}", top + 10, f"{time_of:.1f}", "quiet")
+            past[title] += time_of
+    cores = step_time["machine"]["cores"]
+    told = f"Microseconds for a step of one game, on one of {cores} cores,"
+    d.text(4, d.height - 28, told, "quiet")
+    d.text(4, d.height - 10, f"measured on {step_time['date']}", "quiet")
+    d.save("step-time.svg")
 
 
 def draw_agent(recording):
@@ -715,6 +803,10 @@ def draw():
     draw_modes()
     draw_autoreset([step["action"] for step in played[1:]])
     draw_pipe()
+    if STEP_TIME.exists():
+        step_time = json.loads(STEP_TIME.read_text())
+        draw_turns(step_time)
+        draw_step_time(step_time)
     agent = HERE / "agent.json"
     if agent.exists():
         draw_agent(json.loads(agent.read_text()))
