@@ -731,16 +731,17 @@ def end_process(pipe, process):
 
 
 def check_importable(start_method):
-    """Raise a `RuntimeError` if workers couldn't import this module.
+    """Raise a `RuntimeError` if new processes can't import the program.
 
-    Those of `spawn` and `forkserver` import it anew, so it has to be a file.
+    Those of `spawn` and `forkserver` do so. It can't be imported if it comes
+    from the standard input, or if this module was pasted into a notebook.
     """
-    program = sys.modules["__main__"]
-    pasted = __name__ == "__main__" and not hasattr(program, "__file__")
-    if pasted and start_method != "fork":
+    file = getattr(sys.modules["__main__"], "__file__", None)
+    pasted = file is None and __name__ == "__main__"
+    if start_method != "fork" and (pasted or file == "<stdin>"):
         raise RuntimeError(
-            "this module was pasted, and workers can't import it: write it to"
-            " game.py and import that, or play in this process (processes=0)"
+            "workers import the program, which has to be a file: write this"
+            " to game.py and import it, or take Games(..., processes=0)"
         )
 
 
@@ -1361,4 +1362,4 @@ if __name__ == "__main__":
     if "__file__" in globals():
         run()
     else:
-        print("pasted: `Games(8, processes=0)` plays; workers need a file")
+        print("pasted: Games(8, processes=0) plays; for workers, write a file")
