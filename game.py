@@ -21,6 +21,7 @@ import multiprocessing
 import numbers
 import operator
 import os
+import pickle
 import re
 import signal
 import sys
@@ -61,7 +62,10 @@ SIZE = 84  # pixels of a picture, both ways
 
 
 class Snapshot(NamedTuple):
-    """The state that later games start from, and the screen that it shows."""
+    """The state that later games start from, and the screen that it shows.
+
+    Why there is one is said below, where a game starts.
+    """
 
     state: object
     frame_number: int
@@ -97,12 +101,12 @@ class Game:
         fire_on_reset=False,
         clip_reward=False,
     ):
-        # Everything is checked before the emulator is loaded.
+        # What can be checked is checked before the emulator is loaded.
         modes = list(self.MODES)
         require(
             on_life_loss in modes, f"on_life_loss of {modes}", on_life_loss
         )
-        self._lives_to_go_on = self.MODES[on_life_loss]
+        self._lives_needed = self.MODES[on_life_loss]
         self._restarts = on_life_loss == "restart"
         self._seed = check_number("seed", seed)
         self._noop_max = check_number("noop_max", noop_max)
@@ -128,12 +132,13 @@ class Game:
         )
         self._fires = bool(fire_on_reset) and "FIRE" in self.meanings
 
-        # What the agent sees: the stack of pictures, the last gray screen, and
-        # in how many bands the screen is looked at.
+        # What the agent sees: the stack of pictures, the last gray screen with
+        # its picture, and in how many bands a screen is looked at.
         self.observation = np.zeros((STACK, SIZE, SIZE), np.uint8)
         self.final_obs = None
-        self._screen = np.zeros_like(self._ale.getScreenGrayscale())
-        self._bands = int(np.gcd(len(self._screen), SIZE))
+        black_screen = np.zeros_like(self._ale.getScreenGrayscale())
+        self._last = (black_screen, self.observation[-1])
+        self._bands = int(np.gcd(len(black_screen), SIZE))
 
         # How the game stands. `terminated` is whether the episode that ended
         # last was lost, and not cut short.
@@ -185,10 +190,10 @@ class Game:
 
             # Lives are read after every frame: a life won and a life lost
             # within one step would cancel out. A lost life ends the episode
-            # if as many are left as the mode asks for.
+            # only if enough of them are left.
             lives_before = self._lives
             self._lives = self._ale.lives()
-            lost = self._lives_to_go_on <= self._lives < lives_before
+            lost = self._lives_needed <= self._lives < lives_before
             over = self._ale.game_over()
             if lost or over:
                 break
@@ -243,20 +248,20 @@ class Game:
         # picture is the same to the last bit, and in Breakout it takes a third
         # of the time. (Higher screens have fewer bands: 250 rows are two of
         # 125.)
-        changed = (screen != self._screen).reshape(self._bands, -1).any(axis=1)
+        last_screen, last_picture = self._last
+        changed = (screen != last_screen).reshape(self._bands, -1).any(axis=1)
         strip = screen[changed.repeat(len(screen) // self._bands)]
-        self._screen = screen
+        picture = last_picture.copy()
+        if len(strip) > 0:
+            size = (SIZE, len(strip) * SIZE // len(screen))  # width, height
+            strip = cv2.resize(strip, size, interpolation=cv2.INTER_AREA)
+            picture[changed.repeat(SIZE // self._bands)] = strip
 
-        # The oldest picture goes, the others move up, and the newest starts as
-        # a copy of the one before.
+        # A screen and its picture are replaced in one statement: Ctrl-C may
+        # come at any line, and later pictures are made from these two.
+        self._last = (screen, picture)
         self.observation[:-1] = self.observation[1:]
-        if len(strip) == 0:
-            return
-        width_and_height = (SIZE, len(strip) * SIZE // len(screen))
-        shrunk = cv2.resize(
-            strip, width_and_height, interpolation=cv2.INTER_AREA
-        )
-        self.observation[-1][changed.repeat(SIZE // self._bands)] = shrunk
+        self.observation[-1] = picture
 
     # ## What ends an episode
     #
@@ -269,8 +274,8 @@ class Game:
     # Baselines and [most after them](#a-lost-life-elsewhere) do. With
     # `"ignore"` only the end of the game ends an episode.
     #
-    # The number of a mode is how many lives must be left for a lost one to end
-    # the episode. `"continue"` wants one: when the last life is lost it waits
+    # A lost life ends the episode only if at least as many lives are left as
+    # stands here. `"continue"` wants one: when the last life is lost it waits
     # for the end of the game, as Baselines do. In 11 of 104 titles that comes
     # 69 to 5,400 frames later, and nobody wants those as an episode.
     MODES = {"restart": 0, "continue": 1, "ignore": float("inf")}
@@ -295,8 +300,8 @@ class Game:
             for _ in range(ACTION_REPEAT):
                 self._ale.act(ale_py.Action.FIRE)
 
-        # If even that ends the game there are two resets in one step, and the
-        # info is that of the first. FIRE isn't pressed again.
+        # If even that ends the game it is reset, maybe for the second time in
+        # this step; the info is that of the first. FIRE isn't pressed again.
         if self._ale.game_over():
             second_info = self._reset_emulator()
             if episode_info is None:
@@ -339,6 +344,10 @@ class Game:
         # Sticky actions are ALE's remedy for agents that learn moves by heart:
         # with a probability of 0.25 the action before is played once more
         # (Machado et al. 2018). A snapshot leaves out which one that was.
+        #
+        # A seed goes to a true reset alone. For a seed Gymnasium loads the
+        # title anew, in 90 ms, since ALE takes a seed only then; and without
+        # sticky actions ALE has no use for one.
         sticky = self._ale.getFloat("repeat_action_probability") > 0
         title = self.env.spec.kwargs["game"]
         if self._snapshot is not None:
@@ -346,9 +355,6 @@ class Game:
         elif sticky or title in self.NO_SNAPSHOT:
             self.env.reset(seed=seed)
         else:
-            # No seed here: for a seed Gymnasium loads the title anew, in 90
-            # ms, since ALE takes a seed only then. Without sticky actions ALE
-            # has no use for one.
             self.env.reset()
             self._snapshot = Snapshot(
                 self.env.unwrapped.clone_state(),
@@ -357,10 +363,11 @@ class Game:
                 self._ale.getScreenRGB(),
             )
 
-        # It is enough to seed Gymnasium's own random numbers. DQN let up to 30
-        # frames pass before the agent's first decision, so that games don't
-        # all start alike. How many is drawn as Gymnasium draws it, so that the
-        # same seed gives the same game.
+        # Gymnasium's own random numbers are seeded in any case. DQN let up to
+        # 30 frames pass before the agent's first decision, so that games don't
+        # all start alike. How many is drawn as Gymnasium draws it, and a game
+        # that ends among them is reset as there, so that the same seed gives
+        # the same game.
         if seed is not None:
             self.env.unwrapped.seed_game(seed)
         if self._noop_max > 0:
@@ -518,7 +525,12 @@ def worker_process(remote, seed, env_id=BREAKOUT, make=Game, **options):
                 answer = pool.ExceptionWithTraceback(
                     error, error.__traceback__
                 )
-            remote.send(answer)
+
+            # What can't be pickled can't be sent, an odd error perhaps.
+            try:
+                remote.send(answer)
+            except (AttributeError, TypeError, pickle.PicklingError) as error:
+                remote.send(RuntimeError(f"{answer!r} can't be sent: {error}"))
 
 
 # ### Waiting awake, and making way
@@ -626,7 +638,7 @@ class Worker(OwnsProcesses):
 
         # After a `fork` a child holds a copy of everything, pipes of earlier
         # workers too, and those workers would then not notice that the parent
-        # let go of them. So each pipe is closed in later children.
+        # let go of them. So each pipe is closed in the children, its own too.
         util.register_after_fork(self._pipe, type(self._pipe).close)
 
         # There is nothing in a worker that has to be saved, so it is killed:
@@ -641,7 +653,7 @@ class Worker(OwnsProcesses):
         # As ever, `recv` reports it.
         try:
             self.process.start()
-        except (EOFError, ConnectionError) as error:
+        except (EOFError, OSError) as error:
             self._start_error = error
         finally:
             remote.close()
@@ -683,6 +695,9 @@ class Worker(OwnsProcesses):
                 return answer
         except (EOFError, OSError):
             raise EOFError(self._how_it_ended()) from None
+        except Exception as error:
+            # The game's error can't be put together again on this side.
+            return error
         raise TimeoutError("the worker didn't answer")
 
     def poll(self, timeout=0.0):
@@ -708,7 +723,7 @@ class Worker(OwnsProcesses):
             failed = code == 1
         else:
             ending = f"the worker didn't start: {self._start_error!r}"
-            failed = True
+            failed = isinstance(self._start_error, (EOFError, ConnectionError))
 
         # A worker that `spawn` or `forkserver` starts imports the program.
         # Without the guard the program would start workers there as well,
@@ -723,11 +738,11 @@ GUARD = '; is `if __name__ == "__main__":` missing in the program?'
 
 
 def end_process(pipe, process):
-    """Close `pipe` and end `process`, in whatever state it is."""
-    pipe.close()
+    """End `process`, in whatever state it is, and close `pipe`."""
     if process.pid is not None:
         process.kill()
         process.join(5)
+    pipe.close()
 
 
 def check_importable(start_method):
@@ -776,20 +791,22 @@ class Row:
         self._games = [Game(seed, env_id, **options) for seed in seeds]
         self._records = np.frombuffer(memory, record)[row]
         self._first_game = row.start
+        self._ends = []
 
-        # A record has two places for an observation. The caller has seen the
-        # one, and the games write to the other, number `place`; after each
-        # step they change their roles. So if this process dies while it
-        # writes, what the caller saw last is whole.
+        # A record has two places for an observation. What the caller saw last
+        # is in the one, and the games write to the other, number `place`.
+        # After each reset and step they change their roles. So if this process
+        # dies while it writes, what the caller saw last is whole.
         self._place = place
 
     def reset(self, seeds):
         """Reset all games, each with its seed or `None`; no episode ends."""
-        # If this row replaces one that has died, what the caller saw last is
-        # the last observation of those episodes.
+        # For a row that replaces one that has died: what the caller saw last
+        # is the last observation of those episodes.
         seen = 1 - self._place.value
         self._records["final_obs"] = self._records["obs"][:, seen]
         self._records["reward"] = 0
+        self._ends = []
         for game, seed in zip(self._games, seeds, strict=True):
             game.reset(seed)
         self._show_observations()
@@ -800,7 +817,6 @@ class Row:
 
         That is a list of `(game, terminated, episode_info)`.
         """
-        ends = []
         rewards = self._records["reward"]
         rewards[:] = 0
         for i, action in enumerate(actions):
@@ -812,8 +828,12 @@ class Row:
             if done:
                 self._records["final_obs"][i] = game.final_obs
                 number = self._first_game + i
-                ends.append((number, game.terminated, episode_info))
+                self._ends.append((number, game.terminated, episode_info))
         self._show_observations()
+
+        # If a game raises an error, the next step returns the ends before it.
+        ends = self._ends
+        self._ends = []
         return ends
 
     def render(self, _=None):
@@ -833,17 +853,17 @@ class Row:
 #
 # Many games that are stepped together are what Gymnasium calls a *vector
 # environment*: one `step` takes a batch of actions and returns a batch of
-# observations. What happens to a game at the end of its episode is its
-# autoreset mode. SAME_STEP returns the first observation of the next episode
-# and keeps the last one in the infos. NEXT_STEP, Gymnasium's default, returns
-# the last one; in the next step the game rests, whatever the action, and the
-# first observation comes back.
+# observations. Its autoreset mode says which one, in the step that ends a
+# game's episode. SAME_STEP returns the first observation of the next episode,
+# and the last one is in the infos. NEXT_STEP, Gymnasium's default, returns the
+# last one; in the following step the game rests, whatever the action, and the
+# first one of the next episode is returned.
 SAME_STEP = vector.AutoresetMode.SAME_STEP
 NEXT_STEP = vector.AutoresetMode.NEXT_STEP
 
 STARTS = 3  # tries to start a worker
 START_TIMEOUT = 60.0  # seconds that a start or a reset is given at least
-LONGEST_TIMEOUT = 2.0**31 / 1000  # seconds; a pipe can't wait for longer
+LONGEST_TIMEOUT = 1e6  # seconds, 11 days; a pipe can't wait for much longer
 
 
 class Games(OwnsProcesses, vector.VectorEnv):
@@ -930,7 +950,7 @@ class Games(OwnsProcesses, vector.VectorEnv):
         self._place = multiprocessing.RawValue("B", 0)
         shared = dict(memory=memory, record=record, place=self._place)
         self._row_options = dict(game_options, env_id=env_id, **shared)
-        self._worker_options = dict(make=Row, context=context)
+        self._context = context
 
         # Each process plays a row, a part of the games. Without processes all
         # games are one row, which is played right here.
@@ -963,7 +983,10 @@ class Games(OwnsProcesses, vector.VectorEnv):
         return [check_number("seed", one) for one in seed]
 
     def _check_call(self, stepping=False):
-        """Raise Gymnasium's error if this isn't the time for the call."""
+        """Raise Gymnasium's error if this isn't the time for the call.
+
+        `step_wait` alone is called while a step is under way.
+        """
         if self.closed:
             raise gym.error.ClosedEnvironmentError("the games are closed")
         if self._stepping and not stepping:
@@ -984,6 +1007,9 @@ class Games(OwnsProcesses, vector.VectorEnv):
         seeds = [None] * self.num_envs
         if seed is not None:
             seeds = self._seeds = self._spread(seed)
+
+        # A reset that Ctrl-C interrupts has to be made once more.
+        self._was_reset = False
         self._ask("reset", seeds)
         self._answers(START_TIMEOUT)
 
@@ -1002,8 +1028,9 @@ class Games(OwnsProcesses, vector.VectorEnv):
     # and answer with the ends of episodes alone, mostly an empty list.
     def step(self, actions):
         """Step all games; return what `step_wait` returns."""
-        self.step_async(actions)
-        return self.step_wait()
+        self._check_call()
+        self._begin_step(actions)
+        return self._finish_step()
 
     def step_async(self, actions):
         """Begin a step and return at once, unless the games are played here.
@@ -1012,13 +1039,7 @@ class Games(OwnsProcesses, vector.VectorEnv):
         aren't, and no game has moved.
         """
         self._check_call()
-        if not self._was_reset:
-            raise gym.error.ResetNeeded("call reset() before step()")
-        actions = check_actions(actions, (self.num_envs,), self.meanings)
-        for game in self._resting:
-            actions[game] = None
-        self._ask("step", actions)
-        self._resting.clear()
+        self._begin_step(actions)
         self._stepping = True
 
     def step_wait(self):
@@ -1028,12 +1049,26 @@ class Games(OwnsProcesses, vector.VectorEnv):
         (num_envs, 4, 84, 84)`; `float64`, `bool` and `bool (num_envs,)`; and a
         dict. All of them are copies, yours to change. The dict holds, each
         with a mask, `"final_obs"` of the episodes that ended (in SAME_STEP
-        mode) and `"final_info"` of the games that were reset; and
+        mode) and `"final_info"` of the games that were over; and
         `"restarted"`, a mask of the games that had to be replaced, in a step
         in which there are any.
         """
         self._check_call(stepping=True)
         self._stepping = False
+        return self._finish_step()
+
+    def _begin_step(self, actions):
+        """Check the actions and send them."""
+        if not self._was_reset:
+            raise gym.error.ResetNeeded("call reset() before step()")
+        actions = check_actions(actions, (self.num_envs,), self.meanings)
+        for game in self._resting:
+            actions[game] = None
+        self._ask("step", actions)
+        self._resting.clear()
+
+    def _finish_step(self):
+        """Wait for the answers, and put together what `step` returns."""
         self._answers(0.0)
         terminated = np.zeros(self.num_envs, bool)
         truncated = np.zeros(self.num_envs, bool)
@@ -1049,7 +1084,7 @@ class Games(OwnsProcesses, vector.VectorEnv):
                 info["final_info"] = episode_info
             self._end_episode(game, info, infos)
 
-        # A game that had to start over was cut short, whatever it did before.
+        # A game that had to start over was cut short.
         for game in self._restarted:
             terminated[game] = False
             truncated[game] = True
@@ -1086,7 +1121,7 @@ class Games(OwnsProcesses, vector.VectorEnv):
         """Return a tuple of colour screens, `uint8 (height, 160, 3)` each.
 
         They are copies, yours to change. Those of a worker that has died are
-        black, and the next step replaces it and reports that.
+        black; the next step replaces it and reports that.
         """
         self._check_call()
         self._records["screen"] = 0
@@ -1103,18 +1138,18 @@ class Games(OwnsProcesses, vector.VectorEnv):
     # ### Asking and waiting
     #
     # All workers are asked before the first answer is waited for, so that they
-    # play at the same time. There is only one kind of fault to think of: an
-    # answer that doesn't come. A worker that has died closes its pipe, which
-    # ends the waiting, and one that hasn't answered when the time is up counts
-    # as dead.
+    # play at the same time. All that can go wrong between the processes is one
+    # thing here, an answer that doesn't come: the pipe of a worker that died
+    # is closed, which ends the waiting, and a worker that hasn't answered when
+    # the time is up counts as dead.
     def _ask(self, command, data):
         """Ask all workers, each for its part of `data`, one item a game."""
         if self._row_here is not None:
             self._ends += getattr(self._row_here, command)(data)
         for i, worker in self._workers.items():
             # A worker that still owes an answer, since Ctrl-C ended the
-            # waiting for it, is closed, and so counts as dead: its late answer
-            # would be taken for the new one.
+            # waiting for it, is closed: its late answer would be taken for the
+            # new one. The command goes nowhere, and `_gather` finds it dead.
             if i in self._owing:
                 worker.close()
             self._owing.add(i)
@@ -1138,11 +1173,11 @@ class Games(OwnsProcesses, vector.VectorEnv):
                 causes[i] = f"{error}, within {timeout:g} s"
             else:
                 # An error is raised later, when all have answered.
-                self._owing.remove(i)
                 if isinstance(answer, Exception):
                     self._errors.append(answer)
                 else:
                     self._ends += answer
+                self._owing.remove(i)
 
         # A late worker is ended at once, whoever else still holds it: it must
         # not write to the memory of the one that takes its place.
@@ -1159,7 +1194,7 @@ class Games(OwnsProcesses, vector.VectorEnv):
     def _answers(self, at_least):
         """Wait for all answers; replace the workers that don't answer.
 
-        They are given the timeout, and `at_least` as many seconds.
+        Waits for the timeout, or for `at_least` seconds if that is longer.
         """
         causes = self._gather(max(self._timeout, at_least))
         for i in causes:
@@ -1189,12 +1224,15 @@ class Games(OwnsProcesses, vector.VectorEnv):
         """Start a worker for row number `i`, and give it its first command."""
         row = self._rows[i]
         self._owing.add(i)
-        options = dict(self._row_options, **self._worker_options)
+        options = dict(self._row_options, make=Row, context=self._context)
         self._workers[i] = Worker(self._seeds[row], row=row, **options)
         self._workers[i].send((command, self._seeds[row]))
 
     def _raise_errors(self):
-        """Raise what was raised in a worker, now that all have answered."""
+        """Raise what was raised in a worker, now that all have answered.
+
+        No answer is left in a pipe, so the next call works.
+        """
         if self._errors:
             error = self._errors[0]
             self._errors.clear()
@@ -1202,14 +1240,21 @@ class Games(OwnsProcesses, vector.VectorEnv):
 
 
 def count_cores():
-    """Return how many cores this process may use."""
+    """Return how many cores this process may use.
+
+    In a container or under `taskset` these are fewer than the machine has;
+    only Linux can tell.
+    """
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count()
 
 
 def check_timeout(timeout):
-    """Return a timeout as a number of seconds that a pipe can wait."""
+    """Return a timeout as a number of seconds that a pipe can wait.
+
+    `float("inf")` is fine: it becomes the longest that there is.
+    """
     expected = "timeout as a number of seconds above 0"
     require(isinstance(timeout, numbers.Real), expected, timeout)
     require(timeout > 0, expected, timeout)
@@ -1229,8 +1274,8 @@ def check_autoreset_mode(mode):
 # As a program, `python game.py`, the module plays whole games at random, shows
 # with labml how it goes, and leaves a picture of what each agent saw when it
 # last scored.
-PICTURE = "game.png"
-ZOOM = 2  # of the picture
+IMAGE = "game.png"
+ZOOM = 2  # of the image
 MARGIN = 24  # pixels above it
 REPORT_EVERY = 0.5  # seconds
 
@@ -1267,6 +1312,7 @@ def main(arguments=()):
     rng = np.random.default_rng(args.seed)
     scores = []
     steps = 0
+    speed = 0.0
     with games, plain_output(), contextlib.suppress(KeyboardInterrupt):
         seen, _ = games.reset()
         start = time.perf_counter()
@@ -1285,9 +1331,10 @@ def main(arguments=()):
             # A game ends now and then; the speed is shown all the time.
             if "final_info" in infos:
                 ended = infos["_final_info"]
+                rewards = infos["final_info"]["reward"][ended]
                 lengths = infos["final_info"]["length"][ended]
-                scores += infos["final_info"]["reward"][ended].tolist()
-                tracker.add("reward", scores[-1])
+                scores += rewards.tolist()
+                tracker.add("reward", rewards.mean())
                 tracker.add("length", lengths.mean())
             if now > next_report:
                 next_report = now + REPORT_EVERY
@@ -1331,15 +1378,15 @@ class PlainText:
 
 
 def draw(observations):
-    """Write the picture of `observations`, `(games, 4, 84, 84)`."""
-    picture = np.vstack([np.hstack(stack) for stack in observations])
-    picture = picture.repeat(ZOOM, axis=0).repeat(ZOOM, axis=1)
-    picture = np.pad(picture, ((MARGIN, 0), (0, 0)))
+    """Write an image of `observations`, `(games, 4, 84, 84)`."""
+    image = np.vstack([np.hstack(stack) for stack in observations])
+    image = image.repeat(ZOOM, axis=0).repeat(ZOOM, axis=1)
+    image = np.pad(image, ((MARGIN, 0), (0, 0)))
     label = "What each agent saw: its last four steps, the newest on the right"
     font = cv2.FONT_HERSHEY_PLAIN
-    cv2.putText(picture, label, (8, 16), font, fontScale=1, color=255)
-    with open(PICTURE, "wb") as file:
-        file.write(cv2.imencode(".png", picture)[1])
+    cv2.putText(image, label, (8, 16), font, fontScale=1, color=255)
+    with open(IMAGE, "wb") as file:
+        file.write(cv2.imencode(".png", image)[1])
 
 
 def run():
@@ -1347,7 +1394,7 @@ def run():
     try:
         main(sys.argv[1:])
     except KeyboardInterrupt:
-        sys.stderr.write("game.py: interrupted before the first step\n")
+        sys.stderr.write("game.py: interrupted\n")
         sys.exit(130)
     except OSError as error:
         # It may be the output that can't be written to. Python would try that
