@@ -15,6 +15,7 @@ import pathlib
 import platform
 import re
 import subprocess
+import sys
 import time
 from importlib import metadata
 
@@ -27,8 +28,8 @@ README = ROOT / "README.md"
 CORES = len(os.sched_getaffinity(0))
 PACKAGES = "ale-py envpool gymnasium numpy opencv-python stable_baselines3"
 
-# A machine counts as quiet while others use less than a quarter of it. Who
-# comes a moment too early is waited for.
+# A machine counts as quiet if others take less than a quarter of it when a
+# script wants all of it. Who comes a moment too early is waited for.
 QUIET = CORES / 4  # cores
 LOOK = 2  # seconds to look at the machine
 
@@ -88,10 +89,17 @@ def positive(kind):
 
 
 def busy_cores():
-    """Look for a moment how many cores other programs keep busy."""
-    others = Others({os.getpid()})
-    time.sleep(LOOK)
-    return others.cores()
+    """How many cores other programs take while this one wants them all."""
+    command = [sys.executable, "-c", "while True: pass"]
+    spinning = [subprocess.Popen(command) for _ in range(CORES)]
+    try:
+        others = Others({os.getpid()} | {each.pid for each in spinning})
+        time.sleep(LOOK)
+        return others.cores()
+    finally:
+        for each in spinning:
+            each.kill()
+            each.wait()
 
 
 class Others:
