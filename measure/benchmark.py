@@ -679,7 +679,7 @@ def draw_games(plt, data):
 
 def draw_network(plt, columns):
     """Steps a second beside a network, in both groups."""
-    figure = plt.figure(figsize=(9, 7), layout="constrained")
+    figure = plt.figure(figsize=(9, 8), layout="constrained")
     axes = figure.subplots(2, 1, sharey=True)
     names = group(list(next(iter(columns.values()))))
     titles = "batches of 8 in lockstep", "two or three batches in flight"
@@ -691,7 +691,7 @@ def draw_network(plt, columns):
         bars(axis, values, columns)
         axis.yaxis.set_major_formatter("{x:,.0f}")
         axis.set_title(f"Breakout, steps/s: {title}", fontsize=11)
-    axes[0].set_ylim(0, axes[0].get_ylim()[1] * 1.25)
+    axes[0].set_ylim(0, axes[0].get_ylim()[1] * 1.2)
 
 
 def colour(name):
@@ -721,15 +721,27 @@ def bars(axis, values, columns):
             yerr=[lower, upper],
             error_kw={"ecolor": INK, "elinewidth": 0.9},
         )
-    axis.set_xticks(range(len(columns)), columns)
+    lines = [column.replace("s ", "s\n", 1) for column in columns]
+    axis.set_xticks(range(len(columns)), lines)
     axis.grid(axis="x", visible=False)
     axis.legend(ncols=4, frameon=False, loc="upper left", fontsize=8.5)
 
 
+LABELS = {
+    "games": "Games",
+    "worker": "Worker",
+    "ale": "ALE",
+    "envpool": "EnvPool",
+    "gymnasium": "Gymnasium",
+    "sb3": "SB3",
+    "labml": "labml's original",
+}
+
+
 def label(name):
-    """A contender's name, without marks, in a legend."""
-    games = {2: ", 16 games", 3: ", 24 games"}.get(batches(name), "")
-    return NAMES[name].replace("`", "").replace(", asynchronous", "") + games
+    """A contender's name in a legend: short, and how much is in flight."""
+    flying = f", {8 * batches(name)} games" if batches(name) > 1 else ""
+    return LABELS[name.split("_")[0]] + flying
 
 
 def lines(axis, columns, what, title):
