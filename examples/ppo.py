@@ -326,26 +326,32 @@ def choose(agent, obs):
 def evaluate(args, folder):
     """Play whole games in both ways; print the scores and write them down."""
     agent = trained(args, folder)
-    torch.manual_seed(args.seed)
     results = {}
     for way, options in EVALUATION.items():
-        first = {}
         with make_games(args, EVALUATION_GAMES, options) as games:
-            obs, _ = games.reset(seed=args.seed)
-            # Only the first game of each counts: of all games that end by a
-            # given time, too many would be short ones.
-            while len(first) < EVALUATION_GAMES:
-                obs, *_, infos = games.step(choose(agent, obs))
-                for i in np.flatnonzero(infos.get("_final_info", [])):
-                    score = infos["final_info"]["reward"][i].item()
-                    first.setdefault(i, score)
-        scores = results[way] = [first[i] for i in sorted(first)]
+            scores = results[way] = whole_games(agent, games, args.seed)
         print(
             f"{way}: {len(scores)} games, {np.mean(scores):.1f} points "
             f"({min(scores):.0f} to {max(scores):.0f}) with {options}"
         )
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "evaluation.json").write_text(json.dumps(results) + "\n")
+
+
+def whole_games(agent, games, seed):
+    """Play until each game was over once; return those scores.
+
+    Only the first game of each counts: of all games that end by a given time,
+    too many would be short ones.
+    """
+    torch.manual_seed(seed)
+    first = {}
+    obs, _ = games.reset(seed=seed)
+    while len(first) < games.num_envs:
+        obs, *_, infos = games.step(choose(agent, obs))
+        for i in np.flatnonzero(infos.get("_final_info", [])):
+            first.setdefault(i, infos["final_info"]["reward"][i].item())
+    return [first[i] for i in sorted(first)]
 
 
 def film(args, folder):
@@ -366,9 +372,10 @@ def write_film(screens, path):
     """Write colour screens as an animated WebP, nothing lost or smoothed."""
     screens = [s.repeat(ZOOM, axis=0).repeat(ZOOM, axis=1) for s in screens]
     first, *others = map(Image.fromarray, screens)
-    duration = STEP_MILLISECONDS
-    options = {"duration": duration, "loop": 0, "lossless": True}
-    first.save(path, save_all=True, append_images=others, **options)
+    # The most effort, and no frame whole but the first: a quarter of the size.
+    effort = dict(lossless=True, quality=100, method=6, kmin=9998, kmax=9999)
+    film = dict(save_all=True, append_images=others, loop=0)
+    first.save(path, duration=STEP_MILLISECONDS, **film, **effort)
 
 
 def make_games(args, count, options):

@@ -227,16 +227,11 @@ def test_evaluation_plays_whole_games_in_both_ways(run, capsys):
 class Finals:
     """Three games: the second ends twice before the others end once."""
 
+    num_envs = 3
     ends = [[1], [1], [0, 1], [2]]
 
     def __init__(self):
         self.step_number = -1
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        pass
 
     def reset(self, seed):
         return np.zeros((3, 4, 84, 84), np.uint8), {}
@@ -249,13 +244,8 @@ class Finals:
         return self.reset(0)[0], None, None, None, infos
 
 
-def test_only_the_first_game_of_each_counts(run, monkeypatch):
-    run("--steps", "32")
-    monkeypatch.setattr(ppo, "EVALUATION_GAMES", 3)
-    monkeypatch.setattr(ppo, "make_games", lambda *_: Finals())
-    run("--evaluate")
-    scores = json.loads((RUN / "evaluation.json").read_text())
-    assert scores["alone"] == [12, 20, 33]
+def test_only_the_first_game_of_each_counts():
+    assert ppo.whole_games(ppo.Agent(4), Finals(), seed=0) == [12, 20, 33]
 
 
 def test_the_film_is_one_whole_game(run, capsys):

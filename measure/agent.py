@@ -1,13 +1,22 @@
-"""Film a game of the trained agent, and record what it saw and expected.
+"""Publish a trained agent: weights, curve, scores, a film and a recording.
 
     pip install -r requirements.txt -r examples/requirements.txt
-    python measure/film.py                      # to runs/film
-    python measure/film.py --seed 7 --publish   # docs/agent.webp and
-                                                # page/agent.json
+    python examples/ppo.py --steps 2500000        # first train one
+    python measure/agent.py runs/BreakoutNoFrameskip-v4-0             # a trial
+    python measure/agent.py runs/BreakoutNoFrameskip-v4-0 --publish
 
-The weights are those of examples/breakout.pt unless --weights names others.
-About two minutes for a long game. The film is the whole game, the recording
-its first --most decisions.
+What it makes of the run's folder, in runs/agent or, with --publish, in its
+place:
+
+- examples/breakout.pt: the weights in half precision. All that follows is
+  played with these;
+- measure/results/agent.csv: the curve;
+- measure/results/agent.json: the scores of 30 whole games in both ways that
+  ppo.py has, and on what it was trained;
+- docs/agent.webp: a film of the game with --film-seed, all of it;
+- page/agent.json: a recording of that game's first --most decisions.
+
+About five minutes for an agent whose games are long.
 
 The recording is JSON:
 
@@ -29,22 +38,32 @@ The recording is JSON:
   values. The frame before the first is black.
 """
 
-import argparse
 import base64
 import json
 import pathlib
+import shutil
 import sys
+from importlib import metadata
 
 import numpy as np
 import torch
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-sys.path.insert(0, str(ROOT / "examples"))
+import publish
+
+sys.path.insert(0, str(publish.ROOT))
+sys.path.insert(0, str(publish.ROOT / "examples"))
 import ppo  # noqa: E402
-from game import Game  # noqa: E402
+from game import Game, Games  # noqa: E402
 
 ENV_ID = "BreakoutNoFrameskip-v4"
+PACKAGES = ["ale-py", "gymnasium", "numpy", "torch"]
+PLACES = {
+    "breakout.pt": "examples",
+    "agent.csv": "measure/results",
+    "scores.json": "measure/results/agent.json",
+    "agent.webp": "docs",
+    "agent.json": "page",
+}
 
 
 def rectangles(old, new):
@@ -123,34 +142,64 @@ def record(seed, info, decisions, screens, frames):
     return json.dumps(recording, separators=(",", ":")) + "\n"
 
 
+def halve(weights, path):
+    """Write weights in half precision; return an agent that has them."""
+    halves = {name: weight.half() for name, weight in weights.items()}
+    torch.save(halves, path)
+    agent = ppo.Agent(len(halves["policy.bias"]))
+    agent.load_state_dict(halves)
+    return agent
+
+
+def judge(agent):
+    """Return the scores of whole games, in both ways."""
+    scores = {}
+    for way, options in ppo.EVALUATION.items():
+        with Games(ppo.EVALUATION_GAMES, ENV_ID, **options) as games:
+            scores[way] = ppo.whole_games(agent, games, seed=0)
+        print(f"{way}: {np.mean(scores[way]):.1f} points")
+    return scores
+
+
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    published = ROOT / "examples/breakout.pt"
-    parser.add_argument("--weights", type=pathlib.Path, default=published)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--most", type=int, default=600)
-    parser.add_argument("--publish", action="store_true")
+    parser = publish.Parser(__doc__)
+    parser.add_argument("run", type=pathlib.Path, help="folder of the run")
+    parser.add_argument("--film-seed", type=int, default=0, help="which game")
+    count = publish.positive(int)
+    parser.add_argument("--most", type=count, default=600, help="decisions")
+    parser.add_argument("--publish", action="store_true", help="see above")
     args = parser.parse_args()
-    if not args.weights.exists():
-        parser.exit(2, f"film.py: no weights in {args.weights}\n")
-    weights = torch.load(args.weights, weights_only=True)
-    agent = ppo.Agent(len(weights["policy.bias"]))
-    agent.load_state_dict(weights)
-    info, *played = play(agent, args.seed)
-    folder = pathlib.Path("runs/film")
-    film, recording = folder / "agent.webp", folder / "agent.json"
-    if args.publish:
-        film, recording = ROOT / "docs/agent.webp", ROOT / "page/agent.json"
-    else:
-        folder.mkdir(parents=True, exist_ok=True)
-    ppo.write_film(played[1], film)
+    checkpoint = args.run / "checkpoint.pt"
+    if not checkpoint.exists():
+        parser.error(f"no checkpoint in {args.run}")
+    saved = torch.load(checkpoint, map_location="cpu", weights_only=True)
+    state = saved["state"]
+    if state["env_id"] != ENV_ID:
+        parser.error(f"expected a run of {ENV_ID}, got {state['env_id']}")
+    folder = publish.RUNS / "agent"
+    folder.mkdir(parents=True, exist_ok=True)
+
+    agent = halve(saved["weights"], folder / "breakout.pt")
+    shutil.copy(args.run / "curve.csv", folder / "agent.csv")
+    info, *played = play(agent, args.film_seed)
+    ppo.write_film(played[1], folder / "agent.webp")
     beginning = [column[: args.most] for column in played]
-    recording.write_text(record(args.seed, info, *beginning))
-    print(f"{film}: {film.stat().st_size:,} bytes, {info}")
-    print(f"{recording}: {recording.stat().st_size:,} bytes")
+    text = record(args.film_seed, info, *beginning)
+    (folder / "agent.json").write_text(text)
+    about = {
+        **publish.machine(),
+        "versions": {name: metadata.version(name) for name in PACKAGES},
+        "date": publish.today(),
+        "steps": state["steps"],
+        "seconds": state["seconds"],
+        "scores": judge(agent),
+        "film": {name: info[name] for name in ("reward", "length")},
+    }
+    publish.write(folder / "scores.json", about)
+    for name, place in PLACES.items():
+        print(f"{name}: {(folder / name).stat().st_size:,} bytes")
+        if args.publish:
+            shutil.copy(folder / name, publish.ROOT / place)
 
 
 if __name__ == "__main__":
