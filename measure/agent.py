@@ -167,6 +167,8 @@ def main():
     parser.add_argument("--film-seed", type=int, default=0, help="which game")
     count = publish.positive(int)
     parser.add_argument("--most", type=count, default=600, help="decisions")
+    note = "a sentence on how it was trained, with a space after it"
+    parser.add_argument("--note", default="", help=note)
     parser.add_argument("--publish", action="store_true", help="see above")
     args = parser.parse_args()
     checkpoint = args.run / "checkpoint.pt"
@@ -186,6 +188,7 @@ def main():
     beginning = [column[: args.most] for column in played]
     text = record(args.film_seed, info, *beginning)
     (folder / "agent.json").write_text(text)
+    film = {name: info[name] for name in ("reward", "length")}
     about = {
         **publish.machine(),
         "versions": {name: metadata.version(name) for name in PACKAGES},
@@ -193,7 +196,8 @@ def main():
         "steps": state["steps"],
         "seconds": state["seconds"],
         "scores": judge(agent),
-        "film": {name: info[name] for name in ("reward", "length")},
+        "film": {"seed": args.film_seed, **film},
+        "note": args.note,
     }
     publish.write(folder / "scores.json", about)
     for name, place in PLACES.items():

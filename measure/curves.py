@@ -1,165 +1,279 @@
-"""Draw the learning curves, and write what they show into README.
+"""Draw how agents learn, and write docs/learning.md.
 
-Reads what examples/labml_ppo.py and examples/ppo.py wrote: train-….csv, train.json,
-ppo-….csv and ppo.json. Writes the chart train.svg beside them, and the part of
-README between its `<!-- learning -->` marks. Needs matplotlib, see peers.txt.
-
+    pip install -r requirements.txt -r measure/peers.txt
     python measure/curves.py
+
+Reads what measure/agent.py, measure/training.py and examples/labml_ppo.py
+published in measure/results. Writes docs/learning.md and its chart,
+docs/learning.svg. Trains nothing: a few seconds.
 """
 
 import csv
-import json
-import pathlib
-import statistics
+from statistics import fmean, median
 
-from benchmark import COLOURS, canvas, put, save
+import charts
+import publish
 
-HERE = pathlib.Path(__file__).resolve().parent
-RESULTS, DOCS = HERE / "results", HERE.parent / "docs"
-LABELS = {
-    "train-ours": ("games", "labml's PPO on `Worker`"),
-    "train-labml": ("labml", "labml's PPO on labml's worker"),
-    "ppo-games": ("games", "ppo.py on `Games`"),
-    "ppo-gymnasium": ("gymnasium", "ppo.py on Gymnasium"),
+CHART = publish.DOCS / "learning.svg"
+PAGE = publish.DOCS / "learning.md"
+TESTER = 31.8  # points of DQN's professional tester (Mnih et al. 2015)
+NAMES = {"games": "`Games`", "wrappers": "CleanRL's wrappers"}
+COLOURS = {
+    "games": charts.COLOURS["games"],
+    "wrappers": charts.COLOURS["gymnasium"],
+    "labml": charts.COLOURS["worker"],
 }
+FRAMES = 4  # to a step
 
 
 def read(name):
-    """Return the columns of a curve, as numbers."""
-    with (RESULTS / f"{name}.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    return {key: [float(row[key]) for row in rows] for key in rows[0]}
+    """Return the rows of a table, numbers as numbers."""
+    with open(publish.RESULTS / f"{name}.csv", newline="") as file:
+        return [
+            {key: number(text) for key, text in row.items()}
+            for row in csv.DictReader(file)
+        ]
 
 
-def at(curve, steps, column):
-    """Return a column where so many steps have been played."""
-    i = min(range(len(curve["steps"])),
-            key=lambda i: abs(curve["steps"][i] - steps))
-    return curve[column][i]
+def number(text):
+    """Return the number that a text is, or the text."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
-def draw(curves):
-    """Reward by steps, score by steps, score by hours."""
-    plt = canvas()
-    figure = plt.figure(figsize=(9, 3.6), layout="constrained")
+def runs(rows):
+    """Return the runs of each side, a list of rows for each seed."""
+    sides = {side: {} for side in NAMES}
+    for row in rows:
+        sides[row["side"]].setdefault(row["seed"], []).append(row)
+    return {side: list(seeds.values()) for side, seeds in sides.items()}
+
+
+def draw(agent, training, labml):
+    """Draw the agent, both sides of the comparison, and labml's PPO."""
+    plt = charts.canvas()
+    figure = plt.figure(figsize=(9, 3.4), layout="constrained")
     left, middle, right = figure.subplots(1, 3)
-    for name, curve in curves.items():
-        colour, label = LABELS[name]
-        style = dict(color=COLOURS[colour], label=label.replace("`", ""))
-        steps = [n / 1e6 for n in curve["steps"]]
-        minutes = [n / 60 for n in curve["seconds"]]
-        if name.startswith("train"):
-            left.plot(steps, curve["reward"], **style)
-        else:
-            middle.plot(steps, curve["score"], **style)
-            right.plot(minutes, curve["score"], **style)
-    left.set_title("reward of a life, by million steps", fontsize=10)
-    middle.set_title("score of a game, by million steps", fontsize=10)
-    right.set_title("the same by minutes", fontsize=10)
+
+    steps = [row["steps"] / 1e6 for row in agent]
+    scores = [row["score"] for row in agent]
+    left.plot(steps, scores, color=COLOURS["games"])
+    left.axhline(TESTER, color=charts.INK, linestyle="--", linewidth=1)
+    left.annotate(
+        "DQN's human tester",
+        (0, TESTER),
+        (2, 3),
+        textcoords="offset points",
+        fontsize=8,
+        color=charts.INK,
+    )
+    left.set_title("ppo.py: score of a game", fontsize=10)
+
+    for side, seeds in runs(training).items():
+        style = {"color": COLOURS[side]}
+        together = list(zip(*seeds, strict=True))
+        steps = [rows[0]["steps"] / 1e6 for rows in together]
+        scores = [[row["score"] for row in rows] for rows in together]
+        lows, highs = map(min, scores), map(max, scores)
+        middle.fill_between(steps, list(lows), list(highs), alpha=0.2, **style)
+        label = NAMES[side].replace("`", "")
+        middle.plot(steps, list(map(fmean, scores)), label=label, **style)
+    middle.set_title(f"{title(training)}: score, mean and range", fontsize=10)
+    middle.legend(frameon=False, fontsize=8)
+
+    steps = [row["steps"] / 1e6 for row in labml]
+    rewards = [row["reward"] for row in labml]
+    right.plot(steps, rewards, color=COLOURS["labml"])
+    right.set_title("labml's PPO: reward of a life", fontsize=10)
+
     for axis in (left, middle, right):
         axis.set_xlim(0)
         axis.set_ylim(0)
-    for axis in (left, middle):
-        axis.legend(frameon=False, fontsize=8)
-    save(plt, DOCS / "train.svg")
+        axis.set_xlabel("million steps", fontsize=8, color=charts.INK)
+    middle.yaxis.set_major_formatter("{x:,.0f}")
+    charts.save(plt, CHART)
 
 
-def ratio_of(rounds, slow, fast):
-    """Return the median of the ratios, and their range, as text."""
-    ratios = [one[slow] / one[fast] for one in rounds]
-    middle = statistics.median(ratios)
-    return f"{middle:.2f} ({min(ratios):.2f}–{max(ratios):.2f})"
+def title(training):
+    """The title that both sides learned."""
+    return training[0]["env_id"].removesuffix("NoFrameskip-v4")
+
+
+def spread(values, digits=2):
+    """Return the median of values and their range, as text."""
+    low, middle, high = min(values), median(values), max(values)
+    return f"{middle:.{digits}f} ({low:.{digits}f}–{high:.{digits}f})"
 
 
 def about(ran):
     """Say what it ran on."""
-    cpu = ran["processor"].split()
     versions = ", ".join(f"{k} {v}" for k, v in ran["versions"].items())
-    return (f"{ran['cores']} cores ({' '.join(cpu[:2])}), Python "
-            f"{ran['python']}, {versions}. {ran['date']}.")
+    cpu = " ".join(ran["processor"].split()[:2])
+    return (
+        f"{ran['cores']} cores ({cpu}), Python {ran['python']}, {versions}. "
+        f"{ran['date']}."
+    )
 
 
-def report(curves):
-    """README's part."""
-    train = json.loads((RESULTS / "train.json").read_text())
-    ppo = json.loads((RESULTS / "ppo.json").read_text())
-    ours = curves["train-ours"]
-    last, early = int(ours["steps"][-1]), 50_000
-    film, filmed = train["film"], train["film"]["filmed"]
-    scores = film["scores"]
-    mean, chance = (statistics.fmean(scores[who])
-                    for who in ("trained", "by_chance"))
-    text = [
-        "![learning curves](docs/train.svg)",
-        f"**labml's PPO** on `Worker`, {last:,} steps of Breakout: the reward "
-        f"of a life, as the mean of the last 100, was "
-        f"{at(ours, early, 'reward'):.2f} after {early:,} steps and "
-        f"{ours['reward'][-1]:.2f} at the end. Whole games of the trained "
-        f"agent then brought {mean:.1f} points ({min(scores['trained']):.0f} "
-        f"to {max(scores['trained']):.0f} in {len(scores['trained'])} games), "
-        f"those of an agent that acts by chance {chance:.1f}; a life that "
-        f"is lost restarts the game in this training, so that the agent knew "
-        f"none but first lives. The film is "
-        f"game {film['seed']}, which brought {filmed['reward']:.0f}: "
-        f"{filmed['steps']} of its {filmed['of']} steps.",
+def how(ran):
+    """Say which of ppo.py's options a run had."""
+    threads = f"`--threads {ran['threads']}`"
+    return f"{threads} `--bfloat16`" if ran["bfloat16"] else threads
+
+
+def of_the_agent(curve, agent):
+    """The part about the agent that plays Breakout."""
+    served, alone = agent["scores"]["served"], agent["scores"]["alone"]
+    film = agent["film"]
+    last, spent = curve[-1], sum(agent["seconds"].values())
+    better = "more" if fmean(served) > TESTER else "fewer"
+    ways = {
+        '`on_life_loss="continue", fire_on_reset=True`, as it learned': served,
+        '`on_life_loss="ignore"`, serving by itself': alone,
+    }
+    rows = [
+        [way, f"{fmean(scores):.1f}", f"{min(scores):.0f}–{max(scores):.0f}"]
+        for way, scores in ways.items()
     ]
-    if "train-labml" in curves:
-        theirs = curves["train-labml"]
-        end = theirs["steps"][-1]
-        text.append(
-            f"On a worker that does what labml's original one does, the same "
-            f"training was at {theirs['reward'][-1]:.2f} after {int(end):,} "
-            f"steps, and on `Worker` at {at(ours, end, 'reward'):.2f}; each "
-            "is one run with one seed.")
-    if "compare" in train:
-        ratio = ratio_of(train["compare"]["seconds"], "labml", "ours")
-        text.append(
-            f"Sampling, the network included, was {ratio} times as fast on "
-            "`Worker`, both in turn.")
-    text.append(about(train["run ours"]))
-    games, peer = curves["ppo-games"], curves["ppo-gymnasium"]
-    text.append(
-        f"**`examples/ppo.py`**, {int(games['steps'][-1]):,} steps of Breakout on "
-        f"each engine, an update of each in turn. The score of a game, as the "
-        f"mean of the last 20, was {games['score'][-1]:.1f} on `Games` and "
-        f"{peer['score'][-1]:.1f} on Gymnasium's, where an episode is a whole "
-        f"game and the agent has to learn to serve. It took "
-        f"{games['seconds'][-1] / 60:.0f} and {peer['seconds'][-1] / 60:.0f} "
-        "minutes, on a machine that did other work besides.")
-    rows = ["| whole games, raw points | `\"ignore\"` | `\"continue\"`, FIRE |",
-            "| --- | --- | --- |"]
-    for engine, label in ("games", "`Games`"), ("gymnasium", "Gymnasium"):
-        runs = ppo[f"evaluation of {engine}"]
-        cells = [[statistics.fmean(seed) for seed in runs[name]]
-                 for name in ("scores", "served")]
-        cells = [f"{statistics.fmean(means):.1f} ({min(means):.1f}–"
-                 f"{max(means):.1f})" for means in cells]
-        rows.append(f"| trained on {label} | {' | '.join(cells)} |")
-    seeds, count = len(runs["scores"]), len(runs["scores"][0])
-    text += [
-        f"To evaluate them, {seeds} times {count} whole games, the mean and "
-        "the range of the means. Who learned with `fire_on_reset` hasn't "
-        "learned to serve, and needs FIRE pressed in its place:",
-        "\n".join(rows)]
-    names = ["sampling", "network", "training"]
-    rows = ["| minutes | games | network while playing | learning | all |",
-            "| --- | --- | --- | --- | --- |"]
-    for engine, label in ("games", "`Games`"), ("gymnasium", "Gymnasium"):
-        parts = [curves[f"ppo-{engine}"][name][-1] / 60 for name in names]
-        cells = [f"{part:.1f} ({part / sum(parts):.0%})" for part in parts]
-        rows.append(f"| {label} | {' | '.join(cells)} | {sum(parts):.1f} |")
-    text += [
-        "Where the time went. The games are the part that `Games` makes "
-        "shorter; on a CPU the network takes most, and stays as it is:",
-        "\n".join(rows), about(ppo["games"])]
-    return "\n\n".join(text)
+    return f"""## An agent that plays Breakout
+
+![{film["reward"]:.0f} points](agent.webp)
+
+{agent["steps"]:,} steps, which are {FRAMES * agent["steps"]:,} frames, made by
+`python examples/ppo.py` on two cores in {spent / 3600:.1f} hours; the machine
+had other work to do besides, and the training stood still while benchmarks
+ran. {agent["note"]}On the chart, the score is the mean of the last 20 whole
+games of training; it was {last["score"]:.1f} at the end.
+
+Then 30 whole games, raw points, with the published weights
+([`examples/breakout.pt`](../examples/breakout.pt), in half precision): the
+mean is {better} than the {TESTER} of DQN's professional tester (Mnih et al.
+2015). The film is the game with seed {film["seed"]}, and brought
+{film["reward"]:.0f} points.
+
+{publish.table(["30 whole games", "mean", "range"], *rows)}
+
+Both ways play until all five lives are lost. An agent that learned with
+`fire_on_reset` was never taught to serve; with `"ignore"` it has to find FIRE
+by chance, and may wait long. Thirty games, because scores of one agent differ
+widely; of each of the thirty the first game alone counts, since of the games
+that end first too many are short. Actions are drawn from the policy as in
+training, are not sticky, and each game begins with 1 to 30 frames without one.
+The score is `infos["final_info"]["reward"]` under `infos["_final_info"]`. Play
+them yourself with `python examples/ppo.py --evaluate`, or see one with
+`--film`.
+
+{about(agent)}"""
+
+
+def of_the_comparison(training, notes):
+    """The part about `Games` beside CleanRL's wrappers."""
+    share = notes["share"]
+    rows = []
+    for side, name in NAMES.items():
+        columns = list(
+            zip(*(one[side] for one in share["rounds"]), strict=True)
+        )
+        parts = list(map(median, columns))
+        cells = [f"{part:.2f} s ({part / sum(parts):.0%})" for part in parts]
+        rows.append([name, *cells, f"{sum(parts):.2f} s"])
+    whole, games = [], []
+    for one in share["rounds"]:
+        whole.append(sum(one["wrappers"]) / sum(one["games"]))
+        games.append(one["wrappers"][0] / one["games"][0])
+    where = publish.table(
+        ["an update", "games", "network while playing", "learning", "all"],
+        *rows,
+    )
+
+    sides = runs(training)
+    first = next(iter(sides.values()))[0]
+    steps = int(first[-1]["steps"])
+    scores = {
+        side: [each[-1]["score"] for each in seeds]
+        for side, seeds in sides.items()
+    }
+    learned = publish.table(
+        [f"{title(training)}, after {steps:,} steps", "mean", "each seed"],
+        *(
+            [
+                name,
+                f"{fmean(scores[side]):,.0f}",
+                ", ".join(f"{score:,.0f}" for score in scores[side]),
+            ]
+            for side, name in NAMES.items()
+        ),
+    )
+    count = len(scores["games"])
+    seeds = "one seed" if count == 1 else f"{count} seeds"
+    ran = next(n for name, n in notes.items() if name.startswith("learn"))
+    return f"""## The same agent on CleanRL's wrappers
+
+CleanRL's `ppo_atari.py` wraps each game in Stable-Baselines3's and Gymnasium's
+wrappers. Here they run under Gymnasium's `AsyncVectorEnv`, a process for each
+of {share["games"]} games, and play as `Games` does with `on_life_loss=
+"continue", fire_on_reset=True, noop_max=30, clip_reward=True`. The agent and
+its updates are those of `examples/ppo.py` on both sides.
+
+**Where the time goes**: {len(share["rounds"])} updates of Breakout, one of
+each side in turn, with {how(share)}; medians.
+
+{where}
+
+An update on `Games` is {spread(whole)} times as fast, the games alone
+{spread(games)} times: the median of the rounds, and their range.
+
+**What is learned from equal steps**: the score is the mean of the last 20
+whole games, raw points; {seeds} each, with {how(ran)}. The band on the chart
+is the range.
+
+{learned}
+
+**What it is worth.** On these two cores, where learning takes most of the
+time, the same agent is there {median(whole):.2f} times as fast. On a machine
+with a GPU the network and the learning take less; if they took no time at all,
+the agent would be there {median(games):.1f} times as fast, which is a model
+and no measurement. What is learned from a step is the same, as far as {seeds}
+can tell.
+
+{about(share)}"""
+
+
+def of_labml(curve, ran):
+    """The part about labml's PPO."""
+    last = curve[-1]
+    return f"""## labml's PPO on `Worker`
+
+As it is published, nothing of it changed
+([`examples/labml_ppo.py`](../examples/labml_ppo.py)): {last["steps"]:,.0f}
+steps of Breakout in {last["seconds"] / 3600:.1f} hours. A lost life restarts
+the game, so the agent knows first lives alone; the reward of a life, as the
+mean of the last 100, was {last["reward"]:.2f} at the end. One run with one
+seed.
+
+{about(ran)}"""
 
 
 def main():
-    curves = {name: read(name) for name in LABELS
-              if (RESULTS / f"{name}.csv").exists()}
-    draw(curves)
-    put(DOCS.parent / "README.md", "learning", report(curves))
+    publish.Parser(__doc__).parse_args()
+    agent, training, labml = map(read, ("agent", "training", "labml"))
+    notes = {
+        name: publish.read(publish.RESULTS / f"{name}.json")
+        for name in ("agent", "training", "labml")
+    }
+    draw(agent, training, labml)
+    parts = [
+        "# What agents learn on these games",
+        "Written by [`measure/curves.py`](../measure/curves.py) from the data "
+        "in [`measure/results`](../measure/results).",
+        f"![learning curves]({CHART.name})",
+        of_the_agent(agent, notes["agent"]),
+        of_the_comparison(training, notes["training"]),
+        of_labml(labml, notes["labml"]),
+    ]
+    PAGE.write_text("\n\n".join(parts) + "\n")
 
 
 if __name__ == "__main__":
