@@ -246,6 +246,8 @@ def train(args, folder):
             agent.load_state_dict(saved["weights"])
             optimizer.load_state_dict(saved["optimizer"])
             torch.set_rng_state(saved["random"].cpu())
+            on_gpus = [each.cpu() for each in saved["random_on_gpus"]]
+            torch.cuda.set_rng_state_all(on_gpus)
         # Drawn, so that a resumed run doesn't play the same games once more.
         seeds = torch.randint(2**31, (args.games,)).tolist()
         obs, _ = games.reset(seed=seeds)
@@ -270,7 +272,7 @@ def train(args, folder):
             over = stopping or state["steps"] >= args.steps
             if update % UPDATES_TO_A_SAVE == 0 or over:
                 save(folder, agent, optimizer, state, entropy)
-    print(f"{state['steps']:,} steps: see {folder}")
+    print(f"{folder}: {state['steps']:,} steps; --resume goes on")
 
 
 def save(folder, agent, optimizer, state, entropy):
@@ -286,6 +288,7 @@ def save(folder, agent, optimizer, state, entropy):
     weights = agent.state_dict()
     together = {"weights": weights, "optimizer": optimizer.state_dict()}
     together |= {"random": torch.get_rng_state(), "state": state}
+    together |= {"random_on_gpus": torch.cuda.get_rng_state_all()}
     files = {"weights.pt": weights, "checkpoint.pt": together}
     for name, data in files.items():
         # A crash while writing must not leave half a file.

@@ -100,8 +100,10 @@ def test_a_run_leaves_its_curve_its_weights_and_a_checkpoint(run, capsys):
     assert equal(weights, checkpoint()["weights"])
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(" steps")[0] for line in lines] == [
-        *["64", "128", "160"],
+        "64",
+        "128",
         "160",
+        f"{RUN}: 160",
     ]
 
 
@@ -162,7 +164,7 @@ def test_a_finished_run_has_nothing_left_to_do(run, capsys):
     before = {name: (RUN / name).read_bytes() for name in FILES}
     run("--steps", "64", "--resume")
     assert {name: (RUN / name).read_bytes() for name in FILES} == before
-    assert "64 steps: see runs" in capsys.readouterr().out
+    assert f"{RUN}: 64 steps" in capsys.readouterr().out
 
 
 def test_ctrl_c_finishes_the_update_and_saves(run, monkeypatch):
