@@ -160,25 +160,3 @@ addEventListener("scroll", () => {
   asked = true;
 }, { passive: true });
 locate();
-
-// A film can be stopped, and stands still for who wants less motion.
-for (const film of document.querySelectorAll("figure.agent img")) {
-  const still = document.createElement("canvas");
-  const button = document.createElement("button");
-  still.setAttribute("role", "img");
-  still.setAttribute("aria-label", film.alt);
-  const stop = (stopped) => {
-    still.hidden = !stopped;
-    film.hidden = stopped;
-    button.textContent = stopped ? "Play" : "Pause";
-  };
-  button.type = "button";
-  button.addEventListener("click", () => stop(still.hidden));
-  film.after(still, button);
-  film.decode().then(() => {
-    still.width = film.naturalWidth;
-    still.height = film.naturalHeight;
-    still.getContext("2d").drawImage(film, 0, 0);
-    stop(matchMedia("(prefers-reduced-motion: reduce)").matches);
-  });
-}
