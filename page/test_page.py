@@ -21,7 +21,6 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-import bar
 import game
 import weave
 
@@ -380,21 +379,6 @@ def test_the_tables_of_others_say_what_was_seen():
         assert re.search(row, NOTES, re.M)
         assert list(DIFFERENCES[name].values())[:3] == seen
     assert DIFFERENCES["EnvPool"]["of the episode before"] == 3
-
-
-def test_the_bar_shows_what_was_measured():
-    measured = weave.measured()["step_time"]
-    svg = bar.draw(measured)
-    assert (DOCS / "figures/step-time.svg").read_text() == svg
-    widths = [
-        float(width)
-        for width in re.findall(r'width="([\d.]+)" height="30"', svg)
-    ]
-    parts = measured["Pong"]["parts"] + measured["Breakout"]["parts"]
-    most = max(measured[title]["total"] for title in ("Pong", "Breakout"))
-    for (name, time), width in zip(parts, widths, strict=True):
-        assert width == pytest.approx(480 * time / most, abs=0.1)
-        assert f">{name}</text>" in svg and f">{time:.0f} (" in svg
 
 
 @pytest.mark.parametrize(

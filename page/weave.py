@@ -1,8 +1,8 @@
 """
 Weave `game.py` into the two pages that people read: `game.md` for a code host
-and `docs/index.html` for a browser; and draw the bar that both show.
+and `docs/index.html` for a browser.
 
-    python page/weave.py            # write them
+    python page/weave.py            # write both
     python page/weave.py --check    # exit with 1 if one of them is stale
 
 Docstrings and comments that fill a line are Markdown, everything else is code.
@@ -36,8 +36,6 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 from pygments.lexers import PythonLexer
 from pygments.token import STANDARD_TYPES, Name
-
-import bar
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -122,16 +120,10 @@ def blocks(source):
     return found
 
 
-def measured():
-    """Return what was measured, by the names of the files that there are."""
-    files = [file for file in MEASURED if file.exists()]
-    return {file.stem: json.loads(file.read_text()) for file in files}
-
-
 def notes():
     """Return `{(kind, slug): [Markdown, ...]}` of `notes.md`."""
-    facts, found = measured(), {}
-    text = (HERE / "notes.md").read_text()
+    facts = {file.stem: json.loads(file.read_text()) for file in MEASURED}
+    text, found = (HERE / "notes.md").read_text(), {}
     parts = re.split(r"<!-- (\w+): (\S+)(?: if (\S+))? -->\n", text)[1:]
     for kind, place, needed, text in zip(*[iter(parts)] * 4, strict=True):
         if not needed or (DOCS / needed).exists():
@@ -554,11 +546,6 @@ def html_page(source):
     )
 
 
-def draw_bar(_):
-    """The picture of where a step's time goes."""
-    return bar.draw(measured()["step_time"])
-
-
 def main():
     source = (ROOT / "game.py").read_text()
     check, stale = "--check" in sys.argv[1:], False
@@ -566,8 +553,6 @@ def main():
         ROOT / "game.md": markdown_page,
         DOCS / "index.html": html_page,
     }
-    if "step_time" in measured():
-        pages = {DOCS / "figures/step-time.svg": draw_bar} | pages
     for path, weave in pages.items():
         page = weave(source)
         if path.exists() and path.read_text() == page:
