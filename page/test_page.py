@@ -8,6 +8,7 @@ Tests of the page: `game.md` and `docs/index.html`.
 import base64
 import gzip
 import html.parser
+import inspect
 import json
 import re
 import shutil
@@ -396,6 +397,30 @@ def test_done_means_what_the_table_says(mode, done, same):
     assert lives() == (5 if mode == "restart" else 4)
     assert (info is not None) == (mode == "restart")
     assert sum((picture == obs_4[3]).all() for picture in obs_4) == same
+
+
+def test_who_calls_whom():
+    """Each name in the tree is called in the method that it stands under."""
+    tree = re.search(r"```text\n(.*?)```", NOTES, re.S)[1].splitlines()
+    above, calls = [], 0
+    for line in tree:
+        name, depth = line.split()[0], line.index(line.strip()[0]) // 2
+        above[depth:] = [name]
+        if depth:
+            method = inspect.getsource(getattr(game.Game, above[depth - 1]))
+            assert f"self.{name}(" in method
+            calls += 1
+    assert calls == 5
+
+
+def test_the_record_is_as_the_table_says():
+    table = NOTES.partition("### One record")[2].partition("\n<!--")[0]
+    names = re.findall(r"^\| `(\w+)` \|", table, re.M)
+    assert names.pop() == "place"
+    with game.Games(2, processes=0) as games:
+        record = games._records.dtype
+        assert sorted(record.names) == sorted(names)
+        assert record["obs"].shape == (2, 4, 84, 84)
 
 
 def test_what_is_left_out_takes_one_line(monkeypatch):
