@@ -122,7 +122,7 @@ document.addEventListener("click", (event) => {
 document.addEventListener("keydown", (event) => {
   const part = event.target.closest?.(".own");
   if (event.key === "Escape" && !$("found").hidden) leave();
-  if (event.key !== "Enter" || !part) return;
+  if (!part || event.key !== "Enter" && event.key !== " ") return;
   event.preventDefault();
   show(part);
   $("found").querySelector("button").focus({ preventScroll: true });

@@ -257,6 +257,15 @@ def test_all_links_lead_somewhere():
             assert (ROOT / link).exists(), link
 
 
+def test_files_that_are_named_are_linked():
+    text = re.sub(r"<(pre|a)[ >].*?</\1>", "", HTML, flags=re.S)
+    named = re.findall(r"<code>([\w/]+\.\w+)</code>", text)
+    assert not [name for name in named if (ROOT / name).is_file()]
+    links = re.findall(r'<a href="../([\w/]+\.\w+)"><code>', HTML)
+    assert {"examples/ppo.py", "page/figures.py"} <= set(links)
+    assert "[`examples/ppo.py`](examples/ppo.py)" in MARKDOWN
+
+
 def test_anchors_stay():
     assert not ANCHORS - set(PAGE.texts)
 
@@ -713,7 +722,7 @@ def test_code_is_in_sight_where_it_is_discussed(visit):
 
 
 @SCHEMES
-@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("width", [360, 1280, 1920])
 def test_axe_finds_nothing(visit, width, scheme):
     page = visit(width, scheme)
     axe = resources.files("axe_playwright_python") / "axe.min.js"

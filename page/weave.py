@@ -32,6 +32,7 @@ from html import escape
 from itertools import groupby
 from math import ceil
 from pathlib import Path
+from urllib.parse import quote
 
 from markdown_it import MarkdownIt
 from pygments.lexers import PythonLexer
@@ -353,13 +354,21 @@ def open_table(tokens):
     return f'<div class="wide{long}"><table>\n'
 
 
+def address(path, content):
+    """A picture as an address that has all of it; SVG stays text."""
+    kind = Path(path).suffix[1:]
+    if kind != "svg":
+        data = base64.b64encode(content).decode()
+        return f"data:image/{kind};base64,{data}"
+    text = quote(content.decode(), safe=" =:/?;,.()<>'[]{}+*!@$&")
+    return escape(f"data:image/svg+xml,{text}", quote=False)
+
+
 def figure(image, to_html):
     path, alt = image.attrs["src"], escape(image.content)
     caption = to_html(image.attrs.get("title", ""))
     content = (DOCS / path).read_bytes()
-    kind = Path(path).suffix[1:].replace("svg", "svg+xml")
-    source = f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
-    picture = f'<img src="{source}" alt="{alt}">'
+    picture = f'<img src="{address(path, content)}" alt="{alt}">'
     if len(content) > LARGEST:
         picture = f'<a href="{path}">{alt}</a>'
     if moving(path):
