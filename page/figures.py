@@ -378,6 +378,54 @@ def draw_step_time(step_time):
     d.save("step-time.svg")
 
 
+OBS = 4 * 84 * 84
+RECORD = [  # a game's part of the shared memory: field, bytes, writer, reader
+    ("reward", 8, ["worker, in each step"], ["program, in each step"]),
+    (
+        "obs[place]",
+        OBS,
+        ["worker, in each step"],
+        ["program, in each step;", "it returns a copy"],
+    ),
+    (
+        "obs[1 - place]",
+        OBS,
+        ["nobody: the caller", "has seen this one"],
+        ["a new worker, if", "the old one has died"],
+    ),
+    (
+        "final_obs",
+        OBS,
+        ["worker, when an", "episode ends"],
+        ["program, in that step"],
+    ),
+    (
+        "screen",
+        210 * 160 * 3,
+        ["worker, in render()"],
+        ["program, in render()"],
+    ),
+]
+
+
+def draw_record():
+    """One record of the shared memory: who writes and who reads a field."""
+    d = Drawing(44 + 62 * len(RECORD))
+    d.text(4, 18, "one game's record", "strong small")
+    d.text(154, 18, "who writes", "strong small")
+    d.text(316, 18, "who reads", "strong small")
+    for i, (field, size, writes, reads) in enumerate(RECORD):
+        y = 32 + 62 * i
+        d.box(4, y, 140, 62)
+        d.text(14, y + 26, field, "code strong")
+        d.text(14, y + 46, f"{size:,} bytes", "quiet")
+        for x, lines in (154, writes), (316, reads):
+            for k, line in enumerate(lines):
+                d.text(x, y + 26 + 18 * k, line, "small")
+        d.line((144, y + 62), (476, y + 62))
+    d.save("record.svg")
+
+
 def draw_agent(recording):
     """What the trained agent sees, expects and does at its first point."""
     decisions = recording["decisions"]
@@ -803,6 +851,7 @@ def draw():
     draw_modes()
     draw_autoreset([step["action"] for step in played[1:]])
     draw_pipe()
+    draw_record()
     if STEP_TIME.exists():
         step_time = json.loads(STEP_TIME.read_text())
         draw_turns(step_time)
