@@ -52,7 +52,10 @@ class Drawing:
         if faint:
             self.box(x, y, width, height, "dark")
         pixels = pixels[..., ::-1].astype(np.uint8)
-        data = cv2.imencode(".png", pixels)[1].tobytes()
+        if (pixels == pixels[..., :1]).all():  # gray takes less
+            pixels = pixels[..., 0]
+        smallest = [cv2.IMWRITE_PNG_COMPRESSION, 9]
+        data = cv2.imencode(".png", pixels, smallest)[1].tobytes()
         self.parts.append(
             f'<image x="{x}" y="{y}" width="{width}" height="{height}" '
             f'preserveAspectRatio="none" style="image-rendering:pixelated" '
