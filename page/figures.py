@@ -192,7 +192,7 @@ def play_badly(on_life_loss, steps=None):
         yield reward, game.env.unwrapped.ale.lives(), done, info
 
 
-def draw_modes():
+def draw_lives():
     """A whole game of five lives, and as many steps in the other modes."""
     whole = list(play_badly("ignore"))
     width, most = 440 / len(whole), sum(reward for reward, *_ in whole)
@@ -228,6 +228,31 @@ def draw_modes():
     d.text(28, 390, "done", "code")
     d.text(72, 390, f"{told}: episode_info, points in steps", "quiet")
     d.text(460, 390, "below: lives", "quiet end")
+    d.save("lives.svg")
+
+
+def draw_modes(lost):
+    """The step that loses a life, in the three modes."""
+    numbers, colours = recordings.palette()
+    rgb = np.zeros((256, 3), np.uint8)
+    rgb[numbers] = colours["rgb"]
+    d = Drawing(580)
+    for i, (mode, step) in enumerate(lost.items()):
+        x = 4 + 164 * i
+        d.text(x, 16, f'"{mode}"', "code strong")
+        d.image(x, 24, 146, 192, rgb[step["screen"]])
+        d.text(x, 236, "obs_4", "code")
+        draw_square(d, x, 242, 146, step["stack"])
+        d.text(x, 410, f"lives  {step['lives']}", "code")
+        d.text(x, 428, f"done   {step['done']}", "code")
+        info = step["info"] or {}
+        told = "episode_info:" if info else "episode_info None"
+        d.text(x, 446, told, "code")
+        for k, (name, value) in enumerate(info.items()):
+            d.text(x + 14, 464 + 18 * k, f"{name} {value}", "code")
+        if step["done"]:
+            draw_square(d, x, 512, 64, step["final"])
+            d.text(x + 72, 548, "final_obs", "code")
     d.save("modes.svg")
 
 
@@ -439,7 +464,7 @@ def draw_agent(recording):
         (4, 16, "You see"),
         (178, 16, "It sees"),
         (350, 16, "It does"),
-        (4, 290, f"It expects {value:.2f} points"),
+        (4, 290, f"It expects {value:.2f} in rewards to come"),
     ]:
         d.text(x, y, text, "strong")
     d.image(4, 26, 160, 210, rgb[screens[at]])
@@ -452,10 +477,9 @@ def draw_agent(recording):
         d.text(476, y + 13, percent(chance), "quiet end")
         d.box(350, y + 19, 126, 14)
         d.box(350, y + 19, 126 * chance, 14, "bar" if i == action else "tip")
-    chance = 350 + 126 / len(chances)
-    bottom = 26 + 42 * len(chances) - 6
-    d.line((chance, 40), (chance, bottom), kind="line dash")
-    d.text(350, bottom + 18, "dashed: chance", "quiet")
+        equal = 350 + 126 / len(chances)
+        d.line((equal, y + 16), (equal, y + 36), kind="line dash")
+    d.text(350, 26 + 42 * len(chances) + 14, "dashed: chance", "quiet")
     d.text(4, 254, f"step {at + 1} of {recording['length']}", "quiet")
     values = [step[4] for step in decisions]
     most, least = max(values), min(*values, 0)
@@ -842,13 +866,13 @@ def draw():
     """Make the recordings and all drawings; return the numbers in them."""
     played = list(play())
     recordings.record(played)
-    recordings.record_modes(played)
+    draw_modes(recordings.record_modes(played))
     recordings.record_pipe(count_bytes)
     steps = [played[i] for i in (62, 12, 13, 14, 15)]
     draw_step(steps[0])
     draw_slots(steps[1:])
     draw_which_way(played, 62, 118)
-    draw_modes()
+    draw_lives()
     draw_autoreset([step["action"] for step in played[1:]])
     draw_pipe()
     draw_record()

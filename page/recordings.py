@@ -229,9 +229,10 @@ def record_modes(played):
     """The same actions under the three modes, around a lost life.
 
     Before it all three are the same, and need three steps for their stacks.
+    Returns the step of each that loses the life.
     """
     actions = [step["action"] for step in played[1:]]
-    modes = {}
+    modes, lost = {}, {}
     for mode in MODES:
         steps = list(play(MODES_STEPS[-1], mode, actions))
         screens, rows = [steps[0]["screen"]], []
@@ -242,8 +243,10 @@ def record_modes(played):
             row += [step["reward"], step["lives"], int(step["done"])]
             rows.append([*row, step["info"]])
         modes[mode] = {"steps": rows, "frames": pack(screens)}
+        lost[mode] = steps[LOST_AT]
     first = {"first": MODES_STEPS[0] - 3}
     write("modes.json", palette()[1] | first | {"modes": modes})
+    return lost
 
 
 def record_pipe(bytes_of):

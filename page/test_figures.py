@@ -28,7 +28,7 @@ HERE = Path(__file__).resolve().parent
 MOVING = ["step", "which-way", "modes", "pipe", "agent"]
 FILMS = ["moving", "modes-figure", "pipe-figure", "agent-figure"]  # their ids
 LENGTHS = {"moving": 200, "modes-figure": 23, "pipe-figure": 60}
-STILL = [*MOVING, "slots", "maximum", "bands", "autoreset"]
+STILL = [*MOVING, "slots", "maximum", "bands", "lives", "autoreset", "record"]
 KILLED_AT = 21
 
 

@@ -99,7 +99,7 @@ function tell(at) {
     : lost ? " The ball is lost, and a life." : "";
   return `Step ${at}: with ${plural(lives, "life").replace("lifes", "lives")} ` +
     `and ${plural(scoreAt(i), "point")}, it expects ${value.toFixed(2)} ` +
-    `points from here on, and draws ${actions[action]}, which it gave ` +
+    `from here on and draws ${actions[action]}, which it gave ` +
     `${percent(chances[action])}.${follows}`;
 }
 

@@ -32,6 +32,10 @@ function lanes(way, box, pipes, words) {
     "</div>").repeat(pipes);
 }
 
+const [labmlUp, labmlDown] = recorded.bytes.labml[0];
+figure.querySelector(".each").textContent =
+  `each: ↓ ${number(labmlDown / GAMES)} bytes, ` +
+  `↑ ${number(Math.round(labmlUp / GAMES))} bytes`;
 lanes("labml", labml.lanes, GAMES, false);
 lanes("ours", ours.lanes, PROCESSES, true);
 figure.querySelector(".memory").innerHTML =

@@ -5,7 +5,7 @@ if (!figure) return;
 const { GRAYS, SIZE, WIDTH, HEIGHT, ballOf, cells, put, stackOf } = shared;
 const ROUNDS = 10, APART = 4; // steps, so that no two rounds look alike
 const CUT = 42; // of a picture's 84 pixels, around the ball
-const canvases = cells($("guess"), 4, 4 * CUT, 4 * CUT);
+const canvases = cells($("guess"), 4, CUT, CUT);
 const [rise, fall, next] = figure.querySelectorAll("button");
 const says = figure.querySelector(".says");
 const asks = figure.querySelector(".asks");
