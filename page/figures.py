@@ -7,7 +7,8 @@ Make the figures of the page, and measure the numbers that it reports.
 
 Everything comes from real games: the recordings for the figures that move
 (`*.json`, see `recordings.py`), those that stay still (`docs/figures/*.svg`)
-and the numbers (`facts.json`). About five minutes on one core.
+and the numbers (`facts.json`). About five minutes on one core. labml's own
+workers play for the count of bytes: examples/labml_ppo.txt has them.
 """
 
 import itertools
@@ -595,7 +596,10 @@ class OldGym:
 def play_as_labml(rows):
     """Step labml's own workers as its tutorial does; yield bytes a step."""
     sys.modules["gym"] = types.SimpleNamespace(make=OldGym)
-    from labml_nn.rl.game import Worker
+    try:
+        from labml_nn.rl.game import Worker
+    except ModuleNotFoundError:
+        sys.exit("figures.py: pip install -r examples/labml_ppo.txt")
 
     workers = [Worker(seed) for seed in range(len(rows[0]))]
 
