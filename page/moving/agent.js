@@ -3,7 +3,7 @@
 const figure = $("agent-figure");
 if (!figure) return;
 const { GRAYS, HEIGHT, SIZE, WIDTH, WHOLE, bytesOf, cells, packed, put,
-  unpack } = shared;
+  tapeOf } = shared;
 const TALL = 100; // units of the trace, of which a step is one across
 const PACE = 15; // steps a second: real time
 
@@ -33,12 +33,13 @@ const line = (name, x, y, x2, y2) =>
   `<line class="${name}" x1="${x}" y1="${y}" x2="${x2}" y2="${y2}"/>`;
 $in(".trace").innerHTML = `<svg viewBox="0 0 ${values.length - 1} ${TALL}"
   preserveAspectRatio="none" role="img" aria-label="The value that the agent
-  expects, at each step">${line("zero", 0, height(0), values.length, height(0))}
+  expects, at each step">
+  ${line("zero", 0, height(0), values.length, height(0))}
   <polyline points="${values.map((v, i) => `${i},${height(v)}`).join(" ")}"/>
   ${line("now", 0, 0, 0, TALL)}</svg><output></output>`;
 const now = $in(".now"), told = $in("output");
 
-let screens = null, frames = null, colours = null;
+let screenAt = null, frames = null, colours = null;
 
 function* unpackFrames(text) {
   const data = bytesOf(text);
@@ -58,9 +59,9 @@ function* unpackFrames(text) {
 
 function prepare() {
   colours = recorded.rgb.map(packed);
-  screens = [...unpack(recorded.screens, true)];
+  screenAt = tapeOf(recorded.screens, true);
   frames = [...unpackFrames(recorded.frames)];
-  window.agent = { screens, frames, stackAt };
+  window.agent = { screenAt, frames };
 }
 
 // The four newest frames; those before the first of a life are that first one.
@@ -78,7 +79,7 @@ const scoreAt = (i) => decisions.slice(0, i)
 
 function show(at) {
   const i = at - 1, [action, , , , value, chances] = decisions[i];
-  put(screen, "the screen", "", screens[i], WIDTH, colours, WHOLE);
+  put(screen, "the screen", "", screenAt(i), WIDTH, colours, WHOLE);
   stackAt(i).forEach((frame, slot) =>
     put(stack[slot], `obs_4[${slot}]`, "", frame, SIZE, GRAYS));
   choices.forEach((row, a) => {
@@ -97,8 +98,9 @@ function tell(at) {
   const next = decisions[at], lost = next && next[2] < lives;
   const follows = reward ? ` It scores ${plural(reward, "point")}.`
     : lost ? " The ball is lost, and a life." : "";
-  return `Step ${at}: with ${plural(lives, "life").replace("lifes", "lives")} ` +
-    `and ${plural(scoreAt(i), "point")}, it expects ${value.toFixed(2)} ` +
+  const left = lives === 1 ? "1 life" : `${lives} lives`;
+  return `Step ${at}: with ${left} and ` +
+    `${plural(scoreAt(i), "point")}, it expects ${value.toFixed(2)} ` +
     `from here on and draws ${actions[action]}, which it gave ` +
     `${percent(chances[action])}.${follows}`;
 }

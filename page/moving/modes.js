@@ -68,12 +68,21 @@ function pythonInfo(info) {
 }
 
 // Which of the three isn't like the other two; all, if no two are alike.
-function odd(values) {
+function odd(values, alike = Object.is) {
   return values.map((value) =>
-    values.filter((other) => other === value).length === 1);
+    values.filter((other) => alike(other, value)).length === 1);
 }
 
-const same = (stack) => stack.every((p) => p === stack[0]);
+function alikePictures(one, other) {
+  if (one === other) return true;
+  for (let i = 0; i < one.length; i++) {
+    if (one[i] !== other[i]) return false;
+  }
+  return true;
+}
+const alikeStacks = (one, other) =>
+  one.every((picture, slot) => alikePictures(picture, other[slot]));
+
 const AS_TEXT = {
   lives: (step) => python(step.lives),
   reward: (step) => python(step.reward),
@@ -90,8 +99,8 @@ function show(at) {
       facts[fact].classList.toggle("differs", marked[m]);
     });
   }
-  const screens = odd(now.map(({ screen }) => screen.join()));
-  const stacks = odd(now.map(({ stack }) => stack.map(String).join()));
+  const screens = odd(now.map(({ screen }) => screen), alikePictures);
+  const stacks = odd(now.map(({ stack }) => stack), alikeStacks);
   now.forEach((step, m) => {
     const { screen, stack, final } = boxes[m];
     put(screen, "the screen", screens[m] ? "kept" : "", step.screen, WIDTH,
@@ -110,8 +119,8 @@ function tell(at, now) {
   const since = at - first - lost;
   const action = `Step ${at}: ${ACTIONS[restart.action]}. `;
   if (since < 0) {
-    return `${action}${-since} before the lost life: all three are the same, ` +
-      "to the last bit.";
+    return `${action}${-since} before the lost life: all three are the ` +
+      "same, to the last bit.";
   }
   if (!since) {
     return `${action}The ball is lost. Under "restart" and "continue" the ` +
@@ -125,8 +134,9 @@ function tell(at, now) {
       `pictures are still the first one under "restart" and "continue"; ` +
       `"ignore" remembers the ball before it was lost.`;
   }
-  return `${action}"restart" plays a new game with ${restart.lives} lives and ` +
-    `the first score again, the other two the same game with ${goOn.lives}.`;
+  return `${action}"restart" plays a new game with ${restart.lives} lives ` +
+    "and no points, the other two the same game with " +
+    `${goOn.lives} lives.`;
 }
 
 const lost = recorded.restart.steps.findIndex((step) => step[5]) + first;

@@ -2,7 +2,7 @@
 (() => {
 const figure = $("pipe-figure");
 if (!figure) return;
-const { HEIGHT, SIZE, WIDTH, cells, put, shrink, unpack } = shared;
+const { SIZE, cells, put, shrink, tapeOf } = shared;
 const GAMES = 8, PROCESSES = 2, EACH = GAMES / PROCESSES;
 const BYTES_A_PIXEL = 141; // so that an observation of float64 is 40 by 40
 const INDEX = 0, COMMANDS = 1; // of what is counted in a step
@@ -26,7 +26,8 @@ function square(bytes) {
 function lanes(way, box, pipes, words) {
   const [up, down] = recorded.bytes[way][0].map((bytes) =>
     Math.round(bytes / pipes));
-  const says = (bytes, arrow) => words ? ` ${arrow} ${number(bytes)} bytes` : "";
+  const says = (bytes, arrow) =>
+    words ? ` ${arrow} ${number(bytes)} bytes` : "";
   box.innerHTML = (`<div class="lane"><span>${square(down)}` +
     `${says(down, "↓")}</span><span>${square(up)}${says(up, "↑")}</span>` +
     "</div>").repeat(pipes);
@@ -57,9 +58,10 @@ let games = null, killed = null;
 function prepare() {
   const brightness = (screen) => screen.map((v) => recorded.gray[v]);
   games = recorded.games.map((text) => {
-    const screens = [...unpack(text)].map(brightness), small = [];
-    const picture = (t) => t === 0 ? shrink(screens[0]) : shrink(
-      screens[2 * t - 1].map((v, i) => Math.max(v, screens[2 * t][i])));
+    const screen = tapeOf(text), small = [];
+    const brighter = (one, other) => one.map((v, i) => Math.max(v, other[i]));
+    const picture = (t) => shrink(t === 0 ? brightness(screen(0)) : brighter(
+      brightness(screen(2 * t - 1)), brightness(screen(2 * t))));
     return (t) => (small[t] ??= picture(t));
   });
   window.pipe = { picture: (game, at) => games[game](timeOf(game, at)) };
@@ -98,9 +100,9 @@ function show(at) {
 
 function tell(at) {
   if (at === killed) {
-    return `Step ${at}: process 2 was killed. A new one has taken its place; ` +
-      "games 4 to 7 have started over from their seeds, with reward 0, " +
-      `truncated, and True in infos["restarted"]. Games 0 to 3 don't blink.`;
+    return `Step ${at}: process 2 was killed. A new one has taken its ` +
+      "place; games 4 to 7 have started over from their seeds, with reward " +
+      `0, truncated, and True in infos["restarted"]. Games 0 to 3 don't blink.`;
   }
   const [up, down] = recorded.bytes.ours[at - 1];
   const after = killed !== null ? ` Games 4 to 7 are ${at - killed} after ` +

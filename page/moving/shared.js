@@ -15,13 +15,24 @@ function* unpack(text, wide = false) { // the count has two bytes, if wide
     let n = data[at++];
     if (wide) n += 256 * data[at++];
     for (; n > 0; n--, at += 5) {
-      const [x, y, w, h, colour] = data.subarray(at, at + 5);
-      for (let row = y; row < y + h; row++) {
-        screen.fill(colour, row * WIDTH + x, row * WIDTH + x + w);
+      const start = data[at + 1] * WIDTH + data[at];
+      const end = start + data[at + 2];
+      for (let row = 0; row < data[at + 3] * WIDTH; row += WIDTH) {
+        screen.fill(data[at + 4], start + row, end + row);
       }
     }
     yield screen;
   }
+}
+
+// A tape of screens, to be wound to any of them: only one is kept at a time.
+function tapeOf(text, wide = false) {
+  let screens = null, at = Infinity, screen = null;
+  return (wanted) => {
+    if (wanted < at) [screens, at] = [unpack(text, wide), -1];
+    for (; at < wanted; at++) screen = screens.next().value;
+    return screen;
+  };
 }
 
 // OpenCV's INTER_AREA, bit for bit: how much of each old pixel a new one
@@ -74,8 +85,8 @@ function* stepsOf({ rgb, gray, steps, frames }) {
       before = i;
     }
     const kept = shown > 2 ? step.frames.slice(2) : step.frames.slice(-1);
-    step.kept = kept.map(brightness);
-    step.brighter = () => step.kept.reduce(
+    step.kept = () => kept.map(brightness);
+    step.brighter = () => step.kept().reduce(
       (a, b) => a.map((v, i) => Math.max(v, b[i])));
     step.picture = () => (step.small ??= shrink(step.brighter()));
     yield step;
@@ -298,5 +309,5 @@ function film(figure, options) {
 
 return { ACTIONS, GRAYS, HEIGHT, SIZE, WHOLE, WIDTH, ballOf, bytesOf, calm,
   cells, film, look, packed, paddleOf, paint, put, recording, shrink, stackOf,
-  stepsOf, unpack, unveil, whenNear, whileSeen };
+  stepsOf, tapeOf, unpack, unveil, whenNear, whileSeen };
 })();

@@ -51,8 +51,9 @@ function show(at) {
       step.colours, view);
   });
   const names = early ? [`frame ${shown}`, "–"] : ["frame 3", "frame 4"];
+  const kept = step.kept();
   names.forEach((name, n) =>
-    put(middle[n], name, "", step.kept[n], WIDTH, GRAYS, view));
+    put(middle[n], name, "", kept[n], WIDTH, GRAYS, view));
   const brighter = early ? "alone" : "the brighter";
   put(middle[2], brighter, "", step.brighter(), WIDTH, GRAYS, view);
   put(middle[3], "84 × 84", "kept", step.picture(), SIZE, GRAYS, view);
@@ -71,7 +72,7 @@ function moved(find, i) {
     step && find(step.frames[step.frames.length - 1]));
   return before && now && [now.x - before.x, now.y - before.y].map(Math.round);
 }
-const pixels = (n) => `${Math.abs(n)} ${Math.abs(n) === 1 ? "pixel" : "pixels"}`;
+const pixels = (n) => `${Math.abs(n)} pixel${Math.abs(n) === 1 ? "" : "s"}`;
 
 function tellPaddle(step, i) {
   const by = moved(paddleOf, i)?.[0];
@@ -106,8 +107,8 @@ function tell(step, i) {
   }
   const motion = tellPaddle(step, i) + tellBall(i);
   if (step.reward) {
-    return `Step ${at}: a brick! ${motion}The reward, ${step.reward}, is the ` +
-      "sum over the four frames, whichever of them it came on.";
+    return `Step ${at}: a brick. ${motion}The reward, ${step.reward}, is ` +
+      "the sum over the four frames, whichever of them it came on.";
   }
   return `Step ${at}: ${motion}Of frames 3 and 4 the brighter pixels become ` +
     `obs_4[3]; the picture of step ${at - 4} leaves the stack.`;
