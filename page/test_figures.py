@@ -111,6 +111,22 @@ def test_autoreset(mode, kinds, infos):
 # The still pictures
 
 
+def test_the_record_is_that_of_the_module(monkeypatch):
+    """Its fields by name, and the bytes of as much memory as is made."""
+    made, real = [], multiprocessing.RawArray
+
+    def raw_array(kind, size):
+        made.append(size)
+        return real(kind, size)
+
+    monkeypatch.setattr(multiprocessing, "RawArray", raw_array)
+    game.Games(3, processes=0).close()
+    assert made == [3 * sum(size for _, size, *_ in figures.RECORD)]
+    source = Path(game.__file__).read_text()
+    for field, *_ in figures.RECORD:
+        assert f'("{field.split("[")[0]}", np.' in source
+
+
 @pytest.mark.parametrize("name", STILL)
 def test_stills_are_light_and_dark(name):
     text = (weave.DOCS / f"figures/{name}.svg").read_text()
