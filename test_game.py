@@ -259,304 +259,298 @@ def play(one, steps, action=NOOP):
 START = [(0,)] * 4  # what is seen right after a reset
 
 
-# --- What the agent sees
+# ---------------------------------------------------------------------------
+# What the agent sees
+# ---------------------------------------------------------------------------
 
 
-def test_a_game_begins_with_its_first_screen_four_times(fake):
-    """The first observation is the first screen alone, four times."""
-    one, _ = fake()
-    assert seen(one.reset()) == START
+class TestPicture:
+    """What the agent sees."""
+
+    def test_a_game_begins_with_its_first_screen_four_times(self, fake):
+        """The first observation is the first screen alone, four times."""
+        one, _ = fake()
+        assert seen(one.reset()) == START
+
+    def test_a_step_shows_the_maximum_of_its_last_two_frames(self, fake):
+        """Of four frames the third and fourth are seen, one over the other."""
+        one, _ = fake()
+        one.reset()
+        assert seen(one.step(NOOP)[0]) == [(0,), (0,), (0,), (3, 4)]
+
+    def test_the_oldest_picture_is_the_first(self, fake):
+        """The four pictures are those of the last four steps, in order."""
+        one, _ = fake()
+        one.reset()
+        obs = play(one, 5)[0]
+        assert seen(obs) == [(7, 8), (11, 12), (15, 16), (19, 20)]
+
+    def test_the_maximum_is_taken_before_the_screen_is_shrunk(self, fake):
+        """Two frames with every other line lit make a picture all lit."""
+        even, odd = np.zeros((2, 210, 160), np.uint8)
+        even[::2], odd[1::2] = 200, 200
+        one, _ = fake(draw={3: even, 4: odd})
+        one.reset()
+        assert (one.step(NOOP)[0][3] == 200).all()
+
+    def test_every_pixel_is_the_mean_of_the_area_it_covers(self, fake):
+        """A line five rows high and one lit of them: the shares are exact."""
+        lines = np.zeros((210, 160), np.uint8)
+        lines[::5] = 200  # of 2.5 rows to a pixel one is lit, then none
+        one, _ = fake(draw={0: lines})
+        obs = one.reset()
+        assert (obs[:, ::2] == 80).all()
+        assert (obs[:, 1::2] == 0).all()
+
+    @pytest.mark.parametrize("height", [210, 214, 220, 230, 250])
+    def test_a_change_is_seen_as_in_the_whole_screen(self, fake, height):
+        """However little changes, the picture is that of all rows, shrunk."""
+        random, steps = np.random.default_rng(height), range(1, 51)
+        screens = [random.integers(256, size=(height, 160)).astype(np.uint8)]
+        for _ in steps:
+            y, x, h, w = random.integers((height, 160, 60, 60))
+            screens.append(screens[-1].copy())
+            screens[-1][y : y + h, x : x + w] = random.integers(256)
+        shown = {4 * i - j: screens[i] for i in steps for j in range(4)}
+        one, _ = fake(draw={0: screens[0]} | shown)
+        one.reset()
+        for screen in screens[1:]:
+            whole = cv2.resize(screen, (84, 84), interpolation=cv2.INTER_AREA)
+            np.testing.assert_array_equal(one.step(NOOP)[0][3], whole)
+
+    def test_an_action_is_held_for_four_frames(self, fake):
+        """A step plays the one action that it was given, and nothing else."""
+        one, ale = fake()
+        one.reset()
+        play(one, 1, RIGHT)
+        play(one, 1, FIRE)
+        assert ale.played == ["reset"] + ["RIGHT"] * 4 + ["FIRE"] * 4
+
+    def test_rewards_of_all_four_frames_are_added(self, fake):
+        """The reward of a step is the sum, none is lost or counted twice."""
+        one, _ = fake(rewards={1: 1, 2: 20, 3: 300, 4: 4000, 5: -7, 9: 0.5})
+        one.reset()
+        assert [one.step(NOOP)[1] for _ in range(4)] == [4321, -7, 0.5, 0]
+
+    def test_clipping_leaves_the_sign_and_the_score_raw(self, fake):
+        """With `clip_reward` a step gives -1, 0 or 1; the info doesn't."""
+        rewards = {1: 7, 4: -2, 5: -3, 9: 1, 10: -1}
+        one, _ = fake(rewards=rewards, over=13, clip_reward=True)
+        one.reset()
+        results = [one.step(NOOP) for _ in range(4)]
+        assert [reward for _, reward, _, _ in results] == [1, -1, 0, 0]
+        assert results[-1][3] == {"reward": 2, "length": 4, "truncated": False}
 
 
-def test_a_step_shows_the_maximum_of_its_last_two_frames(fake):
-    """Of four frames the third and the fourth are seen, one over the other."""
-    one, _ = fake()
-    one.reset()
-    assert seen(one.step(NOOP)[0]) == [(0,), (0,), (0,), (3, 4)]
-
-
-def test_the_oldest_picture_is_the_first(fake):
-    """The four pictures are those of the last four steps, in their order."""
-    one, _ = fake()
-    one.reset()
-    obs = play(one, 5)[0]
-    assert seen(obs) == [(7, 8), (11, 12), (15, 16), (19, 20)]
-
-
-def test_the_maximum_is_taken_before_the_screen_is_shrunk(fake):
-    """Two frames with every other line lit make a picture that is all lit."""
-    even, odd = np.zeros((2, 210, 160), np.uint8)
-    even[::2], odd[1::2] = 200, 200
-    one, _ = fake(draw={3: even, 4: odd})
-    one.reset()
-    assert (one.step(NOOP)[0][3] == 200).all()
-
-
-def test_every_pixel_is_the_mean_of_the_area_it_covers(fake):
-    """A line five rows high and one lit of them: the shares are exact."""
-    lines = np.zeros((210, 160), np.uint8)
-    lines[::5] = 200  # of 2.5 rows to a pixel one is lit, then none
-    one, _ = fake(draw={0: lines})
-    obs = one.reset()
-    assert (obs[:, ::2] == 80).all()
-    assert (obs[:, 1::2] == 0).all()
-
-
-@pytest.mark.parametrize("height", [210, 214, 220, 230, 250])
-def test_a_change_is_seen_as_in_the_whole_screen(fake, height):
-    """However little changes, the picture is that of all rows, shrunk."""
-    random, steps = np.random.default_rng(height), range(1, 51)
-    screens = [random.integers(256, size=(height, 160)).astype(np.uint8)]
-    for _ in steps:
-        y, x, h, w = random.integers((height, 160, 60, 60))
-        screens.append(screens[-1].copy())
-        screens[-1][y : y + h, x : x + w] = random.integers(256)
-    shown = {4 * i - j: screens[i] for i in steps for j in range(4)}
-    one, _ = fake(draw={0: screens[0]} | shown)
-    one.reset()
-    for screen in screens[1:]:
-        whole = cv2.resize(screen, (84, 84), interpolation=cv2.INTER_AREA)
-        np.testing.assert_array_equal(one.step(NOOP)[0][3], whole)
-
-
-def test_an_action_is_held_for_four_frames(fake):
-    """A step plays the one action that it was given, and nothing else."""
-    one, ale = fake()
-    one.reset()
-    play(one, 1, RIGHT)
-    play(one, 1, FIRE)
-    assert ale.played == ["reset"] + ["RIGHT"] * 4 + ["FIRE"] * 4
-
-
-def test_rewards_of_all_four_frames_are_added(fake):
-    """The reward of a step is the sum, none is lost or counted twice."""
-    one, _ = fake(rewards={1: 1, 2: 20, 3: 300, 4: 4000, 5: -7, 9: 0.5})
-    one.reset()
-    assert [one.step(NOOP)[1] for _ in range(4)] == [4321, -7, 0.5, 0]
-
-
-def test_clipping_leaves_the_sign_and_the_score_raw(fake):
-    """With `clip_reward` a step gives -1, 0 or 1; the game's info doesn't."""
-    rewards = {1: 7, 4: -2, 5: -3, 9: 1, 10: -1}
-    one, _ = fake(rewards=rewards, over=13, clip_reward=True)
-    one.reset()
-    results = [one.step(NOOP) for _ in range(4)]
-    assert [reward for _, reward, _, _ in results] == [1, -1, 0, 0]
-    assert results[-1][3] == {"reward": 2, "length": 4, "truncated": False}
-
-
-# --- What ends an episode
+# ---------------------------------------------------------------------------
+# What ends an episode
+# ---------------------------------------------------------------------------
 
 # What is seen last if a step ends with its first, ... fourth frame.
 LAST_SEEN = {1: (1,), 2: (2,), 3: (3,), 4: (3, 4)}
+
 each_frame = pytest.mark.parametrize("frame", LAST_SEEN)
+
 each_mode = pytest.mark.parametrize("mode", MODES)
 
 
-@each_frame
-@each_mode
-def test_the_end_of_a_game(fake, frame, mode):
-    """A game over on any frame stops the step there, whatever the mode."""
-    rewards = {1: 1, 2: 2, 3: 4, 4: 8}
-    one, ale = fake(over=frame, rewards=rewards, on_life_loss=mode)
-    one.reset()
-    obs, reward, done, info = one.step(NOOP)
-    assert done is True
-    assert ale.played.count("NOOP") == frame
-    assert reward == 2**frame - 1
-    assert seen(obs) == START
-    assert seen(one.final_obs) == [(0,), (0,), (0,), LAST_SEEN[frame]]
-    assert info == {"reward": reward, "length": 1, "truncated": False}
+class TestEpisode:
+    """What ends an episode."""
 
+    @each_frame
+    @each_mode
+    def test_the_end_of_a_game(self, fake, frame, mode):
+        """A game over on any frame stops the step there, whatever the mode."""
+        rewards = {1: 1, 2: 2, 3: 4, 4: 8}
+        one, ale = fake(over=frame, rewards=rewards, on_life_loss=mode)
+        one.reset()
+        obs, reward, done, info = one.step(NOOP)
+        assert done is True
+        assert ale.played.count("NOOP") == frame
+        assert reward == 2**frame - 1
+        assert seen(obs) == START
+        assert seen(one.final_obs) == [(0,), (0,), (0,), LAST_SEEN[frame]]
+        assert info == {"reward": reward, "length": 1, "truncated": False}
 
-@each_frame
-def test_a_lost_life_restarts_the_game(fake, frame):
-    """By default a life lost on any frame ends the episode and the game."""
-    one, ale = fake(lives={0: 3, 4 + frame: 2}, rewards={1: 5, 8: 9})
-    one.reset()
-    one.step(NOOP)
-    obs, _, done, info = one.step(NOOP)
-    assert done is True
-    assert ale.played.count("NOOP") == 4 + frame
-    assert seen(obs) == START
-    last = tuple(4 + n for n in LAST_SEEN[frame])
-    assert seen(one.final_obs) == [(0,), (0,), (3, 4), last]
-    reward = 14 if frame == 4 else 5
-    assert info == {"reward": reward, "length": 2, "truncated": False}
+    @each_frame
+    def test_a_lost_life_restarts_the_game(self, fake, frame):
+        """By default a life lost on any frame ends episode and game."""
+        one, ale = fake(lives={0: 3, 4 + frame: 2}, rewards={1: 5, 8: 9})
+        one.reset()
+        one.step(NOOP)
+        obs, _, done, info = one.step(NOOP)
+        assert done is True
+        assert ale.played.count("NOOP") == 4 + frame
+        assert seen(obs) == START
+        last = tuple(4 + n for n in LAST_SEEN[frame])
+        assert seen(one.final_obs) == [(0,), (0,), (3, 4), last]
+        reward = 14 if frame == 4 else 5
+        assert info == {"reward": reward, "length": 2, "truncated": False}
 
+    @each_frame
+    def test_a_lost_life_ends_the_episode_and_the_game_goes_on(
+        self, fake, frame
+    ):
+        """With "continue" the next episode begins with the screen as it is."""
+        one, ale = fake(lives={0: 3, frame: 2}, on_life_loss="continue")
+        one.reset()
+        obs, _, done, info = one.step(NOOP)
+        assert (done, info) == (True, None)
+        assert seen(one.final_obs) == [(0,), (0,), (0,), LAST_SEEN[frame]]
+        assert seen(obs) == [(frame,)] * 4
+        obs, _, done, _ = one.step(NOOP)
+        assert done is False
+        assert seen(obs) == [(frame,)] * 3 + [(frame + 3, frame + 4)]
+        assert ale.played == ["reset"] + ["NOOP"] * (frame + 4)
 
-@each_frame
-def test_a_lost_life_ends_the_episode_and_the_game_goes_on(fake, frame):
-    """With "continue" the next episode begins with the screen as it is."""
-    one, ale = fake(lives={0: 3, frame: 2}, on_life_loss="continue")
-    one.reset()
-    obs, _, done, info = one.step(NOOP)
-    assert (done, info) == (True, None)
-    assert seen(one.final_obs) == [(0,), (0,), (0,), LAST_SEEN[frame]]
-    assert seen(obs) == [(frame,)] * 4
-    obs, _, done, _ = one.step(NOOP)
-    assert done is False
-    assert seen(obs) == [(frame,)] * 3 + [(frame + 3, frame + 4)]
-    assert ale.played == ["reset"] + ["NOOP"] * (frame + 4)
-
-
-@each_frame
-def test_a_lost_life_may_mean_nothing(fake, frame):
-    """With "ignore" only the end of the game ends an episode."""
-    one, _ = fake(lives={0: 3, frame: 2, 5: 0}, on_life_loss="ignore")
-    one.reset()
-    obs, _, done, info = one.step(NOOP)
-    assert (done, info) == (False, None)
-    assert seen(obs) == [(0,), (0,), (0,), (3, 4)]
-    assert one.step(NOOP)[2] is False
-
-
-def test_the_last_life_ends_the_game_that_restarts(fake):
-    """By default a drop to no lives is an end too, before the game's own."""
-    one, _ = fake(lives={0: 1, 6: 0}, over=50)
-    one.reset()
-    assert [one.step(NOOP)[2] for _ in range(2)] == [False, True]
-
-
-def test_the_last_life_waits_for_the_end_of_the_game(fake):
-    """With "continue" a drop to no lives isn't an episode of its own."""
-    one, _ = fake(lives={0: 1, 6: 0}, over=15, on_life_loss="continue")
-    one.reset()
-    dones = [one.step(NOOP)[2] for _ in range(4)]
-    assert dones == [False, False, False, True]
-    assert seen(one.final_obs) == [(3, 4), (7, 8), (11, 12), (15,)]
-
-
-@pytest.mark.parametrize("left", [2, 0])
-def test_a_game_over_with_a_lost_life_is_a_game_over(fake, left):
-    """With "continue" the emulator is reset if the game ends as well."""
-    lives = {0: 3, 2: left}
-    one, _ = fake(lives=lives, over=2, on_life_loss="continue")
-    one.reset()
-    obs, _, done, info = one.step(NOOP)
-    assert done is True
-    assert seen(obs) == START
-    assert info == {"reward": 0, "length": 1, "truncated": False}
-
-
-@pytest.mark.parametrize("mode", ["restart", "continue"])
-def test_an_extra_life_is_counted(fake, mode):
-    """A life won ends nothing, and losing it again does, steps later."""
-    lives = {0: 3, 2: 4, 9: 3}
-    one, _ = fake(lives=lives, on_life_loss=mode)
-    one.reset()
-    assert [one.step(NOOP)[2] for _ in range(3)] == [False, False, True]
-
-
-@pytest.mark.parametrize("mode", ["restart", "continue"])
-def test_a_life_won_and_lost_within_a_step(fake, mode):
-    """Lives are read at every frame, so these two don't cancel out."""
-    one, _ = fake(lives={0: 3, 1: 4, 3: 3}, on_life_loss=mode)
-    one.reset()
-    assert one.step(NOOP)[2] is True
-    assert seen(one.final_obs)[-1] == (3,)
-
-
-@pytest.mark.parametrize("mode", ["restart", "continue"])
-def test_a_life_lost_and_won_within_a_step(fake, mode):
-    """The step ends with the life that was lost, the won one comes later."""
-    one, _ = fake(lives={0: 3, 2: 2, 3: 3}, on_life_loss=mode)
-    one.reset()
-    assert one.step(NOOP)[2] is True
-    assert seen(one.final_obs)[-1] == (2,)
-    if mode == "continue":
+    @each_frame
+    def test_a_lost_life_may_mean_nothing(self, fake, frame):
+        """With "ignore" only the end of the game ends an episode."""
+        one, _ = fake(lives={0: 3, frame: 2, 5: 0}, on_life_loss="ignore")
+        one.reset()
+        obs, _, done, info = one.step(NOOP)
+        assert (done, info) == (False, None)
+        assert seen(obs) == [(0,), (0,), (0,), (3, 4)]
         assert one.step(NOOP)[2] is False
 
+    def test_the_last_life_ends_the_game_that_restarts(self, fake):
+        """By default a drop to no lives is an end, before the game's own."""
+        one, _ = fake(lives={0: 1, 6: 0}, over=50)
+        one.reset()
+        assert [one.step(NOOP)[2] for _ in range(2)] == [False, True]
 
-@each_mode
-def test_a_game_without_lives(fake, mode):
-    """Pong's lives are always 0, and no mode ends its episodes early."""
-    one, _ = fake(lives={0: 0}, over=20, on_life_loss=mode)
-    one.reset()
-    assert [one.step(NOOP)[2] for _ in range(5)] == [False] * 4 + [True]
+    def test_the_last_life_waits_for_the_end_of_the_game(self, fake):
+        """With "continue" a drop to no lives isn't an episode of its own."""
+        one, _ = fake(lives={0: 1, 6: 0}, over=15, on_life_loss="continue")
+        one.reset()
+        dones = [one.step(NOOP)[2] for _ in range(4)]
+        assert dones == [False, False, False, True]
+        assert seen(one.final_obs) == [(3, 4), (7, 8), (11, 12), (15,)]
 
-
-def test_the_score_of_a_game_is_told_once(fake):
-    """With "continue" the info is the whole game's, at its end only."""
-    script = dict(lives={0: 3, 2: 2, 7: 1}, over=20)
-    rewards = {1: 1, 5: 10, 9: 100, 20: 1000}
-    one, _ = fake(rewards=rewards, on_life_loss="continue", **script)
-    one.reset()
-    for _ in range(2):  # the second game counts from zero
-        results = [one.step(NOOP) for _ in range(6)]
-        # Frames 1-2, 3-6, 7, 8-11, 12-15, 16-19; then 20 alone.
-        ends = [done for _, _, done, _ in results]
-        assert ends == [True, False, True, False, False, False]
-        assert [info for _, _, _, info in results] == [None] * 6
-        _, _, done, info = one.step(NOOP)
-        assert done is True
-        assert info == {"reward": 1111, "length": 7, "truncated": False}
-
-
-def test_a_reset_in_the_middle_begins_a_new_count(fake):
-    """What was played before `reset` is in nobody's info."""
-    one, _ = fake(over=9, rewards={1: 1})
-    one.reset()
-    play(one, 2)
-    assert seen(one.reset()) == START
-    assert play(one, 3)[3] == {"reward": 1, "length": 3, "truncated": False}
-
-
-def test_the_info_holds_plain_numbers(fake):
-    """A float, an int and Python's own bool, whatever the emulator gives."""
-    one, _ = fake(over=3)
-    one.reset()
-    _, reward, done, info = one.step(NOOP)
-    kinds = {name: type(value) for name, value in info.items()}
-    assert kinds == {"reward": float, "length": int, "truncated": bool}
-    assert type(reward) is float and type(done) is bool
-
-
-# --- The limit
-
-
-@each_mode
-@each_frame
-def test_the_limit_cuts_a_game_short(fake, frame, mode):
-    """Every game gets the whole limit, and is told to have been cut."""
-    one, _ = fake(limit=8 + frame, on_life_loss=mode)
-    one.reset()
-    for _ in range(3):
-        assert [one.step(NOOP)[2] for _ in range(2)] == [False, False]
+    @pytest.mark.parametrize("left", [2, 0])
+    def test_a_game_over_with_a_lost_life_is_a_game_over(self, fake, left):
+        """With "continue" the emulator is reset if the game ends as well."""
+        lives = {0: 3, 2: left}
+        one, _ = fake(lives=lives, over=2, on_life_loss="continue")
+        one.reset()
         obs, _, done, info = one.step(NOOP)
         assert done is True
         assert seen(obs) == START
-        assert seen(one.final_obs)[-1] == tuple(
-            8 + n for n in LAST_SEEN[frame]
-        )
-        assert info == {"reward": 0, "length": 3, "truncated": True}
-        assert info["truncated"] is True
+        assert info == {"reward": 0, "length": 1, "truncated": False}
+
+    @pytest.mark.parametrize("mode", ["restart", "continue"])
+    def test_an_extra_life_is_counted(self, fake, mode):
+        """A life won ends nothing, and losing it again does, steps later."""
+        lives = {0: 3, 2: 4, 9: 3}
+        one, _ = fake(lives=lives, on_life_loss=mode)
+        one.reset()
+        assert [one.step(NOOP)[2] for _ in range(3)] == [False, False, True]
+
+    @pytest.mark.parametrize("mode", ["restart", "continue"])
+    def test_a_life_won_and_lost_within_a_step(self, fake, mode):
+        """Lives are read at every frame, so these two don't cancel out."""
+        one, _ = fake(lives={0: 3, 1: 4, 3: 3}, on_life_loss=mode)
+        one.reset()
+        assert one.step(NOOP)[2] is True
+        assert seen(one.final_obs)[-1] == (3,)
+
+    @pytest.mark.parametrize("mode", ["restart", "continue"])
+    def test_a_life_lost_and_won_within_a_step(self, fake, mode):
+        """The step ends with the lost life; the won one comes later."""
+        one, _ = fake(lives={0: 3, 2: 2, 3: 3}, on_life_loss=mode)
+        one.reset()
+        assert one.step(NOOP)[2] is True
+        assert seen(one.final_obs)[-1] == (2,)
+        if mode == "continue":
+            assert one.step(NOOP)[2] is False
+
+    @each_mode
+    def test_a_game_without_lives(self, fake, mode):
+        """Pong's lives are always 0, and no mode ends its episodes early."""
+        one, _ = fake(lives={0: 0}, over=20, on_life_loss=mode)
+        one.reset()
+        assert [one.step(NOOP)[2] for _ in range(5)] == [False] * 4 + [True]
+
+    def test_the_score_of_a_game_is_told_once(self, fake):
+        """With "continue" the info is the whole game's, at its end only."""
+        script = dict(lives={0: 3, 2: 2, 7: 1}, over=20)
+        rewards = {1: 1, 5: 10, 9: 100, 20: 1000}
+        one, _ = fake(rewards=rewards, on_life_loss="continue", **script)
+        one.reset()
+        for _ in range(2):  # the second game counts from zero
+            results = [one.step(NOOP) for _ in range(6)]
+            # Frames 1-2, 3-6, 7, 8-11, 12-15, 16-19; then 20 alone.
+            ends = [done for _, _, done, _ in results]
+            assert ends == [True, False, True, False, False, False]
+            assert [info for _, _, _, info in results] == [None] * 6
+            _, _, done, info = one.step(NOOP)
+            assert done is True
+            assert info == {"reward": 1111, "length": 7, "truncated": False}
+
+    def test_a_reset_in_the_middle_begins_a_new_count(self, fake):
+        """What was played before `reset` is in nobody's info."""
+        one, _ = fake(over=9, rewards={1: 1})
+        one.reset()
+        play(one, 2)
+        assert seen(one.reset()) == START
+        assert play(one, 3)[3] == {
+            "reward": 1,
+            "length": 3,
+            "truncated": False,
+        }
+
+    def test_the_info_holds_plain_numbers(self, fake):
+        """A float, an int and a Python bool, whatever the emulator gives."""
+        one, _ = fake(over=3)
+        one.reset()
+        _, reward, done, info = one.step(NOOP)
+        kinds = {name: type(value) for name, value in info.items()}
+        assert kinds == {"reward": float, "length": int, "truncated": bool}
+        assert type(reward) is float and type(done) is bool
+
+    # --- The limit
+    @each_mode
+    @each_frame
+    def test_the_limit_cuts_a_game_short(self, fake, frame, mode):
+        """Every game gets the whole limit, and is told to have been cut."""
+        one, _ = fake(limit=8 + frame, on_life_loss=mode)
+        one.reset()
+        for _ in range(3):
+            assert [one.step(NOOP)[2] for _ in range(2)] == [False, False]
+            obs, _, done, info = one.step(NOOP)
+            assert done is True
+            assert seen(obs) == START
+            assert seen(one.final_obs)[-1] == tuple(
+                8 + n for n in LAST_SEEN[frame]
+            )
+            assert info == {"reward": 0, "length": 3, "truncated": True}
+            assert info["truncated"] is True
+
+    @each_mode
+    def test_over_on_the_frame_of_the_limit_is_over(self, fake, mode):
+        """Such a game wasn't cut short, it had come to its own end."""
+        one, _ = fake(limit=10, over=10, on_life_loss=mode)
+        one.reset()
+        assert play(one, 3)[3]["truncated"] is False
+
+    @pytest.mark.parametrize("mode", ["restart", "continue"])
+    def test_lost_lives_and_the_limit(self, fake, mode):
+        """The limit is a game's: only by restart a lost life renews it."""
+        lives = {0: 3, 6: 2}
+        one, _ = fake(lives=lives, limit=11, on_life_loss=mode)
+        one.reset()
+        infos = [one.step(NOOP)[3] for _ in range(4)]
+        if mode == "restart":
+            life = {"reward": 0, "length": 2, "truncated": False}
+            assert infos == [None, life, None, life]
+        else:  # frames 1-4, 5-6, 7-10, 11
+            cut = {"reward": 0, "length": 4, "truncated": True}
+            assert infos == [None, None, None, cut]
 
 
-@each_mode
-def test_over_on_the_frame_of_the_limit_is_over(fake, mode):
-    """Such a game wasn't cut short, it had come to its own end."""
-    one, _ = fake(limit=10, over=10, on_life_loss=mode)
-    one.reset()
-    assert play(one, 3)[3]["truncated"] is False
-
-
-@pytest.mark.parametrize("mode", ["restart", "continue"])
-def test_lost_lives_and_the_limit(fake, mode):
-    """The limit is a game's: a lost life begins it anew only by restart."""
-    lives = {0: 3, 6: 2}
-    one, _ = fake(lives=lives, limit=11, on_life_loss=mode)
-    one.reset()
-    infos = [one.step(NOOP)[3] for _ in range(4)]
-    if mode == "restart":
-        life = {"reward": 0, "length": 2, "truncated": False}
-        assert infos == [None, life, None, life]
-    else:  # frames 1-4, 5-6, 7-10, 11
-        cut = {"reward": 0, "length": 4, "truncated": True}
-        assert infos == [None, None, None, cut]
-
-
-# --- No-ops
+# ---------------------------------------------------------------------------
+# No-ops
+# ---------------------------------------------------------------------------
 
 
 def noops(seed, most, games):
@@ -565,239 +559,233 @@ def noops(seed, most, games):
     return [int(random.integers(1, most + 1)) for _ in range(games)]
 
 
-@pytest.mark.parametrize("seed", [0, 1, 7])
-def test_no_ops_start_a_game(fake, seed):
-    """After each reset of the emulator as many as Gymnasium would draw."""
-    first, second, third = noops(seed, 30, 3)
-    one, ale = fake(Game, seed, noop_max=30, rewards={1: 1})
-    assert seen(one.reset()) == [(first,)] * 4
-    assert ale.played == ["reset"] + ["NOOP"] * first
-    assert seen(one.reset()) == [(second,)] * 4
-    assert seen(one.reset()) == [(third,)] * 4
-    assert seen(one.reset(seed)) == [(first,)] * 4
+class TestStart:
+    """How a game starts: no-ops, FIRE, snapshots."""
 
+    @pytest.mark.parametrize("seed", [0, 1, 7])
+    def test_no_ops_start_a_game(self, fake, seed):
+        """After each reset of the emulator as many as Gymnasium would draw."""
+        first, second, third = noops(seed, 30, 3)
+        one, ale = fake(Game, seed, noop_max=30, rewards={1: 1})
+        assert seen(one.reset()) == [(first,)] * 4
+        assert ale.played == ["reset"] + ["NOOP"] * first
+        assert seen(one.reset()) == [(second,)] * 4
+        assert seen(one.reset()) == [(third,)] * 4
+        assert seen(one.reset(seed)) == [(first,)] * 4
 
-def test_one_no_op_at_most_is_one(fake):
-    """`noop_max=1` isn't random."""
-    one, _ = fake(noop_max=1)
-    assert all(seen(one.reset()) == [(1,)] * 4 for _ in range(5))
+    def test_one_no_op_at_most_is_one(self, fake):
+        """`noop_max=1` isn't random."""
+        one, _ = fake(noop_max=1)
+        assert all(seen(one.reset()) == [(1,)] * 4 for _ in range(5))
 
-
-def test_no_ops_count_for_nothing(fake):
-    """They are no step, their points are no reward, their lives not lost."""
-    one, _ = fake(noop_max=1, rewards={1: 7, 2: 1}, lives={0: 3, 1: 2})
-    one.reset()
-    _, reward, done, _ = one.step(NOOP)
-    assert (reward, done) == (1, False)
-
-
-def test_no_ops_follow_every_reset_of_the_emulator(fake):
-    """A lost life draws new ones by "restart", and none by "continue"."""
-    _, second = noops(5, 30, 2)
-    script = dict(lives={0: 3, 33: 2}, noop_max=30)  # in the first 33 frames
-    for mode, start in [("restart", second), ("continue", 33)]:
-        one, _ = fake(Game, 5, on_life_loss=mode, **script)
+    def test_no_ops_count_for_nothing(self, fake):
+        """No step, their points no reward, their lives not lost."""
+        one, _ = fake(noop_max=1, rewards={1: 7, 2: 1}, lives={0: 3, 1: 2})
         one.reset()
-        done = False
-        while not done:
-            obs, _, done, _ = one.step(NOOP)
-        assert seen(obs) == [(start,)] * 4
+        _, reward, done, _ = one.step(NOOP)
+        assert (reward, done) == (1, False)
 
+    def test_no_ops_follow_every_reset_of_the_emulator(self, fake):
+        """A lost life draws new ones by "restart", and none by "continue"."""
+        _, second = noops(5, 30, 2)
+        script = dict(
+            lives={0: 3, 33: 2}, noop_max=30
+        )  # in the first 33 frames
+        for mode, start in [("restart", second), ("continue", 33)]:
+            one, _ = fake(Game, 5, on_life_loss=mode, **script)
+            one.reset()
+            done = False
+            while not done:
+                obs, _, done, _ = one.step(NOOP)
+            assert seen(obs) == [(start,)] * 4
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("kind", ["over", "limit"])
-def test_a_game_over_among_the_no_ops(fake, seed, kind):
-    """It is reset and the no-ops go on, as Gymnasium's wrapper does it."""
-    one, ale = fake(Game, seed, noop_max=30, **{kind: 5})
-    theirs = FakeEnv(**{kind: 5})
-    wrapper = AtariPreprocessing(theirs, noop_max=30)
-    for reset_seed in (seed, None, None):
-        wrapper.reset(seed=reset_seed)
+    @pytest.mark.parametrize("seed", range(4))
+    @pytest.mark.parametrize("kind", ["over", "limit"])
+    def test_a_game_over_among_the_no_ops(self, fake, seed, kind):
+        """It is reset and the no-ops go on, as Gymnasium's wrapper does it."""
+        one, ale = fake(Game, seed, noop_max=30, **{kind: 5})
+        theirs = FakeEnv(**{kind: 5})
+        wrapper = AtariPreprocessing(theirs, noop_max=30)
+        for reset_seed in (seed, None, None):
+            wrapper.reset(seed=reset_seed)
+            one.reset()
+        played = ["reset" if it == "restore" else it for it in ale.played]
+        assert played == theirs.ale.played
+
+    def test_no_ops_need_a_no_op(self, fake):
+        """A game whose action 0 does something is refused, as by Gymnasium."""
+        with pytest.raises(ValueError, match="NOOP"):
+            fake(meanings=("FIRE", "NOOP"), noop_max=3)
+        with pytest.raises(ValueError):
+            Game(0, "ALE/Backgammon-v5", noop_max=30)
+        assert Game(0, "ALE/Backgammon-v5").reset().shape == (4, 84, 84)
+
+    # --- Fire
+    def test_fire_starts_every_game(self, fake):
+        """FIRE is held for four frames; then the screen alone is seen."""
+        one, ale = fake(fire_on_reset=True, over=6)
+        assert seen(one.reset()) == [(4,)] * 4
+        assert ale.played == ["reset"] + ["FIRE"] * 4
+        obs, _, done, _ = one.step(RIGHT)
+        assert done is True
+        assert seen(obs) == [(4,)] * 4
+        assert ale.played[-5:] == ["restore"] + ["FIRE"] * 4
+
+    def test_fire_after_each_life(self, fake):
+        """With "continue" it is pressed again, and the game goes on."""
+        one, ale = fake(
+            fire_on_reset=True, lives={0: 3, 7: 2}, on_life_loss="continue"
+        )
         one.reset()
-    played = ["reset" if it == "restore" else it for it in ale.played]
-    assert played == theirs.ale.played
+        obs, _, done, info = one.step(NOOP)
+        assert (done, info) == (True, None)
+        assert seen(one.final_obs) == [(4,), (4,), (4,), (7,)]
+        assert seen(obs) == [(11,)] * 4
+        assert ale.played[-4:] == ["FIRE"] * 4
 
+    def test_what_fire_does_counts_for_nothing(self, fake):
+        """Neither in the reward nor in the game's, nor as a step."""
+        rewards = {1: 1, 5: 10, 7: 100, 8: 1000, 12: 10000, 13: 100000}
+        one, _ = fake(
+            fire_on_reset=True,
+            on_life_loss="continue",
+            rewards=rewards,
+            lives={0: 3, 7: 2},
+            over=13,
+        )
+        one.reset()  # frames 1-4; the step plays 5-7, FIRE 8-11
+        assert one.step(NOOP)[1] == 110
+        _, reward, done, info = one.step(NOOP)  # 12-13
+        assert (reward, done) == (110000, True)
+        assert info == {"reward": 110110, "length": 2, "truncated": False}
 
-def test_no_ops_need_a_no_op(fake):
-    """A game whose action 0 does something is refused, as by Gymnasium."""
-    with pytest.raises(ValueError, match="NOOP"):
-        fake(meanings=("FIRE", "NOOP"), noop_max=3)
-    with pytest.raises(ValueError):
-        Game(0, "ALE/Backgammon-v5", noop_max=30)
-    assert Game(0, "ALE/Backgammon-v5").reset().shape == (4, 84, 84)
+    @pytest.mark.parametrize("mode", ["restart", "continue"])
+    def test_a_life_lost_in_fire(self, fake, mode):
+        """Lives are counted from the first observation on."""
+        lives = {0: 3, 2: 2, 10: 1}
+        one, _ = fake(fire_on_reset=True, lives=lives, on_life_loss=mode)
+        assert seen(one.reset()) == [(4,)] * 4
+        assert [one.step(NOOP)[2] for _ in range(2)] == [False, True]
 
+    @pytest.mark.parametrize("frame", [1, 2, 3, 4])
+    @pytest.mark.parametrize("kind", ["over", "limit"])
+    def test_a_game_over_in_fire(self, fake, frame, kind):
+        """The game is reset then, and FIRE isn't pressed again."""
+        one, ale = fake(fire_on_reset=True, rewards={1: 9}, **{kind: frame})
+        assert seen(one.reset()) == START
+        fired = ["reset"] + ["FIRE"] * frame + ["restore"]
+        assert ale.played == fired
+        # The next game ends in its first step, and the one after it in
+        # FIRE: two resets in one step, of which only the first ended what
+        # was played.
+        obs, reward, done, info = one.step(NOOP)
+        assert (reward, done) == (9, True)
+        assert seen(obs) == START
+        assert info == {"reward": 9, "length": 1, "truncated": kind == "limit"}
+        assert ale.played == fired + ["NOOP"] * frame + ["restore"] + fired[1:]
 
-# --- Fire
-
-
-def test_fire_starts_every_game(fake):
-    """FIRE is held for four frames; what is seen then is the screen alone."""
-    one, ale = fake(fire_on_reset=True, over=6)
-    assert seen(one.reset()) == [(4,)] * 4
-    assert ale.played == ["reset"] + ["FIRE"] * 4
-    obs, _, done, _ = one.step(RIGHT)
-    assert done is True
-    assert seen(obs) == [(4,)] * 4
-    assert ale.played[-5:] == ["restore"] + ["FIRE"] * 4
-
-
-def test_fire_after_each_life(fake):
-    """With "continue" it is pressed again, and the game goes on from there."""
-    one, ale = fake(
-        fire_on_reset=True, lives={0: 3, 7: 2}, on_life_loss="continue"
-    )
-    one.reset()
-    obs, _, done, info = one.step(NOOP)
-    assert (done, info) == (True, None)
-    assert seen(one.final_obs) == [(4,), (4,), (4,), (7,)]
-    assert seen(obs) == [(11,)] * 4
-    assert ale.played[-4:] == ["FIRE"] * 4
-
-
-def test_what_fire_does_counts_for_nothing(fake):
-    """Neither in the reward nor in the game's, nor as a step of the game."""
-    rewards = {1: 1, 5: 10, 7: 100, 8: 1000, 12: 10000, 13: 100000}
-    one, _ = fake(
-        fire_on_reset=True,
-        on_life_loss="continue",
-        rewards=rewards,
-        lives={0: 3, 7: 2},
-        over=13,
-    )
-    one.reset()  # frames 1-4; the step plays 5-7, FIRE 8-11
-    assert one.step(NOOP)[1] == 110
-    _, reward, done, info = one.step(NOOP)  # 12-13
-    assert (reward, done) == (110000, True)
-    assert info == {"reward": 110110, "length": 2, "truncated": False}
-
-
-@pytest.mark.parametrize("mode", ["restart", "continue"])
-def test_a_life_lost_in_fire(fake, mode):
-    """Lives are counted from the first observation on."""
-    lives = {0: 3, 2: 2, 10: 1}
-    one, _ = fake(fire_on_reset=True, lives=lives, on_life_loss=mode)
-    assert seen(one.reset()) == [(4,)] * 4
-    assert [one.step(NOOP)[2] for _ in range(2)] == [False, True]
-
-
-@pytest.mark.parametrize("frame", [1, 2, 3, 4])
-@pytest.mark.parametrize("kind", ["over", "limit"])
-def test_a_game_over_in_fire(fake, frame, kind):
-    """The game is reset then, and FIRE isn't pressed again."""
-    one, ale = fake(fire_on_reset=True, rewards={1: 9}, **{kind: frame})
-    assert seen(one.reset()) == START
-    fired = ["reset"] + ["FIRE"] * frame + ["restore"]
-    assert ale.played == fired
-    # The next game ends in its first step, and the one after it in FIRE: two
-    # resets in one step, of which only the first ended what was played.
-    obs, reward, done, info = one.step(NOOP)
-    assert (reward, done) == (9, True)
-    assert seen(obs) == START
-    assert info == {"reward": 9, "length": 1, "truncated": kind == "limit"}
-    assert ale.played == fired + ["NOOP"] * frame + ["restore"] + fired[1:]
-
-
-@pytest.mark.parametrize("kind", ["over", "limit"])
-def test_a_game_over_in_the_fire_after_a_life(fake, kind):
-    """The emulator was reset in this step: so here is the game's info."""
-    one, _ = fake(
-        fire_on_reset=True,
-        on_life_loss="continue",
-        rewards={6: 3, 9: 50},
-        lives={0: 3, 7: 2},
-        **{kind: 9},
-    )
-    one.reset()
-    obs, reward, done, info = one.step(NOOP)
-    assert (reward, done) == (3, True)
-    assert seen(one.final_obs)[-1] == (7,)
-    assert seen(obs) == START
-    cut = kind == "limit"
-    assert info == {"reward": 3, "length": 1, "truncated": cut}
-
-
-def test_fire_comes_after_the_no_ops(fake):
-    """First the random start, then the serve."""
-    (n,) = noops(3, 30, 1)
-    one, ale = fake(Game, 3, noop_max=30, fire_on_reset=True)
-    assert seen(one.reset()) == [(n + 4,)] * 4
-    assert ale.played == ["reset"] + ["NOOP"] * n + ["FIRE"] * 4
-
-
-def test_fire_is_found_by_its_name(fake):
-    """It isn't action 1 in every game."""
-    one, ale = fake(meanings=("NOOP", "UP", "FIRE"), fire_on_reset=True)
-    one.reset()
-    assert ale.played == ["reset"] + ["FIRE"] * 4
-
-
-def test_a_game_without_fire_is_left_alone(fake):
-    """There `fire_on_reset` does nothing: UPFIRE isn't FIRE."""
-    one, ale = fake(meanings=("NOOP", "UP", "UPFIRE"), fire_on_reset=True)
-    assert seen(one.reset()) == START
-    assert ale.played == ["reset"]
-
-
-# --- Resets by snapshot
-
-
-def test_later_resets_put_back_the_first_state(fake):
-    """The emulator is reset once, and then restored."""
-    one, ale = fake(over=3)
-    one.reset()
-    play(one, 2)
-    one.reset()
-    assert [it for it in ale.played if it != "NOOP"] == (
-        ["reset"] + ["restore"] * 3
-    )
-
-
-@pytest.mark.parametrize("name", [*sorted(NO_SNAPSHOT), "sticky"])
-def test_some_games_are_truly_reset(fake, name):
-    """Those whose snapshot can't be trusted, and those with sticky actions."""
-    one, ale = fake(name=name, sticky=0.25 * (name == "sticky"), over=3)
-    one.reset()
-    obs = play(one, 2)[0]
-    assert seen(obs) == START
-    assert [it for it in ale.played if it != "NOOP"] == ["reset"] * 3
-
-
-@pytest.mark.parametrize("boot", [0, 8])
-def test_a_restored_game_begins_with_its_first_screen(fake, boot):
-    """The emulator has not drawn it, whatever number the frame has."""
-    one, _ = fake(over=3, boot=boot)
-    assert seen(one.reset()) == START
-    assert seen(one.step(NOOP)[0]) == START
-    assert seen(one.step(NOOP)[0]) == START
-    assert seen(one.reset()) == START
-
-
-@pytest.mark.parametrize(
-    "name, boot", [("fake", 0), ("fake", 8), ("qbert", 8)]
-)
-def test_render_shows_the_screen_as_it_is(fake, name, boot):
-    """In colour, also right after a reset, when nothing was drawn yet."""
-    one, _ = fake(name=name, over=6, boot=boot)
-
-    def shown():
-        screen = one.render()
-        assert screen.shape == (210, 160, 3)
-        assert screen.dtype == np.uint8
-        return screen
-
-    for _ in range(2):
+    @pytest.mark.parametrize("kind", ["over", "limit"])
+    def test_a_game_over_in_the_fire_after_a_life(self, fake, kind):
+        """The emulator was reset in this step: so here is the game's info."""
+        one, _ = fake(
+            fire_on_reset=True,
+            on_life_loss="continue",
+            rewards={6: 3, 9: 50},
+            lives={0: 3, 7: 2},
+            **{kind: 9},
+        )
         one.reset()
-        np.testing.assert_array_equal(shown(), np.dstack([screen_of(0)] * 3))
-        one.step(NOOP)
-        np.testing.assert_array_equal(shown(), np.dstack([screen_of(4)] * 3))
-        shown()[:] = 0  # it is the caller's own
-        np.testing.assert_array_equal(shown(), np.dstack([screen_of(4)] * 3))
-        one.step(NOOP)
-        shown()[:] = 0
-        np.testing.assert_array_equal(shown(), np.dstack([screen_of(0)] * 3))
+        obs, reward, done, info = one.step(NOOP)
+        assert (reward, done) == (3, True)
+        assert seen(one.final_obs)[-1] == (7,)
+        assert seen(obs) == START
+        cut = kind == "limit"
+        assert info == {"reward": 3, "length": 1, "truncated": cut}
+
+    def test_fire_comes_after_the_no_ops(self, fake):
+        """First the random start, then the serve."""
+        (n,) = noops(3, 30, 1)
+        one, ale = fake(Game, 3, noop_max=30, fire_on_reset=True)
+        assert seen(one.reset()) == [(n + 4,)] * 4
+        assert ale.played == ["reset"] + ["NOOP"] * n + ["FIRE"] * 4
+
+    def test_fire_is_found_by_its_name(self, fake):
+        """It isn't action 1 in every game."""
+        one, ale = fake(meanings=("NOOP", "UP", "FIRE"), fire_on_reset=True)
+        one.reset()
+        assert ale.played == ["reset"] + ["FIRE"] * 4
+
+    def test_a_game_without_fire_is_left_alone(self, fake):
+        """There `fire_on_reset` does nothing: UPFIRE isn't FIRE."""
+        one, ale = fake(meanings=("NOOP", "UP", "UPFIRE"), fire_on_reset=True)
+        assert seen(one.reset()) == START
+        assert ale.played == ["reset"]
+
+    # --- Resets by snapshot
+    def test_later_resets_put_back_the_first_state(self, fake):
+        """The emulator is reset once, and then restored."""
+        one, ale = fake(over=3)
+        one.reset()
+        play(one, 2)
+        one.reset()
+        assert [it for it in ale.played if it != "NOOP"] == (
+            ["reset"] + ["restore"] * 3
+        )
+
+    @pytest.mark.parametrize("name", [*sorted(NO_SNAPSHOT), "sticky"])
+    def test_some_games_are_truly_reset(self, fake, name):
+        """Those whose snapshot can't be trusted, or with sticky actions."""
+        one, ale = fake(name=name, sticky=0.25 * (name == "sticky"), over=3)
+        one.reset()
+        obs = play(one, 2)[0]
+        assert seen(obs) == START
+        assert [it for it in ale.played if it != "NOOP"] == ["reset"] * 3
+
+    @pytest.mark.parametrize("boot", [0, 8])
+    def test_a_restored_game_begins_with_its_first_screen(self, fake, boot):
+        """The emulator has not drawn it, whatever number the frame has."""
+        one, _ = fake(over=3, boot=boot)
+        assert seen(one.reset()) == START
+        assert seen(one.step(NOOP)[0]) == START
+        assert seen(one.step(NOOP)[0]) == START
+        assert seen(one.reset()) == START
+
+    @pytest.mark.parametrize(
+        "name, boot", [("fake", 0), ("fake", 8), ("qbert", 8)]
+    )
+    def test_render_shows_the_screen_as_it_is(self, fake, name, boot):
+        """In colour, also right after a reset, when nothing was drawn yet."""
+        one, _ = fake(name=name, over=6, boot=boot)
+
+        def shown():
+            screen = one.render()
+            assert screen.shape == (210, 160, 3)
+            assert screen.dtype == np.uint8
+            return screen
+
+        for _ in range(2):
+            one.reset()
+            np.testing.assert_array_equal(
+                shown(), np.dstack([screen_of(0)] * 3)
+            )
+            one.step(NOOP)
+            np.testing.assert_array_equal(
+                shown(), np.dstack([screen_of(4)] * 3)
+            )
+            shown()[:] = 0  # it is the caller's own
+            np.testing.assert_array_equal(
+                shown(), np.dstack([screen_of(4)] * 3)
+            )
+            one.step(NOOP)
+            shown()[:] = 0
+            np.testing.assert_array_equal(
+                shown(), np.dstack([screen_of(0)] * 3)
+            )
 
 
-# --- What Games say of it
+# ---------------------------------------------------------------------------
+# What Games say of it
+# ---------------------------------------------------------------------------
 
 
 def fake_games(fake, **kwargs):
@@ -807,58 +795,61 @@ def fake_games(fake, **kwargs):
     return games
 
 
-@pytest.mark.parametrize(
-    "script, terminated, truncated",
-    [
-        (dict(over=2), True, False),
-        (dict(limit=2), False, True),
-        (dict(limit=2, over=2), True, False),
-        (dict(lives={0: 3, 2: 2}), True, False),
-        (dict(over=2, on_life_loss="ignore"), True, False),
-        (dict(limit=2, on_life_loss="continue"), False, True),
-    ],
-)
-def test_terminated_or_truncated(fake, script, terminated, truncated):
-    """A lost life and the end of a game terminate, the limit truncates."""
-    with fake_games(fake, **script) as many:
-        obs, _, ended, cut, infos = many.step([NOOP] * 3)
-        assert ended.tolist() == [terminated] * 3
-        assert cut.tolist() == [truncated] * 3
-        assert infos["final_info"]["truncated"].tolist() == [truncated] * 3
-        for i in range(3):
-            assert seen(obs[i]) == START
-            assert seen(infos["final_obs"][i])[-1] == (2,)
+class TestEnds:
+    """What `Games` report of these ends."""
 
+    @pytest.mark.parametrize(
+        "script, terminated, truncated",
+        [
+            (dict(over=2), True, False),
+            (dict(limit=2), False, True),
+            (dict(limit=2, over=2), True, False),
+            (dict(lives={0: 3, 2: 2}), True, False),
+            (dict(over=2, on_life_loss="ignore"), True, False),
+            (dict(limit=2, on_life_loss="continue"), False, True),
+        ],
+    )
+    def test_terminated_or_truncated(
+        self, fake, script, terminated, truncated
+    ):
+        """A lost life and the end of a game terminate, the limit truncates."""
+        with fake_games(fake, **script) as many:
+            obs, _, ended, cut, infos = many.step([NOOP] * 3)
+            assert ended.tolist() == [terminated] * 3
+            assert cut.tolist() == [truncated] * 3
+            assert infos["final_info"]["truncated"].tolist() == [truncated] * 3
+            for i in range(3):
+                assert seen(obs[i]) == START
+                assert seen(infos["final_obs"][i])[-1] == (2,)
 
-@pytest.mark.parametrize("mode", [SAME_STEP, NEXT_STEP])
-def test_a_life_that_is_no_game_has_no_info(fake, mode):
-    """With "continue" an episode may end without any `final_info`."""
-    script = dict(lives={0: 3, 2: 2}, rewards={1: 2, 5: 3}, over=6)
-    with fake_games(
-        fake, on_life_loss="continue", autoreset_mode=mode, **script
-    ) as many:
-        *_, terminated, _, infos = many.step([NOOP] * 3)
-        assert terminated.all()
-        assert ("final_obs" in infos) == (mode is SAME_STEP)
-        assert "final_info" not in infos and "_final_info" not in infos
-        if mode is NEXT_STEP:
-            obs, rewards, terminated, _, infos = many.step([RIGHT] * 3)
-            assert [seen(one) for one in obs] == [[(2,)] * 4] * 3
-            assert (rewards == 0).all() and not terminated.any()
-            assert infos == {}
-        *_, infos = many.step([NOOP] * 3)
-        assert infos["_final_info"].all()
-        assert infos["final_info"]["reward"].tolist() == [5.0] * 3
-        assert infos["final_info"]["length"].tolist() == [2] * 3
+    @pytest.mark.parametrize("mode", [SAME_STEP, NEXT_STEP])
+    def test_a_life_that_is_no_game_has_no_info(self, fake, mode):
+        """With "continue" an episode may end without any `final_info`."""
+        script = dict(lives={0: 3, 2: 2}, rewards={1: 2, 5: 3}, over=6)
+        with fake_games(
+            fake, on_life_loss="continue", autoreset_mode=mode, **script
+        ) as many:
+            *_, terminated, _, infos = many.step([NOOP] * 3)
+            assert terminated.all()
+            assert ("final_obs" in infos) == (mode is SAME_STEP)
+            assert "final_info" not in infos and "_final_info" not in infos
+            if mode is NEXT_STEP:
+                obs, rewards, terminated, _, infos = many.step([RIGHT] * 3)
+                assert [seen(one) for one in obs] == [[(2,)] * 4] * 3
+                assert (rewards == 0).all() and not terminated.any()
+                assert infos == {}
+            *_, infos = many.step([NOOP] * 3)
+            assert infos["_final_info"].all()
+            assert infos["final_info"]["reward"].tolist() == [5.0] * 3
+            assert infos["final_info"]["length"].tolist() == [2] * 3
 
-
-def test_next_step_shows_the_end_and_then_the_start(fake):
-    """In this mode the start comes one step later, and takes no action."""
-    with fake_games(fake, over=6, autoreset_mode=NEXT_STEP) as many:
-        shown = [many.step([RIGHT] * 3)[0][1] for _ in range(4)]
-        assert seen(shown[1]) == [(0,), (0,), (3, 4), (6,)]
-        assert seen(shown[2]) == START
-        assert seen(shown[3]) == [(0,), (0,), (0,), (3, 4)]
+    def test_next_step_shows_the_end_and_then_the_start(self, fake):
+        """In this mode the start comes one step later, and takes no action."""
+        with fake_games(fake, over=6, autoreset_mode=NEXT_STEP) as many:
+            shown = [many.step([RIGHT] * 3)[0][1] for _ in range(4)]
+            assert seen(shown[1]) == [(0,), (0,), (3, 4), (6,)]
+            assert seen(shown[2]) == START
+            assert seen(shown[3]) == [(0,), (0,), (0,), (3, 4)]
 
 
 # ---------------------------------------------------------------------------
@@ -945,15 +936,6 @@ def on_two_cores(function, names):
         return list(pool.map(function, names))
 
 
-def test_all_games_equal_gymnasiums():
-    """62 games, with ends at lives and no-ops or without, 300 steps each."""
-    # Older packages have each game a second time, with RAM to observe.
-    ids = [i for i in gym.registry if i.endswith("NoFrameskip-v4")]
-    ids = [i for i in ids if not i.endswith("-ramNoFrameskip-v4")]
-    assert len(ids) == 62
-    assert [it for it in on_two_cores(differences, ids) if it] == []
-
-
 def follow(ale, actions):
     """Play `actions`; return the memory and the screen of each frame."""
     frames = []
@@ -987,14 +969,27 @@ def forgets(env_id):
     return None
 
 
-def test_which_games_a_snapshot_brings_back():
-    """Of all 104, frame by frame: all but those named in the module."""
-    ids = [i for i in gym.registry if re.fullmatch(r"ALE/.*-v5", i)]
-    assert len(ids) == 104
-    assert set(on_two_cores(forgets, ids)) - {None} == set(NO_SNAPSHOT)
+class TestGymnasium:
+    """All titles are as Gymnasium makes them."""
+
+    def test_all_games_equal_gymnasiums(self):
+        """62 titles, with lives and no-ops or without, 300 steps each."""
+        # Older packages have each game a second time, with RAM to observe.
+        ids = [i for i in gym.registry if i.endswith("NoFrameskip-v4")]
+        ids = [i for i in ids if not i.endswith("-ramNoFrameskip-v4")]
+        assert len(ids) == 62
+        assert [it for it in on_two_cores(differences, ids) if it] == []
+
+    def test_which_games_a_snapshot_brings_back(self):
+        """Of all 104, frame by frame: all but those named in the module."""
+        ids = [i for i in gym.registry if re.fullmatch(r"ALE/.*-v5", i)]
+        assert len(ids) == 104
+        assert set(on_two_cores(forgets, ids)) - {None} == set(NO_SNAPSHOT)
 
 
-# --- Trajectories
+# ---------------------------------------------------------------------------
+# Trajectories
+# ---------------------------------------------------------------------------
 
 Trajectory = collections.namedtuple("Trajectory", "obs rewards dones infos")
 
@@ -1008,7 +1003,7 @@ def trajectory(one, actions, seed=None):
     """Reset a game and play; return all that it returned."""
     results = [(one.reset(seed), 0.0, False, None)]
     results += [one.step(action) for action in actions]
-    return Trajectory(*zip(*results))
+    return Trajectory(*zip(*results, strict=True))
 
 
 def same(first, second):
@@ -1030,135 +1025,132 @@ def atari(env_id, **kwargs):
 ACTIONS = actions_for(150)
 
 
-@pytest.mark.parametrize("env_id", [SEAQUEST, "QbertNoFrameskip-v4"])
-def test_the_same_seed_and_actions_give_the_same(env_id):
-    """In another `Game`, and in the same one when it is seeded again."""
-    one = Game(3, env_id, noop_max=30)
-    first = trajectory(one, ACTIONS)
-    assert same(first, trajectory(Game(3, env_id, noop_max=30), ACTIONS))
-    assert same(first, trajectory(one, ACTIONS, seed=3))
-    assert not same(first, trajectory(one, ACTIONS, seed=4))
+class TestTitles:
+    """Real titles: seeds, ids, limits, screens."""
 
+    @pytest.mark.parametrize("env_id", [SEAQUEST, "QbertNoFrameskip-v4"])
+    def test_the_same_seed_and_actions_give_the_same(self, env_id):
+        """In another `Game`, and in the same one when it is seeded again."""
+        one = Game(3, env_id, noop_max=30)
+        first = trajectory(one, ACTIONS)
+        assert same(first, trajectory(Game(3, env_id, noop_max=30), ACTIONS))
+        assert same(first, trajectory(one, ACTIONS, seed=3))
+        assert not same(first, trajectory(one, ACTIONS, seed=4))
 
-def test_episodes_start_alike_without_randomness():
-    """No no-ops, no sticky actions: an episode depends on actions alone."""
-    one = Game(1)
-    first = trajectory(one, ACTIONS)
-    assert same(first, trajectory(one, ACTIONS))
-    assert same(first, trajectory(Game(2), ACTIONS))
+    def test_episodes_start_alike_without_randomness(self):
+        """No no-ops, no sticky actions: actions alone decide."""
+        one = Game(1)
+        first = trajectory(one, ACTIONS)
+        assert same(first, trajectory(one, ACTIONS))
+        assert same(first, trajectory(Game(2), ACTIONS))
 
+    def test_sticky_actions(self):
+        """They differ from episode to episode, and repeat with the seed."""
+        one = Game(3, "ALE/Breakout-v5")
+        first, second = (trajectory(one, ACTIONS) for _ in range(2))
+        assert not same(first, second)
+        assert same(first, trajectory(one, ACTIONS, seed=3))
+        assert same(second, trajectory(one, ACTIONS))
 
-def test_sticky_actions():
-    """They differ from episode to episode, and repeat with the seed."""
-    one = Game(3, "ALE/Breakout-v5")
-    first, second = (trajectory(one, ACTIONS) for _ in range(2))
-    assert not same(first, second)
-    assert same(first, trajectory(one, ACTIONS, seed=3))
-    assert same(second, trajectory(one, ACTIONS))
+    @pytest.mark.filterwarnings("ignore:.*out of date")
+    def test_all_ids_make_the_same_engine(self):
+        """v0, v4 and v5 differ in stickiness, and here in nothing else."""
+        ids = ["Breakout-v4", BREAKOUT]
+        ids += [atari("ALE/Breakout-v5", repeat_action_probability=0.0)]
+        first, *others = [trajectory(Game(0, i), ACTIONS) for i in ids]
+        assert all(same(first, other) for other in others)
+        ids = ["Breakout-v0", "BreakoutNoFrameskip-v0", "ALE/Breakout-v5"]
+        sticky, *others = [trajectory(Game(0, i), ACTIONS) for i in ids]
+        assert all(same(sticky, other) for other in others)
+        assert not same(first, sticky)
 
+    def test_modes_and_difficulties(self):
+        """An `EnvSpec` may say how the game itself is to be."""
+        spec = atari(BREAKOUT, mode=12, difficulty=1)
+        one, env = Game(0, spec), gym.make(spec)
+        assert np.array_equal(one.reset(), reference(env).reset(seed=0)[0])
+        env.reset(seed=0)
+        one.step(FIRE)
+        for _ in range(4):
+            env.step(FIRE)
+        plain = Game(0)
+        plain.reset()
+        plain.step(FIRE)
+        ours, theirs, other = (
+            it.unwrapped.ale.getRAM() for it in (one.env, env, plain.env)
+        )
+        assert np.array_equal(ours, theirs)
+        assert not np.array_equal(ours, other)
 
-@pytest.mark.filterwarnings("ignore:.*out of date")
-def test_all_ids_make_the_same_engine():
-    """v0, v4 and v5 differ in their stickiness, and here in nothing else."""
-    ids = ["Breakout-v4", BREAKOUT]
-    ids += [atari("ALE/Breakout-v5", repeat_action_probability=0.0)]
-    first, *others = [trajectory(Game(0, i), ACTIONS) for i in ids]
-    assert all(same(first, other) for other in others)
-    ids = ["Breakout-v0", "BreakoutNoFrameskip-v0", "ALE/Breakout-v5"]
-    sticky, *others = [trajectory(Game(0, i), ACTIONS) for i in ids]
-    assert all(same(sticky, other) for other in others)
-    assert not same(first, sticky)
+    @pytest.mark.parametrize("env_id", [BREAKOUT, "QbertNoFrameskip-v4"])
+    @pytest.mark.parametrize("mode", MODES)
+    def test_every_game_gets_the_whole_limit(self, env_id, mode):
+        """With snapshots and without: cut at the same length each time."""
+        spec = atari(env_id, max_num_frames_per_episode=50)
+        one = Game(0, spec, on_life_loss=mode)
+        one.reset()
+        infos = [one.step(NOOP)[3] for _ in range(39)]
+        assert [i for i, info in enumerate(infos) if info] == [12, 25, 38]
+        cut = {"reward": 0.0, "length": 13, "truncated": True}
+        assert infos[12] == infos[25] == infos[38] == cut
 
+    @pytest.mark.parametrize("mode", ["restart", "continue"])
+    def test_gray_is_the_emulators_own(self, mode):
+        """Also where that isn't what the colours would make: in Air Raid."""
+        one = Game(0, "AirRaidNoFrameskip-v4", noop_max=5, on_life_loss=mode)
+        obs, ale = one.reset(), one.env.unwrapped.ale
+        ends, random = 0, np.random.default_rng(0)
+        while ends < 3:
+            gray = ale.getScreenGrayscale()
+            picture = cv2.resize(gray, (84, 84), interpolation=cv2.INTER_AREA)
+            assert all(np.array_equal(picture, it) for it in obs)
+            done = False
+            while not done:
+                obs, _, done, _ = one.step(random.integers(6))
+            ends += 1
 
-def test_modes_and_difficulties():
-    """An `EnvSpec` may say how the game itself is to be."""
-    spec = atari(BREAKOUT, mode=12, difficulty=1)
-    one, env = Game(0, spec), gym.make(spec)
-    assert np.array_equal(one.reset(), reference(env).reset(seed=0)[0])
-    env.reset(seed=0)
-    one.step(FIRE)
-    for _ in range(4):
-        env.step(FIRE)
-    plain = Game(0)
-    plain.reset()
-    plain.step(FIRE)
-    ours, theirs, other = (
-        it.unwrapped.ale.getRAM() for it in (one.env, env, plain.env)
-    )
-    assert np.array_equal(ours, theirs)
-    assert not np.array_equal(ours, other)
+    def test_what_was_returned_never_changes(self):
+        """Observations are the caller's own, to keep and to write into."""
+        one, other = Game(0), Game(0)
+        kept = [one.reset()]
+        copies, ends = [other.reset().copy()], 0
+        for action in actions_for(250):
+            obs, _, done, _ = one.step(action)
+            kept.append(obs)
+            copies.append(other.step(action)[0].copy())
+            if done:
+                kept.append(one.final_obs)
+                copies.append(other.final_obs.copy())
+                ends += 1
+        assert ends > 2
+        assert all(map(np.array_equal, kept, copies))
+        for obs in kept:
+            assert obs.flags.writeable and obs.base is None
+            obs[:] = 0
+        assert np.array_equal(one.step(NOOP)[0], other.step(NOOP)[0])
 
-
-@pytest.mark.parametrize("env_id", [BREAKOUT, "QbertNoFrameskip-v4"])
-@pytest.mark.parametrize("mode", MODES)
-def test_every_game_gets_the_whole_limit(env_id, mode):
-    """With snapshots and without: cut at the same length each time."""
-    spec = atari(env_id, max_num_frames_per_episode=50)
-    one = Game(0, spec, on_life_loss=mode)
-    one.reset()
-    infos = [one.step(NOOP)[3] for _ in range(39)]
-    assert [i for i, info in enumerate(infos) if info] == [12, 25, 38]
-    cut = {"reward": 0.0, "length": 13, "truncated": True}
-    assert infos[12] == infos[25] == infos[38] == cut
-
-
-@pytest.mark.parametrize("mode", ["restart", "continue"])
-def test_gray_is_the_emulators_own(mode):
-    """Also where that isn't what the colours would make: in Air Raid."""
-    one = Game(0, "AirRaidNoFrameskip-v4", noop_max=5, on_life_loss=mode)
-    obs, ale = one.reset(), one.env.unwrapped.ale
-    ends, random = 0, np.random.default_rng(0)
-    while ends < 3:
-        gray = ale.getScreenGrayscale()
-        picture = cv2.resize(gray, (84, 84), interpolation=cv2.INTER_AREA)
-        assert all(np.array_equal(picture, it) for it in obs)
+    @pytest.mark.parametrize("env_id", [BREAKOUT, "QbertNoFrameskip-v4"])
+    def test_render_right_after_a_reset(self, env_id):
+        """The right screen, though a restored emulator hasn't drawn any."""
+        one = Game(0, env_id)
+        one.reset()
+        first = one.render()
+        assert first.shape == (210, 160, 3) and first.dtype == np.uint8
         done = False
         while not done:
-            obs, _, done, _ = one.step(random.integers(6))
-        ends += 1
+            assert np.array_equal(
+                one.render(), one.env.unwrapped.ale.getScreenRGB()
+            )
+            done = one.step(FIRE)[2]
+        gray = cv2.cvtColor(one.render(), cv2.COLOR_RGB2GRAY)
+        picture = cv2.resize(gray, (84, 84), interpolation=cv2.INTER_AREA)
+        assert np.array_equal(picture, one.reset()[0])
+        assert np.array_equal(first, one.render()) or env_id != BREAKOUT
 
 
-def test_what_was_returned_never_changes():
-    """Observations are the caller's own, to keep and to write into."""
-    one, other = Game(0), Game(0)
-    kept = [one.reset()]
-    copies, ends = [other.reset().copy()], 0
-    for action in actions_for(250):
-        obs, _, done, _ = one.step(action)
-        kept.append(obs)
-        copies.append(other.step(action)[0].copy())
-        if done:
-            kept.append(one.final_obs)
-            copies.append(other.final_obs.copy())
-            ends += 1
-    assert ends > 2
-    assert all(map(np.array_equal, kept, copies))
-    for obs in kept:
-        assert obs.flags.writeable and obs.base is None
-        obs[:] = 0
-    assert np.array_equal(one.step(NOOP)[0], other.step(NOOP)[0])
-
-
-@pytest.mark.parametrize("env_id", [BREAKOUT, "QbertNoFrameskip-v4"])
-def test_render_right_after_a_reset(env_id):
-    """The right screen, though a restored emulator hasn't drawn any."""
-    one = Game(0, env_id)
-    one.reset()
-    first = one.render()
-    assert first.shape == (210, 160, 3) and first.dtype == np.uint8
-    done = False
-    while not done:
-        assert np.array_equal(
-            one.render(), one.env.unwrapped.ale.getScreenRGB()
-        )
-        done = one.step(FIRE)[2]
-    gray = cv2.cvtColor(one.render(), cv2.COLOR_RGB2GRAY)
-    picture = cv2.resize(gray, (84, 84), interpolation=cv2.INTER_AREA)
-    assert np.array_equal(picture, one.reset()[0])
-    assert np.array_equal(first, one.render()) or env_id != BREAKOUT
-
-
-# --- Bad input
+# ---------------------------------------------------------------------------
+# Bad input
+# ---------------------------------------------------------------------------
 
 
 class Tensor:
@@ -1194,125 +1186,121 @@ BAD_ACTIONS = [
     *([1], (), np.array([1]), np.array([[1]]), [[1]], Tensor([1])),
 ]
 
-
-@pytest.mark.parametrize("action", BAD_ACTIONS, ids=repr)
-def test_a_rejected_action_changes_nothing(fake, action):
-    """Not one of the game's: refused, and no frame has been played."""
-    names = ("NOOP", "FIRE", "RIGHT", "LEFT")
-    one, ale = fake(meanings=names)
-    one.reset()
-    one.step(NOOP)
-    with pytest.raises(REFUSED):
-        one.step(action)
-    assert ale.played == ["reset"] + ["NOOP"] * 4
-    assert seen(one.step(NOOP)[0]) == [(0,), (0,), (3, 4), (7, 8)]
-
-
-def test_the_error_names_the_actions():
-    """Whoever sees it can tell what would have been right."""
-    one = Game(0)
-    one.reset()
-    with pytest.raises(ValueError, match=r"(?s)0.*3.*NOOP.*FIRE.*RIGHT.*LEFT"):
-        one.step(4)
-
-
-def test_all_kinds_of_integers_are_actions(fake):
-    """Python's, NumPy's, and what turns into one, as PyTorch's do."""
-    one, ale = fake()
-    one.reset()
-    for action in good_actions(RIGHT):
-        one.step(action)
-    assert set(ale.played[1:]) == {"RIGHT"}
-
-
-def test_reset_comes_first():
-    """It returns the observation to start from, so `step` waits for it."""
-    one = Game(0)
-    with pytest.raises(gym.error.ResetNeeded):
-        one.step(NOOP)
-    assert same(trajectory(one, ACTIONS), trajectory(Game(0), ACTIONS))
-
-
-@pytest.mark.parametrize("kind", [np.int64, np.uint8, np.int32, np.array])
-def test_seeds_are_whole_numbers(fake, kind):
-    """NumPy's too, though Gymnasium itself wants Python's."""
-    (n,) = noops(7, 30, 1)
-    one, _ = fake(Game, kind(7), noop_max=30)
-    assert seen(one.reset()) == [(n,)] * 4
-    assert seen(one.reset(kind(7))) == [(n,)] * 4
-
-
-def test_real_games_take_them_too():
-    """As any number that Gymnasium takes, however large."""
-    one = Game(np.int64(7), SEAQUEST, noop_max=30)
-    first = one.reset()
-    other = one.reset(2**100)
-    assert np.array_equal(first, one.reset(np.uint8(7)))
-    assert not np.array_equal(first, other)
-    assert np.array_equal(other, one.reset(2**100))
-
-
 BAD_SEEDS = [-1, np.int64(-1), 0.0, 1.5, math.nan, "1", [1], [], object()]
 
 
-@pytest.mark.parametrize("seed", BAD_SEEDS, ids=repr)
-def test_bad_seeds(fake, seed):
-    """They are refused, and the game that was asked goes on as it was."""
-    with pytest.raises(REFUSED):
-        Game(seed)
-    (n,) = noops(3, 30, 1)
-    one, ale = fake(Game, 3, noop_max=30)
-    with pytest.raises(REFUSED):
-        one.reset(seed)
-    assert seen(one.reset()) == [(n,)] * 4
-    with pytest.raises(REFUSED):
-        one.reset(seed)
-    assert ale.played == ["reset"] + ["NOOP"] * n
-    assert seen(one.step(RIGHT)[0])[3] == (n + 3, n + 4)
+class TestInput:
+    """What is refused, and what is taken."""
 
+    @pytest.mark.parametrize("action", BAD_ACTIONS, ids=repr)
+    def test_a_rejected_action_changes_nothing(self, fake, action):
+        """Not one of the game's: refused, and no frame has been played."""
+        names = ("NOOP", "FIRE", "RIGHT", "LEFT")
+        one, ale = fake(meanings=names)
+        one.reset()
+        one.step(NOOP)
+        with pytest.raises(REFUSED):
+            one.step(action)
+        assert ale.played == ["reset"] + ["NOOP"] * 4
+        assert seen(one.step(NOOP)[0]) == [(0,), (0,), (3, 4), (7, 8)]
 
-@pytest.mark.parametrize("mode", ["", "Restart", None, 1, True, ["restart"]])
-def test_unknown_modes(mode):
-    """The error names the three that there are."""
-    with pytest.raises(REFUSED) as error:
-        Game(0, on_life_loss=mode)
-    if isinstance(mode, str):
-        assert error.type is ValueError
-        assert all(name in str(error.value) for name in MODES)
+    def test_the_error_names_the_actions(self):
+        """Whoever sees it can tell what would have been right."""
+        one = Game(0)
+        one.reset()
+        with pytest.raises(
+            ValueError, match=r"(?s)0.*3.*NOOP.*FIRE.*RIGHT.*LEFT"
+        ):
+            one.step(4)
 
+    def test_all_kinds_of_integers_are_actions(self, fake):
+        """Python's, NumPy's, and what turns into one, as PyTorch's do."""
+        one, ale = fake()
+        one.reset()
+        for action in good_actions(RIGHT):
+            one.step(action)
+        assert set(ale.played[1:]) == {"RIGHT"}
 
-@pytest.mark.parametrize("noop_max", [-1, 1.5, "3", None])
-def test_bad_numbers_of_no_ops(noop_max):
-    """Whole numbers from 0 on."""
-    with pytest.raises(REFUSED):
-        Game(0, noop_max=noop_max)
+    def test_reset_comes_first(self):
+        """It returns the observation to start from, so `step` waits for it."""
+        one = Game(0)
+        with pytest.raises(gym.error.ResetNeeded):
+            one.step(NOOP)
+        assert same(trajectory(one, ACTIONS), trajectory(Game(0), ACTIONS))
 
+    @pytest.mark.parametrize("kind", [np.int64, np.uint8, np.int32, np.array])
+    def test_seeds_are_whole_numbers(self, fake, kind):
+        """NumPy's too, though Gymnasium itself wants Python's."""
+        (n,) = noops(7, 30, 1)
+        one, _ = fake(Game, kind(7), noop_max=30)
+        assert seen(one.reset()) == [(n,)] * 4
+        assert seen(one.reset(kind(7))) == [(n,)] * 4
 
-def test_unknown_ids():
-    """Gymnasium's own errors, with its suggestions."""
-    with pytest.raises(gym.error.NameNotFound, match="Breakout"):
-        Game(0, "Breakot-v4")
-    with pytest.raises(gym.error.VersionNotFound):
-        Game(0, "BreakoutNoFrameskip-v9")
+    def test_real_games_take_them_too(self):
+        """As any number that Gymnasium takes, however large."""
+        one = Game(np.int64(7), SEAQUEST, noop_max=30)
+        first = one.reset()
+        other = one.reset(2**100)
+        assert np.array_equal(first, one.reset(np.uint8(7)))
+        assert not np.array_equal(first, other)
+        assert np.array_equal(other, one.reset(2**100))
 
+    @pytest.mark.parametrize("seed", BAD_SEEDS, ids=repr)
+    def test_bad_seeds(self, fake, seed):
+        """They are refused, and the game that was asked goes on as it was."""
+        with pytest.raises(REFUSED):
+            Game(seed)
+        (n,) = noops(3, 30, 1)
+        one, ale = fake(Game, 3, noop_max=30)
+        with pytest.raises(REFUSED):
+            one.reset(seed)
+        assert seen(one.reset()) == [(n,)] * 4
+        with pytest.raises(REFUSED):
+            one.reset(seed)
+        assert ale.played == ["reset"] + ["NOOP"] * n
+        assert seen(one.step(RIGHT)[0])[3] == (n + 3, n + 4)
 
-def test_unknown_options():
-    """A misspelt option isn't passed over."""
-    with pytest.raises(TypeError):
-        Game(0, noop=30)
+    @pytest.mark.parametrize(
+        "mode", ["", "Restart", None, 1, True, ["restart"]]
+    )
+    def test_unknown_modes(self, mode):
+        """The error names the three that there are."""
+        with pytest.raises(REFUSED) as error:
+            Game(0, on_life_loss=mode)
+        if isinstance(mode, str):
+            assert error.type is ValueError
+            assert all(name in str(error.value) for name in MODES)
 
+    @pytest.mark.parametrize("noop_max", [-1, 1.5, "3", None])
+    def test_bad_numbers_of_no_ops(self, noop_max):
+        """Whole numbers from 0 on."""
+        with pytest.raises(REFUSED):
+            Game(0, noop_max=noop_max)
 
-def test_the_environment_is_there():
-    """`env` is Gymnasium's, with the actions that `step` takes."""
-    one = Game(0)
-    assert one.env.action_space == gym.spaces.Discrete(4)
-    assert one.env.spec.id == BREAKOUT
-    assert one.final_obs is None or isinstance(one.final_obs, np.ndarray)
+    def test_unknown_ids(self):
+        """Gymnasium's own errors, with its suggestions."""
+        with pytest.raises(gym.error.NameNotFound, match="Breakout"):
+            Game(0, "Breakot-v4")
+        with pytest.raises(gym.error.VersionNotFound):
+            Game(0, "BreakoutNoFrameskip-v9")
+
+    def test_unknown_options(self):
+        """A misspelt option isn't passed over."""
+        with pytest.raises(TypeError):
+            Game(0, noop=30)
+
+    def test_the_environment_is_there(self):
+        """`env` is Gymnasium's, with the actions that `step` takes."""
+        one = Game(0)
+        assert one.env.action_space == gym.spaces.Discrete(4)
+        assert one.env.spec.id == BREAKOUT
+        assert one.final_obs is None or isinstance(one.final_obs, np.ndarray)
 
 
 # ---------------------------------------------------------------------------
 # A game in another process
 # ---------------------------------------------------------------------------
+
 each_start_method = pytest.mark.parametrize("context", START_METHODS)
 
 # With everything on, so that whatever could differ would differ.
@@ -1331,7 +1319,7 @@ def trajectory_of_worker(worker, actions, seed=None):
     """As `trajectory`, through the pipe."""
     results = [(ask(worker, "reset", seed), 0.0, False, None)]
     results += [ask(worker, "step", action) for action in actions]
-    return Trajectory(*zip(*results))
+    return Trajectory(*zip(*results, strict=True))
 
 
 def text_of(error):
@@ -1427,241 +1415,238 @@ def die(how=signal.SIGKILL):
     return lambda: os.kill(os.getpid(), how)
 
 
-@each_start_method
-def test_a_worker_plays_the_same_game(context):
-    """Whichever way it was started, with every option on."""
-    actions = ACTIONS[:90]
-    with Worker(3, SEAQUEST, context=context, **EVERYTHING) as worker:
-        one = Game(3, SEAQUEST, **EVERYTHING)
-        for seed in (None, None, 8):
-            expected = trajectory(one, actions, seed)
-            assert same(expected, trajectory_of_worker(worker, actions, seed))
+class TestWorker:
+    """A game in another process."""
 
+    @each_start_method
+    def test_a_worker_plays_the_same_game(self, context):
+        """Whichever way it was started, with every option on."""
+        actions = ACTIONS[:90]
+        with Worker(3, SEAQUEST, context=context, **EVERYTHING) as worker:
+            one = Game(3, SEAQUEST, **EVERYTHING)
+            for seed in (None, None, 8):
+                expected = trajectory(one, actions, seed)
+                assert same(
+                    expected, trajectory_of_worker(worker, actions, seed)
+                )
 
-def test_a_context_may_be_given_itself():
-    """Where others take one of `multiprocessing`, so does a worker."""
-    context = multiprocessing.get_context("fork")
-    with Worker(0, context=context) as worker:
-        assert ask(worker, "reset").shape == (4, 84, 84)
-        assert isinstance(worker.process, context.Process)
-    with pytest.raises(ValueError):
-        Worker(0, context="telepathy")
+    def test_a_context_may_be_given_itself(self):
+        """Where others take one of `multiprocessing`, so does a worker."""
+        context = multiprocessing.get_context("fork")
+        with Worker(0, context=context) as worker:
+            assert ask(worker, "reset").shape == (4, 84, 84)
+            assert isinstance(worker.process, context.Process)
+        with pytest.raises(ValueError):
+            Worker(0, context="telepathy")
 
-
-def test_a_rollout_over_several_workers():
-    """As in labml's tutorial: send to all of them, then receive from all."""
-    workers = [Worker(47 + i) for i in range(2)]
-    games = [Game(47 + i) for i in range(2)]
-    for worker in workers:
-        worker.child.send(("reset", None))
-    for worker, one in zip(workers, games):
-        assert np.array_equal(worker.child.recv(), one.reset())
-    for action in ACTIONS[:60]:
+    def test_a_rollout_over_several_workers(self):
+        """As in labml's tutorial: send to all, then receive from all."""
+        workers = [Worker(47 + i) for i in range(2)]
+        games = [Game(47 + i) for i in range(2)]
         for worker in workers:
-            worker.child.send(("step", action))
-        for worker, one in zip(workers, games):
-            obs, reward, done, info = worker.child.recv()
-            expected, *others = one.step(action)
-            assert np.array_equal(obs, expected)
-            assert [reward, done, info] == others
-    for worker in workers:
-        worker.child.send(("close", None))
-    assert left_after(4, [worker.process.pid for worker in workers]) == []
-    for worker in workers:
-        worker.close()
+            worker.child.send(("reset", None))
+        for worker, one in zip(workers, games, strict=True):
+            assert np.array_equal(worker.child.recv(), one.reset())
+        for action in ACTIONS[:60]:
+            for worker in workers:
+                worker.child.send(("step", action))
+            for worker, one in zip(workers, games, strict=True):
+                obs, reward, done, info = worker.child.recv()
+                expected, *others = one.step(action)
+                assert np.array_equal(obs, expected)
+                assert [reward, done, info] == others
+        for worker in workers:
+            worker.child.send(("close", None))
+        assert left_after(4, [worker.process.pid for worker in workers]) == []
+        for worker in workers:
+            worker.close()
 
+    def test_the_loop_may_be_started_by_hand(self):
+        """As labml's own `Worker` does: a pipe, a process, no class."""
+        context = multiprocessing.get_context("fork")
+        child, remote = context.Pipe()
+        args = remote, 47, "PongNoFrameskip-v4"
+        process = context.Process(target=game.worker_process, args=args)
+        process.start()
+        remote.close()
+        one = Game(47, "PongNoFrameskip-v4")
+        child.send(("reset", None))
+        assert np.array_equal(child.recv(), one.reset())
+        os.kill(process.pid, signal.SIGINT)  # it doesn't hear that
+        child.send(("step", NOOP))
+        assert np.array_equal(child.recv()[0], one.step(NOOP)[0])
+        child.send(("close", None))
+        process.join(10)
+        assert process.exitcode == 0
 
-def test_the_loop_may_be_started_by_hand():
-    """As labml's own `Worker` does: a pipe, a process, no class around it."""
-    context = multiprocessing.get_context("fork")
-    child, remote = context.Pipe()
-    args = remote, 47, "PongNoFrameskip-v4"
-    process = context.Process(target=game.worker_process, args=args)
-    process.start()
-    remote.close()
-    one = Game(47, "PongNoFrameskip-v4")
-    child.send(("reset", None))
-    assert np.array_equal(child.recv(), one.reset())
-    os.kill(process.pid, signal.SIGINT)  # it doesn't hear that
-    child.send(("step", NOOP))
-    assert np.array_equal(child.recv()[0], one.step(NOOP)[0])
-    child.send(("close", None))
-    process.join(10)
-    assert process.exitcode == 0
+    def test_an_error_is_raised_where_it_is_received(self):
+        """With its type and the worker's traceback; the worker plays on."""
+        actions = ACTIONS[:40]
+        with Worker(0) as worker:
+            before = trajectory_of_worker(worker, actions)
+            with pytest.raises(ValueError, match="NOOP") as error:
+                ask(worker, "step", 99)
+            assert "worker_process" in text_of(error.value)
+            assert same(before, trajectory_of_worker(worker, actions))
 
-
-def test_an_error_is_raised_where_it_is_received():
-    """With its type and the worker's traceback; the worker plays on."""
-    actions = ACTIONS[:40]
-    with Worker(0) as worker:
-        before = trajectory_of_worker(worker, actions)
-        with pytest.raises(ValueError, match="NOOP") as error:
-            ask(worker, "step", 99)
-        assert "worker_process" in text_of(error.value)
-        assert same(before, trajectory_of_worker(worker, actions))
-
-
-def test_any_error_is(haunt):
-    """Also one from the depths of the emulator."""
-    trap = haunt(crash)
-    with Worker(0, context="fork") as worker:
-        ask(worker, "reset")
-        trap.value = worker.process.pid
-        with pytest.raises(ZeroDivisionError, match="a bug") as error:
-            ask(worker, "step", NOOP)
-        assert "in crash" in text_of(error.value)
-        assert ask(worker, "reset").shape == (4, 84, 84)
-
-
-def test_a_step_before_the_reset():
-    """Is the same error as without another process."""
-    with Worker(0) as worker:
-        with pytest.raises(gym.error.ResetNeeded):
-            ask(worker, "step", NOOP)
-        assert ask(worker, "reset").shape == (4, 84, 84)
-
-
-def test_an_unknown_command():
-    """The error names it, and the worker plays on."""
-    with Worker(0) as worker:
-        with pytest.raises(NotImplementedError, match="somersault"):
-            ask(worker, "somersault")
-        with pytest.raises(NotImplementedError, match="__init__"):
-            ask(worker, "__init__")
-        assert ask(worker, "reset").shape == (4, 84, 84)
-
-
-@pytest.mark.parametrize(
-    "kwargs, expected",
-    [
-        (dict(env_id="Breakot-v4"), gym.error.NameNotFound),
-        (dict(on_life_loss="never"), ValueError),
-        (dict(env_id="ALE/Backgammon-v5", noop_max=3), ValueError),
-        (dict(seed=-1), ValueError),
-        (dict(noops=3), TypeError),
-    ],
-)
-def test_a_game_that_cannot_be_made(kwargs, expected):
-    """Its error comes with the first answer, or at once."""
-    with pytest.raises(expected):
-        with Worker(**{"seed": 0, **kwargs}) as worker:
+    def test_any_error_is(self, haunt):
+        """Also one from the depths of the emulator."""
+        trap = haunt(crash)
+        with Worker(0, context="fork") as worker:
             ask(worker, "reset")
+            trap.value = worker.process.pid
+            with pytest.raises(ZeroDivisionError, match="a bug") as error:
+                ask(worker, "step", NOOP)
+            assert "in crash" in text_of(error.value)
+            assert ask(worker, "reset").shape == (4, 84, 84)
 
+    def test_a_step_before_the_reset(self):
+        """Is the same error as without another process."""
+        with Worker(0) as worker:
+            with pytest.raises(gym.error.ResetNeeded):
+                ask(worker, "step", NOOP)
+            assert ask(worker, "reset").shape == (4, 84, 84)
 
-# A fork inherits pytest's long report of what caused a SIGSEGV.
-@pytest.mark.parametrize(
-    "how, context",
-    [("SIGKILL", "fork"), ("SIGTERM", "fork"), ("SIGSEGV", "spawn")],
-)
-def test_a_dead_worker(how, context):
-    """To send to it is no error; what is received says how it ended."""
-    number = getattr(signal, how)
-    with Worker(0, context=context) as worker:
-        ask(worker, "reset")
-        os.kill(worker.process.pid, number)
-        worker.process.join()
-        for _ in range(2):
+    def test_an_unknown_command(self):
+        """The error names it, and the worker plays on."""
+        with Worker(0) as worker:
+            with pytest.raises(NotImplementedError, match="somersault"):
+                ask(worker, "somersault")
+            with pytest.raises(NotImplementedError, match="__init__"):
+                ask(worker, "__init__")
+            assert ask(worker, "reset").shape == (4, 84, 84)
+
+    @pytest.mark.parametrize(
+        "kwargs, expected",
+        [
+            (dict(env_id="Breakot-v4"), gym.error.NameNotFound),
+            (dict(on_life_loss="never"), ValueError),
+            (dict(env_id="ALE/Backgammon-v5", noop_max=3), ValueError),
+            (dict(seed=-1), ValueError),
+            (dict(noops=3), TypeError),
+        ],
+    )
+    def test_a_game_that_cannot_be_made(self, kwargs, expected):
+        """Its error comes with the first answer, or at once."""
+        with pytest.raises(expected):
+            with Worker(**{"seed": 0, **kwargs}) as worker:
+                ask(worker, "reset")
+
+    # A fork inherits pytest's long report of what caused a SIGSEGV.
+    @pytest.mark.parametrize(
+        "how, context",
+        [("SIGKILL", "fork"), ("SIGTERM", "fork"), ("SIGSEGV", "spawn")],
+    )
+    def test_a_dead_worker(self, how, context):
+        """To send to it is no error; what is received says how it ended."""
+        number = getattr(signal, how)
+        with Worker(0, context=context) as worker:
+            ask(worker, "reset")
+            os.kill(worker.process.pid, number)
+            worker.process.join()
+            for _ in range(2):
+                worker.child.send(("step", NOOP))
+                with pytest.raises(EOFError, match=f"{how}|-{int(number)}"):
+                    worker.child.recv()
+
+    def test_a_worker_that_exits(self, haunt):
+        """The exit code is told, as it may explain what happened."""
+        trap = haunt(lambda: os._exit(42))
+        with Worker(0, context="fork") as worker:
+            ask(worker, "reset")
+            trap.value = worker.process.pid
             worker.child.send(("step", NOOP))
-            with pytest.raises(EOFError, match=f"{how}|-{int(number)}"):
+            with pytest.raises(EOFError, match="42"):
                 worker.child.recv()
 
+    def test_the_child_is_like_a_pipe(self):
+        """It can be polled, and waited for together with others."""
+        with Worker(0) as worker, Worker(1) as other:
+            child = worker.child
+            assert child.poll() is False
+            child.send(("reset", None))
+            assert child.poll(60) is True
+            ready = multiprocessing.connection.wait([child, other.child], 60)
+            assert ready == [child]
+            assert isinstance(child.fileno(), int)
+            assert child.recv().shape == (4, 84, 84)
+            child.close()
 
-def test_a_worker_that_exits(haunt):
-    """The exit code is told, as it may explain what happened."""
-    trap = haunt(lambda: os._exit(42))
-    with Worker(0, context="fork") as worker:
+    def test_a_closed_worker_is_gone(self):
+        """Closing again is no error, nor after it was told to close."""
+        worker = Worker(0)
         ask(worker, "reset")
-        trap.value = worker.process.pid
-        worker.child.send(("step", NOOP))
-        with pytest.raises(EOFError, match="42"):
-            worker.child.recv()
-
-
-def test_the_child_is_like_a_pipe():
-    """It can be polled, and waited for together with others."""
-    with Worker(0) as worker, Worker(1) as other:
-        child = worker.child
-        assert child.poll() is False
-        child.send(("reset", None))
-        assert child.poll(60) is True
-        ready = multiprocessing.connection.wait([child, other.child], 60)
-        assert ready == [child]
-        assert isinstance(child.fileno(), int)
-        assert child.recv().shape == (4, 84, 84)
-        child.close()
-
-
-def test_a_closed_worker_is_gone():
-    """Closing again is no error, also after the worker was told to close."""
-    worker = Worker(0)
-    ask(worker, "reset")
-    pid = worker.process.pid
-    worker.close()
-    worker.close()
-    assert left_after(4, [pid]) == []
-    worker.child.send(("step", NOOP))
-    with pytest.raises(EOFError):
-        worker.child.recv()
-    with Worker(0) as worker:
-        worker.child.send(("close", None))
-        worker.process.join(10)
-        assert worker.process.exitcode == 0
-
-
-@pytest.mark.parametrize("state", ["new", "busy", "stopped", "dead", "hung"])
-def test_close_in_every_state(haunt, state):
-    """Never longer than a few seconds, and the process is gone."""
-    trap = haunt(sleep)
-    worker = Worker(0, context="fork")
-    pid = worker.process.pid
-    if state != "new":
-        ask(worker, "reset")
-    if state in ("busy", "hung"):
-        trap.value = pid if state == "hung" else 0
-        worker.child.send(("step", NOOP))
-    if state in ("stopped", "dead"):
-        os.kill(pid, signal.SIGSTOP if state == "stopped" else signal.SIGKILL)
-    start = time.monotonic()
-    worker.close()
-    worker.close()
-    assert time.monotonic() - start < 8
-    assert left_after(4, [pid]) == []
-
-
-def test_a_dropped_worker_is_gone():
-    """Whoever forgets to close it leaves nothing behind."""
-    worker = Worker(0)
-    ask(worker, "reset")
-    pid = worker.process.pid
-    del worker
-    gc.collect()
-    assert left_after(4, [pid]) == []
-
-
-def test_a_worker_is_deaf_to_ctrl_c():
-    """The signal goes to all processes, and the parent decides."""
-    with Worker(0) as worker:
-        ask(worker, "reset")
-        os.kill(worker.process.pid, signal.SIGINT)
-        assert ask(worker, "step", NOOP)[2] is False
-        assert worker.process.daemon
-
-
-@each_start_method
-def test_siblings_do_not_keep_each_others_pipes(context):
-    """Else none of them would notice that the parent has let go."""
-    before = sockets()
-    workers = [Worker(seed, context=context) for seed in range(2)]
-    ours = {os.readlink(f"/proc/self/fd/{w.child.fileno()}") for w in workers}
-    assert len(ours) == 2 and not ours & before
-    for worker in workers:
-        ask(worker, "reset")
-        assert not ours & sockets(worker.process.pid)
-    for worker in workers:
+        pid = worker.process.pid
         worker.close()
+        worker.close()
+        assert left_after(4, [pid]) == []
+        worker.child.send(("step", NOOP))
+        with pytest.raises(EOFError):
+            worker.child.recv()
+        with Worker(0) as worker:
+            worker.child.send(("close", None))
+            worker.process.join(10)
+            assert worker.process.exitcode == 0
+
+    @pytest.mark.parametrize(
+        "state", ["new", "busy", "stopped", "dead", "hung"]
+    )
+    def test_close_in_every_state(self, haunt, state):
+        """Never longer than a few seconds, and the process is gone."""
+        trap = haunt(sleep)
+        worker = Worker(0, context="fork")
+        pid = worker.process.pid
+        if state != "new":
+            ask(worker, "reset")
+        if state in ("busy", "hung"):
+            trap.value = pid if state == "hung" else 0
+            worker.child.send(("step", NOOP))
+        if state in ("stopped", "dead"):
+            os.kill(
+                pid, signal.SIGSTOP if state == "stopped" else signal.SIGKILL
+            )
+        start = time.monotonic()
+        worker.close()
+        worker.close()
+        assert time.monotonic() - start < 8
+        assert left_after(4, [pid]) == []
+
+    def test_a_dropped_worker_is_gone(self):
+        """Whoever forgets to close it leaves nothing behind."""
+        worker = Worker(0)
+        ask(worker, "reset")
+        pid = worker.process.pid
+        del worker
+        gc.collect()
+        assert left_after(4, [pid]) == []
+
+    def test_a_worker_is_deaf_to_ctrl_c(self):
+        """The signal goes to all processes, and the parent decides."""
+        with Worker(0) as worker:
+            ask(worker, "reset")
+            os.kill(worker.process.pid, signal.SIGINT)
+            assert ask(worker, "step", NOOP)[2] is False
+            assert worker.process.daemon
+
+    @each_start_method
+    def test_siblings_do_not_keep_each_others_pipes(self, context):
+        """Else none of them would notice that the parent has let go."""
+        before = sockets()
+        workers = [Worker(seed, context=context) for seed in range(2)]
+        ours = {
+            os.readlink(f"/proc/self/fd/{w.child.fileno()}") for w in workers
+        }
+        assert len(ours) == 2 and not ours & before
+        for worker in workers:
+            ask(worker, "reset")
+            assert not ours & sockets(worker.process.pid)
+        for worker in workers:
+            worker.close()
 
 
-# --- Programs that end, one way or another
+# ---------------------------------------------------------------------------
+# Programs that end, one way or another
+# ---------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -1675,14 +1660,17 @@ def program(tmp_path):
     def start(text, *args, name=None, **kwargs):
         path = tmp_path / (name or f"program{len(started)}.py")
         path.write_text(text)
-        kwargs = dict(
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            cwd=tmp_path,
-            env=dict(os.environ, PYTHONPATH=str(MODULE.parent)),
-            start_new_session=True,
-        ) | kwargs
+        kwargs = (
+            dict(
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                cwd=tmp_path,
+                env=dict(os.environ, PYTHONPATH=str(MODULE.parent)),
+                start_new_session=True,
+            )
+            | kwargs
+        )
         process = subprocess.Popen([sys.executable, path, *args], **kwargs)
         started.append(process)
         return process
@@ -1741,27 +1729,6 @@ if __name__ == "__main__":
     main(sys.argv[1])
 """
 
-
-def test_workers_leave_with_a_parent_that_is_killed(program):
-    """By `SIGKILL`, idle or in the middle of a step, however started.
-
-    One that is stopped leaves when it is continued.
-    """
-    programs = [program(HANGING, context) for context in START_METHODS]
-    pids = [numbers_from(process) for process in programs]
-    assert [len(each) for each in pids] == [4, 4, 4]
-    pids = list(itertools.chain(*pids))
-    assert all(map(alive, pids))
-    stopped, *others = pids
-    os.kill(stopped, signal.SIGSTOP)
-    for process in programs:
-        process.kill()
-        process.wait()
-    assert left_after(4, others) == []
-    os.kill(stopped, signal.SIGCONT)
-    assert left_after(4, [stopped]) == []
-
-
 ENDING = """
 import multiprocessing, sys
 import game
@@ -1779,17 +1746,6 @@ if __name__ == "__main__":
     if sys.argv[1] == "exit":
         sys.exit(3)
 """
-
-
-@pytest.mark.parametrize("how, code", [("error", 1), ("exit", 3), ("end", 0)])
-def test_programs_end_without_closing(program, how, code):
-    """By an error or by their end: nothing is left, nothing is added."""
-    process = program(ENDING, how)
-    stdout, stderr = process.communicate(timeout=60)
-    assert process.returncode == code
-    assert left_after(4, [int(pid) for pid in stdout.split()]) == []
-    assert stderr.count("Traceback") == (how == "error")
-
 
 TRAINING = """
 import multiprocessing
@@ -1809,33 +1765,65 @@ if __name__ == "__main__":
 """
 
 
-def test_ctrl_c_in_a_training_loop(program):
-    """The signal goes to all: one traceback, the program's own, no more."""
-    process = program(TRAINING)
-    pids = numbers_from(process)
-    assert len(pids) == 3
-    time.sleep(0.5)
-    os.killpg(process.pid, signal.SIGINT)
-    _, stderr = process.communicate(timeout=20)
-    assert process.returncode in (1, -signal.SIGINT)
-    assert left_after(4, pids) == []
-    assert stderr.count("Traceback") == 1
-    assert "worker_process" not in stderr
+class TestPrograms:
+    """Programs that end, one way or another."""
 
+    def test_workers_leave_with_a_parent_that_is_killed(self, program):
+        """By `SIGKILL`, idle or in the middle of a step, however started.
 
-def test_the_module_alone_is_complete(program, tmp_path):
-    """Copied into an empty folder, where labml isn't installed."""
-    (tmp_path / "game.py").write_text(MODULE.read_text())
-    text = (
-        "import sys\n"
-        "sys.modules['labml'] = None\n"
-        "import game\n"
-        "assert game.Game(0).reset().shape == (4, 84, 84)\n"
-        "print(game.__file__)\n"
+        One that is stopped leaves when it is continued.
+        """
+        programs = [program(HANGING, context) for context in START_METHODS]
+        pids = [numbers_from(process) for process in programs]
+        assert [len(each) for each in pids] == [4, 4, 4]
+        pids = list(itertools.chain(*pids))
+        assert all(map(alive, pids))
+        stopped, *others = pids
+        os.kill(stopped, signal.SIGSTOP)
+        for process in programs:
+            process.kill()
+            process.wait()
+        assert left_after(4, others) == []
+        os.kill(stopped, signal.SIGCONT)
+        assert left_after(4, [stopped]) == []
+
+    @pytest.mark.parametrize(
+        "how, code", [("error", 1), ("exit", 3), ("end", 0)]
     )
-    process = program(text, env={**os.environ, "PYTHONPATH": ""})
-    stdout, stderr = process.communicate(timeout=60)
-    assert stdout.strip() == str(tmp_path / "game.py"), stderr
+    def test_programs_end_without_closing(self, program, how, code):
+        """By an error or by their end: nothing is left, nothing is added."""
+        process = program(ENDING, how)
+        stdout, stderr = process.communicate(timeout=60)
+        assert process.returncode == code
+        assert left_after(4, [int(pid) for pid in stdout.split()]) == []
+        assert stderr.count("Traceback") == (how == "error")
+
+    def test_ctrl_c_in_a_training_loop(self, program):
+        """The signal goes to all: one traceback, the program's own."""
+        process = program(TRAINING)
+        pids = numbers_from(process)
+        assert len(pids) == 3
+        time.sleep(0.5)
+        os.killpg(process.pid, signal.SIGINT)
+        _, stderr = process.communicate(timeout=20)
+        assert process.returncode in (1, -signal.SIGINT)
+        assert left_after(4, pids) == []
+        assert stderr.count("Traceback") == 1
+        assert "worker_process" not in stderr
+
+    def test_the_module_alone_is_complete(self, program, tmp_path):
+        """Copied into an empty folder, where labml isn't installed."""
+        (tmp_path / "game.py").write_text(MODULE.read_text())
+        text = (
+            "import sys\n"
+            "sys.modules['labml'] = None\n"
+            "import game\n"
+            "assert game.Game(0).reset().shape == (4, 84, 84)\n"
+            "print(game.__file__)\n"
+        )
+        process = program(text, env={**os.environ, "PYTHONPATH": ""})
+        stdout, stderr = process.communicate(timeout=60)
+        assert stdout.strip() == str(tmp_path / "game.py"), stderr
 
 
 # ---------------------------------------------------------------------------
@@ -1868,7 +1856,10 @@ class Twin:
         elif self.obs is None:
             seeds = self.seeds
         seeds = seeds or [None] * len(self.games)
-        obs = [one.reset(seed) for one, seed in zip(self.games, seeds)]
+        obs = [
+            one.reset(seed)
+            for one, seed in zip(self.games, seeds, strict=True)
+        ]
         self.obs, self.waiting = np.array(obs), [None] * len(obs)
         return self.obs
 
@@ -1900,7 +1891,7 @@ def assert_same_step(result, expected):
     *arrays, infos = result
     *others, finals, final_infos = expected
     dtypes = np.uint8, np.float64, np.bool_, np.bool_
-    for array, other, dtype in zip(arrays, others, dtypes):
+    for array, other, dtype in zip(arrays, others, dtypes, strict=True):
         np.testing.assert_array_equal(array, other)
         assert array.dtype == dtype and array.flags.writeable
     known = {"final_obs", "final_info", "restarted"}
@@ -1910,7 +1901,7 @@ def assert_same_step(result, expected):
     if any(mask):
         assert infos["_final_obs"].tolist() == mask
         assert infos["final_obs"].shape == (len(mask),)
-        for one, other in zip(infos["final_obs"], finals):
+        for one, other in zip(infos["final_obs"], finals, strict=True):
             assert (one is None) == (other is None)
             assert one is None or np.array_equal(one, other)
     mask = [info is not None for info in final_infos]
@@ -1957,176 +1948,10 @@ def steps_of_five_games():
     return first, steps
 
 
-@pytest.mark.parametrize(
-    "processes, context",
-    [(0, None), *itertools.product([1, 2, 5], START_METHODS)],
-)
-def test_the_same_games_whatever_plays_them(processes, context):
-    """Bit for bit those of `Game`, with every option on."""
-    first, expected = steps_of_five_games()
-    with Games(
-        5,
-        SHORT,
-        seed=20,
-        processes=processes,
-        context=context,
-        **EVERYTHING,
-    ) as many:
-        np.testing.assert_array_equal(many.reset()[0], first)
-        for actions, step in expected:
-            assert_same_step(many.step(actions), step)
-        assert len(workers_now()) == processes
-
-
-@pytest.mark.parametrize("mode", [SAME_STEP, NEXT_STEP])
-@pytest.mark.parametrize("on_life_loss", MODES)
-def test_both_autoreset_modes(mode, on_life_loss):
-    """With ends of lives and of games, some of them cut short."""
-    spec = atari(BREAKOUT, max_num_frames_per_episode=250)
-    options = dict(env_id=spec, on_life_loss=on_life_loss)
-    twin = Twin(range(2), next_step=mode is NEXT_STEP, **options)
-    with Games(2, processes=2, autoreset_mode=mode, **options) as many:
-        begin(many, twin)
-        follow_games(many, twin, 150)
-
-
-@pytest.mark.parametrize("mode", [SAME_STEP, NEXT_STEP])
-@pytest.mark.parametrize("on_life_loss", ["restart", "ignore"])
-def test_gymnasiums_own_vector_env_returns_the_same(mode, on_life_loss):
-    """`AsyncVectorEnv` of its wrappers: everything, but for more infos."""
-    spec = atari(BREAKOUT, max_num_frames_per_episode=300)
-
-    def make():
-        return reference(gym.make(spec), on_life_loss, noop_max=30)
-
-    theirs = AsyncVectorEnv([make] * 2, context="fork", autoreset_mode=mode)
-    options = dict(on_life_loss=on_life_loss, noop_max=30, processes=2)
-    ours = Games(2, spec, autoreset_mode=mode, **options)
-    with contextlib.closing(theirs), ours:
-        assert ours.observation_space == theirs.observation_space
-        assert ours.action_space == theirs.action_space
-        one, other = (env.reset(seed=11) for env in (ours, theirs))
-        np.testing.assert_array_equal(one[0], other[0])
-        ends = 0
-        for action in actions_for(200):
-            actions = [action, (action + 1) % 4]
-            *one, infos = ours.step(actions)
-            *other, their_infos = theirs.step(np.array(actions))
-            for array, other_array in zip(one, other):
-                np.testing.assert_array_equal(array, other_array)
-                assert array.dtype == other_array.dtype
-            assert ("final_obs" in infos) == ("final_obs" in their_infos)
-            if "final_obs" in infos:
-                mask = their_infos["_final_obs"]
-                assert infos["_final_obs"].tolist() == mask.tolist()
-                for i in np.flatnonzero(mask):
-                    last = their_infos["final_obs"][i]
-                    np.testing.assert_array_equal(infos["final_obs"][i], last)
-            ends += sum(one[2] | one[3])
-        assert ends > 3
-
-
-def test_it_is_a_vector_env():
-    """With all that Gymnasium's wrappers and training programs look for."""
-    with Games(3, processes=1) as many:
-        assert isinstance(many, gym.vector.VectorEnv)
-        assert many.num_envs == 3
-        assert many.spec.id == BREAKOUT
-        assert many.render_mode == "rgb_array"
-        assert many.metadata["autoreset_mode"] is SAME_STEP
-        box = gym.spaces.Box(0, 255, (4, 84, 84), np.uint8)
-        assert many.single_observation_space == box
-        assert many.single_action_space == gym.spaces.Discrete(4)
-        assert many.observation_space.shape == (3, 4, 84, 84)
-        assert many.action_space == gym.spaces.MultiDiscrete([4] * 3)
-        assert many.reset(seed=1)[0] in many.observation_space
-        assert many.step(many.action_space.sample())[0].shape[0] == 3
-        assert many.unwrapped is many
-    with Games(1, processes=0, autoreset_mode=NEXT_STEP) as many:
-        assert many.metadata["autoreset_mode"] is NEXT_STEP
-
-
-def test_how_many_processes():
-    """One for each core by default, and none without a game."""
-    cores = len(os.sched_getaffinity(0))
-    for num_envs, processes, expected in [
-        (cores + 1, None, cores),
-        (1, None, 1),
-        (2, 5, 2),
-        (2, 0, 0),
-    ]:
-        with Games(num_envs, processes=processes):
-            assert len(workers_now()) == expected
-
-
-def test_seeds_of_many_games():
-    """A number, a list, or none: then they go on with what they have."""
-    twin = Twin([7, 8, 9], SEAQUEST, noop_max=30)
-    with Games(3, SEAQUEST, seed=7, processes=2, noop_max=30) as many:
-        begin(many, twin)
-        begin(many, twin)
-        begin(many, twin, np.int64(50), [50, 51, 52])
-        begin(many, twin, [5, 1, np.int32(9)], [5, 1, 9])
-        follow_games(many, twin, 3)
-        begin(many, twin)
-
-
-def test_a_list_of_seeds_at_the_construction():
-    """It may be given there as well as to `reset`."""
-    with Games(2, SEAQUEST, seed=[4, 2], processes=2, noop_max=30) as many:
-        begin(many, Twin([4, 2], SEAQUEST, noop_max=30))
-
-
 BAD_SEEDS_OF_MANY = [
     *(-1, 1.5, "123", [1, 2], [1, 2, 3, 4], [1, 2, -3], [1, 2, 3.5]),
     *([[1, 2, 3]], [1, 2, None], [], {}, [1, 2, "3"], [[1], [2], [3]]),
 ]
-
-
-def test_bad_seeds_of_many_games():
-    """They are refused before any game was reset."""
-    twin = Twin([0, 1, 2], SEAQUEST, noop_max=30)
-    with Games(3, SEAQUEST, processes=1, noop_max=30) as many:
-        begin(many, twin)
-        for seed in BAD_SEEDS_OF_MANY:
-            with pytest.raises(REFUSED):
-                Games(3, seed=seed)
-            with pytest.raises(REFUSED):
-                many.reset(seed=seed)
-            follow_games(many, twin)
-
-
-@pytest.mark.parametrize("processes", [0, 2])
-def test_nothing_returned_changes_later(processes):
-    """Observations, `final_obs`, infos and screens are the caller's own."""
-    with Games(3, processes=processes) as many:
-        kept = [many.reset(), many.render()]
-        copies = copy.deepcopy(kept)
-        for actions in np.random.default_rng(0).integers(4, size=(150, 3)):
-            before = actions.copy()
-            kept += [many.step(actions), many.render()]
-            copies += copy.deepcopy(kept[-2:])
-            assert np.array_equal(before, actions)
-        assert sum("final_obs" in it[4] for it in kept if len(it) == 5) > 2
-        assert pickle.dumps(kept) == pickle.dumps(copies)
-
-
-def test_what_is_returned_may_be_written_into():
-    """Nobody else looks at it any more."""
-    twin = Twin(range(3))
-    with Games(3, processes=2) as many:
-        obs, _ = many.reset()
-        obs[:] = 0
-        twin.reset()
-        for action in actions_for(120):
-            result = many.step([action] * 3)
-            assert_same_step(result, twin.step([action] * 3))
-            for array in [*result[:4], *many.render()]:
-                array[:] = 0
-            for last in result[4].get("final_obs", []):
-                if last is not None:
-                    last[:] = 0
-
 
 BAD_BATCHES = [
     *([0, 0], [0, 0, 0, 0], [], 0, None, "012", ["0", "1", "2"], {}, [0]),
@@ -2139,244 +1964,424 @@ BAD_BATCHES = [
 ]
 
 
-def test_bad_batches_are_refused_before_any_game_moves():
-    """The error says what was expected; all games are as they were."""
-    twin = Twin(range(3))
-    with Games(3, processes=2) as many:
-        begin(many, twin)
-        follow_games(many, twin, 9)
-        for batch in BAD_BATCHES:
-            for step in (many.step, many.step_async):
-                with pytest.raises(REFUSED) as error:
-                    step(batch)
-                assert "3" in str(error.value), batch
-            with pytest.raises(gym.error.NoAsyncCallError):
-                many.step_wait()
-            follow_games(many, twin)
+class TestGames:
+    """Many games: the same whatever plays them."""
 
+    @pytest.mark.parametrize(
+        "processes, context",
+        [(0, None), *itertools.product([1, 2, 5], START_METHODS)],
+    )
+    def test_the_same_games_whatever_plays_them(self, processes, context):
+        """Bit for bit those of `Game`, with every option on."""
+        first, expected = steps_of_five_games()
+        with Games(
+            5,
+            SHORT,
+            seed=20,
+            processes=processes,
+            context=context,
+            **EVERYTHING,
+        ) as many:
+            np.testing.assert_array_equal(many.reset()[0], first)
+            for actions, step in expected:
+                assert_same_step(many.step(actions), step)
+            assert len(workers_now()) == processes
 
-def test_all_kinds_of_batches():
-    """Lists, tuples and arrays of whole numbers, and what turns into one."""
-    twin = Twin(range(3))
-    with Games(3, processes=2) as many:
-        begin(many, twin)
-        kinds = [list, tuple, np.array, Tensor, np.uint8, np.int32, np.uint64]
-        kinds.append(lambda batch: [np.int64(action) for action in batch])
-        kinds.append(lambda batch: np.array([batch, batch]).T[:, 0])
-        for kind in kinds:
-            result = many.step(kind([1, 3, 2]))
-            assert_same_step(result, twin.step([1, 3, 2]))
-
-
-@pytest.mark.parametrize("processes", [0, 2])
-def test_step_async_and_step_wait(processes):
-    """Two calls that are one step; in a wrong order they are refused."""
-    twin = Twin(range(3))
-    with Games(3, processes=processes) as many:
-        begin(many, twin)
-        for _ in range(3):
-            many.step_async([0, 1, 2])
-            with pytest.raises(gym.error.AlreadyPendingCallError):
-                many.step_async([0, 1, 2])
-            assert_same_step(many.step_wait(), twin.step([0, 1, 2]))
-            with pytest.raises(gym.error.NoAsyncCallError):
-                many.step_wait()
-        follow_games(many, twin, 3)
-
-
-def test_two_rows_of_games_in_turn():
-    """One plays while the other's actions are chosen: both as if alone."""
-    twins = Twin([0, 1]), Twin([5, 6])
-    pair = [Games(2, seed=seed, processes=1) for seed in (0, 5)]
-    with pair[0], pair[1]:
-        for many, twin in zip(pair, twins):
+    @pytest.mark.parametrize("mode", [SAME_STEP, NEXT_STEP])
+    @pytest.mark.parametrize("on_life_loss", MODES)
+    def test_both_autoreset_modes(self, mode, on_life_loss):
+        """With ends of lives and of games, some of them cut short."""
+        spec = atari(BREAKOUT, max_num_frames_per_episode=250)
+        options = dict(env_id=spec, on_life_loss=on_life_loss)
+        twin = Twin(range(2), next_step=mode is NEXT_STEP, **options)
+        with Games(2, processes=2, autoreset_mode=mode, **options) as many:
             begin(many, twin)
-            many.step_async([1, 2])
-        for _ in range(60):
-            for many, twin in zip(pair, twins):
-                assert_same_step(many.step_wait(), twin.step([1, 2]))
+            follow_games(many, twin, 150)
+
+    @pytest.mark.parametrize("mode", [SAME_STEP, NEXT_STEP])
+    @pytest.mark.parametrize("on_life_loss", ["restart", "ignore"])
+    def test_gymnasiums_own_vector_env_returns_the_same(
+        self, mode, on_life_loss
+    ):
+        """`AsyncVectorEnv` of its wrappers: everything, but for more infos."""
+        spec = atari(BREAKOUT, max_num_frames_per_episode=300)
+
+        def make():
+            return reference(gym.make(spec), on_life_loss, noop_max=30)
+
+        theirs = AsyncVectorEnv(
+            [make] * 2, context="fork", autoreset_mode=mode
+        )
+        options = dict(on_life_loss=on_life_loss, noop_max=30, processes=2)
+        ours = Games(2, spec, autoreset_mode=mode, **options)
+        with contextlib.closing(theirs), ours:
+            assert ours.observation_space == theirs.observation_space
+            assert ours.action_space == theirs.action_space
+            one, other = (env.reset(seed=11) for env in (ours, theirs))
+            np.testing.assert_array_equal(one[0], other[0])
+            ends = 0
+            for action in actions_for(200):
+                actions = [action, (action + 1) % 4]
+                *one, infos = ours.step(actions)
+                *other, their_infos = theirs.step(np.array(actions))
+                for array, other_array in zip(one, other, strict=True):
+                    np.testing.assert_array_equal(array, other_array)
+                    assert array.dtype == other_array.dtype
+                assert ("final_obs" in infos) == ("final_obs" in their_infos)
+                if "final_obs" in infos:
+                    mask = their_infos["_final_obs"]
+                    assert infos["_final_obs"].tolist() == mask.tolist()
+                    for i in np.flatnonzero(mask):
+                        last = their_infos["final_obs"][i]
+                        np.testing.assert_array_equal(
+                            infos["final_obs"][i], last
+                        )
+                ends += sum(one[2] | one[3])
+            assert ends > 3
+
+    def test_it_is_a_vector_env(self):
+        """With all that wrappers and training programs look for."""
+        with Games(3, processes=1) as many:
+            assert isinstance(many, gym.vector.VectorEnv)
+            assert many.num_envs == 3
+            assert many.spec.id == BREAKOUT
+            assert many.render_mode == "rgb_array"
+            assert many.metadata["autoreset_mode"] is SAME_STEP
+            box = gym.spaces.Box(0, 255, (4, 84, 84), np.uint8)
+            assert many.single_observation_space == box
+            assert many.single_action_space == gym.spaces.Discrete(4)
+            assert many.observation_space.shape == (3, 4, 84, 84)
+            assert many.action_space == gym.spaces.MultiDiscrete([4] * 3)
+            assert many.reset(seed=1)[0] in many.observation_space
+            assert many.step(many.action_space.sample())[0].shape[0] == 3
+            assert many.unwrapped is many
+        with Games(1, processes=0, autoreset_mode=NEXT_STEP) as many:
+            assert many.metadata["autoreset_mode"] is NEXT_STEP
+
+    def test_how_many_processes(self):
+        """One for each core by default, and none without a game."""
+        cores = len(os.sched_getaffinity(0))
+        for num_envs, processes, expected in [
+            (cores + 1, None, cores),
+            (1, None, 1),
+            (2, 5, 2),
+            (2, 0, 0),
+        ]:
+            with Games(num_envs, processes=processes):
+                assert len(workers_now()) == expected
+
+    def test_seeds_of_many_games(self):
+        """A number, a list, or none: then they go on with what they have."""
+        twin = Twin([7, 8, 9], SEAQUEST, noop_max=30)
+        with Games(3, SEAQUEST, seed=7, processes=2, noop_max=30) as many:
+            begin(many, twin)
+            begin(many, twin)
+            begin(many, twin, np.int64(50), [50, 51, 52])
+            begin(many, twin, [5, 1, np.int32(9)], [5, 1, 9])
+            follow_games(many, twin, 3)
+            begin(many, twin)
+
+    def test_a_list_of_seeds_at_the_construction(self):
+        """It may be given there as well as to `reset`."""
+        with Games(2, SEAQUEST, seed=[4, 2], processes=2, noop_max=30) as many:
+            begin(many, Twin([4, 2], SEAQUEST, noop_max=30))
+
+    def test_bad_seeds_of_many_games(self):
+        """They are refused before any game was reset."""
+        twin = Twin([0, 1, 2], SEAQUEST, noop_max=30)
+        with Games(3, SEAQUEST, processes=1, noop_max=30) as many:
+            begin(many, twin)
+            for seed in BAD_SEEDS_OF_MANY:
+                with pytest.raises(REFUSED):
+                    Games(3, seed=seed)
+                with pytest.raises(REFUSED):
+                    many.reset(seed=seed)
+                follow_games(many, twin)
+
+    @pytest.mark.parametrize("processes", [0, 2])
+    def test_nothing_returned_changes_later(self, processes):
+        """Observations, `final_obs`, infos, screens are the caller's own."""
+        with Games(3, processes=processes) as many:
+            kept = [many.reset(), many.render()]
+            copies = copy.deepcopy(kept)
+            for actions in np.random.default_rng(0).integers(4, size=(150, 3)):
+                before = actions.copy()
+                kept += [many.step(actions), many.render()]
+                copies += copy.deepcopy(kept[-2:])
+                assert np.array_equal(before, actions)
+            assert sum("final_obs" in it[4] for it in kept if len(it) == 5) > 2
+            assert pickle.dumps(kept) == pickle.dumps(copies)
+
+    def test_what_is_returned_may_be_written_into(self):
+        """Nobody else looks at it any more."""
+        twin = Twin(range(3))
+        with Games(3, processes=2) as many:
+            obs, _ = many.reset()
+            obs[:] = 0
+            twin.reset()
+            for action in actions_for(120):
+                result = many.step([action] * 3)
+                assert_same_step(result, twin.step([action] * 3))
+                for array in [*result[:4], *many.render()]:
+                    array[:] = 0
+                for last in result[4].get("final_obs", []):
+                    if last is not None:
+                        last[:] = 0
+
+    def test_bad_batches_are_refused_before_any_game_moves(self):
+        """The error says what was expected; all games are as they were."""
+        twin = Twin(range(3))
+        with Games(3, processes=2) as many:
+            begin(many, twin)
+            follow_games(many, twin, 9)
+            for batch in BAD_BATCHES:
+                for step in (many.step, many.step_async):
+                    with pytest.raises(REFUSED) as error:
+                        step(batch)
+                    assert "3" in str(error.value), batch
+                with pytest.raises(gym.error.NoAsyncCallError):
+                    many.step_wait()
+                follow_games(many, twin)
+
+    def test_all_kinds_of_batches(self):
+        """Lists, tuples, arrays of whole numbers, what turns into one."""
+        twin = Twin(range(3))
+        with Games(3, processes=2) as many:
+            begin(many, twin)
+            kinds = [
+                list,
+                tuple,
+                np.array,
+                Tensor,
+                np.uint8,
+                np.int32,
+                np.uint64,
+            ]
+            kinds.append(lambda batch: [np.int64(action) for action in batch])
+            kinds.append(lambda batch: np.array([batch, batch]).T[:, 0])
+            for kind in kinds:
+                result = many.step(kind([1, 3, 2]))
+                assert_same_step(result, twin.step([1, 3, 2]))
+
+    @pytest.mark.parametrize("processes", [0, 2])
+    def test_step_async_and_step_wait(self, processes):
+        """Two calls that are one step; in a wrong order they are refused."""
+        twin = Twin(range(3))
+        with Games(3, processes=processes) as many:
+            begin(many, twin)
+            for _ in range(3):
+                many.step_async([0, 1, 2])
+                with pytest.raises(gym.error.AlreadyPendingCallError):
+                    many.step_async([0, 1, 2])
+                assert_same_step(many.step_wait(), twin.step([0, 1, 2]))
+                with pytest.raises(gym.error.NoAsyncCallError):
+                    many.step_wait()
+            follow_games(many, twin, 3)
+
+    def test_two_rows_of_games_in_turn(self):
+        """One plays while the other's actions are chosen: both as if alone."""
+        twins = Twin([0, 1]), Twin([5, 6])
+        pair = [Games(2, seed=seed, processes=1) for seed in (0, 5)]
+        with pair[0], pair[1]:
+            for many, twin in zip(pair, twins, strict=True):
+                begin(many, twin)
                 many.step_async([1, 2])
+            for _ in range(60):
+                for many, twin in zip(pair, twins, strict=True):
+                    assert_same_step(many.step_wait(), twin.step([1, 2]))
+                    many.step_async([1, 2])
 
-
-@pytest.mark.parametrize("processes", [0, 1])
-def test_reset_before_step(processes):
-    """Also after an error of that kind the games can be played."""
-    with Games(2, processes=processes) as many:
-        for step in (many.step, many.step_async):
-            with pytest.raises(gym.error.ResetNeeded):
-                step([0, 0])
-        twin = Twin(range(2))
-        begin(many, twin)
-        follow_games(many, twin)
-
-
-def test_options_of_a_reset():
-    """There are none: what isn't known is refused, nothing is passed over."""
-    with Games(2, processes=0) as many:
-        with pytest.raises(ValueError):
-            many.reset(options={"reset_mask": np.array([True, False])})
-        assert many.reset(options={})[0].shape == (2, 4, 84, 84)
-        assert many.reset(options=None)[0].shape == (2, 4, 84, 84)
-
-
-@pytest.mark.parametrize("processes", [0, 2])
-def test_the_screens_of_all_games(processes):
-    """A tuple of colour screens, those of the games as they are."""
-    twin = Twin(range(3))
-    with Games(3, processes=processes) as many:
-        begin(many, twin)
-        for _ in range(30):
-            screens = many.render()
-            assert isinstance(screens, tuple) and len(screens) == 3
-            for screen, one in zip(screens, twin.games):
-                assert screen.dtype == np.uint8
-                np.testing.assert_array_equal(screen, one.render())
+    @pytest.mark.parametrize("processes", [0, 1])
+    def test_reset_before_step(self, processes):
+        """Also after an error of that kind the games can be played."""
+        with Games(2, processes=processes) as many:
+            for step in (many.step, many.step_async):
+                with pytest.raises(gym.error.ResetNeeded):
+                    step([0, 0])
+            twin = Twin(range(2))
+            begin(many, twin)
             follow_games(many, twin)
 
+    def test_options_of_a_reset(self):
+        """There are none: what isn't known is refused, not passed over."""
+        with Games(2, processes=0) as many:
+            with pytest.raises(ValueError):
+                many.reset(options={"reset_mask": np.array([True, False])})
+            assert many.reset(options={})[0].shape == (2, 4, 84, 84)
+            assert many.reset(options=None)[0].shape == (2, 4, 84, 84)
 
-# --- Gymnasium's own wrappers
-
-
-@pytest.mark.parametrize("mode", [SAME_STEP, NEXT_STEP])
-@pytest.mark.parametrize("on_life_loss", ["restart", "ignore"])
-def test_gymnasiums_statistics_agree(mode, on_life_loss):
-    """`RecordEpisodeStatistics` counts what `final_info` says."""
-    spec = atari(BREAKOUT, max_num_frames_per_episode=300)
-    many = Games(
-        2, spec, processes=1, on_life_loss=on_life_loss, autoreset_mode=mode
-    )
-    ends = 0
-    with contextlib.closing(
-        gym.wrappers.vector.RecordEpisodeStatistics(many)
-    ) as wrapped:
-        wrapped.reset()
-        for actions in np.random.default_rng(0).integers(4, size=(200, 2)):
-            infos = wrapped.step(actions)[4]
-            assert ("episode" in infos) == ("final_info" in infos)
-            if "episode" in infos:
-                mask, final = infos["_final_info"], infos["final_info"]
-                assert mask.tolist() == infos["_episode"].tolist()
-                for name, key in [("r", "reward"), ("l", "length")]:
-                    theirs = infos["episode"][name][mask]
-                    assert theirs.tolist() == final[key][mask].tolist()
-                ends += mask.sum()
-    assert ends > 3
+    @pytest.mark.parametrize("processes", [0, 2])
+    def test_the_screens_of_all_games(self, processes):
+        """A tuple of colour screens, those of the games as they are."""
+        twin = Twin(range(3))
+        with Games(3, processes=processes) as many:
+            begin(many, twin)
+            for _ in range(30):
+                screens = many.render()
+                assert isinstance(screens, tuple) and len(screens) == 3
+                for screen, one in zip(screens, twin.games, strict=True):
+                    assert screen.dtype == np.uint8
+                    np.testing.assert_array_equal(screen, one.render())
+                follow_games(many, twin)
 
 
-def test_gymnasiums_reward_wrappers():
-    """They work in the default mode."""
-    wrappers = gym.wrappers.vector
-    many = Games(2, "PongNoFrameskip-v4", processes=1)
-    doubled = wrappers.TransformReward(many, lambda rewards: rewards * 2)
-    clipped = wrappers.ClipReward(doubled, -0.5, 0.5)
-    normal = wrappers.NormalizeReward(Games(2, processes=0))
-    twin = Twin(range(2), "PongNoFrameskip-v4")
-    with contextlib.closing(clipped), contextlib.closing(normal):
-        np.testing.assert_array_equal(clipped.reset()[0], twin.reset())
-        points = 0
-        for action in actions_for(150, 6):
-            rewards = clipped.step([action] * 2)[1]
-            expected = twin.step([action] * 2)[1]
-            points += abs(expected).sum()
-            np.testing.assert_array_equal(rewards, np.sign(expected) / 2)
-        assert points > 0
-        normal.reset()
-        assert normal.step([FIRE] * 2)[1].shape == (2,)
+# ---------------------------------------------------------------------------
+# Gymnasium's own wrappers
+# ---------------------------------------------------------------------------
 
 
-def test_gymnasiums_observation_wrappers():
-    """They all demand the mode in which the end is a step of its own."""
-    many = Games(2, processes=1, autoreset_mode=NEXT_STEP)
-    floats = gym.wrappers.vector.DtypeObservation(many, np.float32)
-    wrapped = gym.wrappers.vector.RescaleObservation(
-        floats, np.float32(0), np.float32(1)
-    )
-    wrapped = gym.wrappers.vector.FlattenObservation(wrapped)
-    twin = Twin(range(2), next_step=True)
-    with contextlib.closing(wrapped):
-        twin.reset()
-        assert wrapped.reset()[0].shape == (2, 4 * 84 * 84)
-        for action in actions_for(90):
-            obs = wrapped.step([action] * 2)[0]
-            expected = twin.step([action] * 2)[0].reshape(2, -1) / 255
-            np.testing.assert_allclose(obs, expected, atol=1e-6)
-    with contextlib.closing(
-        gym.wrappers.vector.NormalizeObservation(
-            Games(2, processes=0, autoreset_mode=NEXT_STEP)
+class TestWrappers:
+    """Gymnasium's own wrappers around them."""
+
+    @pytest.mark.parametrize("mode", [SAME_STEP, NEXT_STEP])
+    @pytest.mark.parametrize("on_life_loss", ["restart", "ignore"])
+    def test_gymnasiums_statistics_agree(self, mode, on_life_loss):
+        """`RecordEpisodeStatistics` counts what `final_info` says."""
+        spec = atari(BREAKOUT, max_num_frames_per_episode=300)
+        many = Games(
+            2,
+            spec,
+            processes=1,
+            on_life_loss=on_life_loss,
+            autoreset_mode=mode,
         )
-    ) as wrapped:
-        assert wrapped.reset()[0].shape == (2, 4, 84, 84)
+        ends = 0
+        with contextlib.closing(
+            gym.wrappers.vector.RecordEpisodeStatistics(many)
+        ) as wrapped:
+            wrapped.reset()
+            for actions in np.random.default_rng(0).integers(4, size=(200, 2)):
+                infos = wrapped.step(actions)[4]
+                assert ("episode" in infos) == ("final_info" in infos)
+                if "episode" in infos:
+                    mask, final = infos["_final_info"], infos["final_info"]
+                    assert mask.tolist() == infos["_episode"].tolist()
+                    for name, key in [("r", "reward"), ("l", "length")]:
+                        theirs = infos["episode"][name][mask]
+                        assert theirs.tolist() == final[key][mask].tolist()
+                    ends += mask.sum()
+        assert ends > 3
+
+    def test_gymnasiums_reward_wrappers(self):
+        """They work in the default mode."""
+        wrappers = gym.wrappers.vector
+        many = Games(2, "PongNoFrameskip-v4", processes=1)
+        doubled = wrappers.TransformReward(many, lambda rewards: rewards * 2)
+        clipped = wrappers.ClipReward(doubled, -0.5, 0.5)
+        normal = wrappers.NormalizeReward(Games(2, processes=0))
+        twin = Twin(range(2), "PongNoFrameskip-v4")
+        with contextlib.closing(clipped), contextlib.closing(normal):
+            np.testing.assert_array_equal(clipped.reset()[0], twin.reset())
+            points = 0
+            for action in actions_for(150, 6):
+                rewards = clipped.step([action] * 2)[1]
+                expected = twin.step([action] * 2)[1]
+                points += abs(expected).sum()
+                np.testing.assert_array_equal(rewards, np.sign(expected) / 2)
+            assert points > 0
+            normal.reset()
+            assert normal.step([FIRE] * 2)[1].shape == (2,)
+
+    def test_gymnasiums_observation_wrappers(self):
+        """They all demand the mode in which the end is a step of its own."""
+        many = Games(2, processes=1, autoreset_mode=NEXT_STEP)
+        floats = gym.wrappers.vector.DtypeObservation(many, np.float32)
+        wrapped = gym.wrappers.vector.RescaleObservation(
+            floats, np.float32(0), np.float32(1)
+        )
+        wrapped = gym.wrappers.vector.FlattenObservation(wrapped)
+        twin = Twin(range(2), next_step=True)
+        with contextlib.closing(wrapped):
+            twin.reset()
+            assert wrapped.reset()[0].shape == (2, 4 * 84 * 84)
+            for action in actions_for(90):
+                obs = wrapped.step([action] * 2)[0]
+                expected = twin.step([action] * 2)[0].reshape(2, -1) / 255
+                np.testing.assert_allclose(obs, expected, atol=1e-6)
+        with contextlib.closing(
+            gym.wrappers.vector.NormalizeObservation(
+                Games(2, processes=0, autoreset_mode=NEXT_STEP)
+            )
+        ) as wrapped:
+            assert wrapped.reset()[0].shape == (2, 4, 84, 84)
+
+    def test_gymnasiums_video_recorder(self, monkeypatch, tmp_path):
+        """`RecordVideo` is fed: here with a codec that keeps the frames."""
+        films = []
+
+        class Clip:
+            def __init__(self, frames, fps):
+                films.append(list(frames))
+                assert fps == 15  # a step takes 1/15 of a second
+
+            def write_videofile(self, path, logger=None):
+                pass
+
+        codec = types.ModuleType("moviepy.video.io.ImageSequenceClip")
+        codec.ImageSequenceClip = Clip
+        for name in ("moviepy", "moviepy.video", "moviepy.video.io"):
+            monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+        monkeypatch.setitem(sys.modules, codec.__name__, codec)
+        twin = Twin(range(2), next_step=True)
+        many = Games(2, processes=1, autoreset_mode=NEXT_STEP)
+        wrapped = gym.wrappers.vector.RecordVideo(
+            many, str(tmp_path / "films"), video_length=20
+        )
+        with contextlib.closing(wrapped):
+            wrapped.reset()
+            twin.reset()
+            expected = [np.hstack([one.render() for one in twin.games])]
+            for action in actions_for(20):
+                wrapped.step([action] * 2)
+                twin.step([action] * 2)
+                expected.append(
+                    np.hstack([one.render() for one in twin.games])
+                )
+        assert len(films) == 1
+        assert np.array_equal(films[0], expected)
 
 
-def test_gymnasiums_video_recorder(monkeypatch, tmp_path):
-    """`RecordVideo` is fed: here with a codec that keeps the frames."""
-    films = []
+# ---------------------------------------------------------------------------
+# Wrong arguments
+# ---------------------------------------------------------------------------
 
-    class Clip:
-        def __init__(self, frames, fps):
-            films.append(list(frames))
-            assert fps == 15  # a step takes 1/15 of a second
 
-        def write_videofile(self, path, logger=None):
-            pass
+class TestArguments:
+    """Wrong arguments."""
 
-    codec = types.ModuleType("moviepy.video.io.ImageSequenceClip")
-    codec.ImageSequenceClip = Clip
-    for name in ("moviepy", "moviepy.video", "moviepy.video.io"):
-        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
-    monkeypatch.setitem(sys.modules, codec.__name__, codec)
-    twin = Twin(range(2), next_step=True)
-    many = Games(2, processes=1, autoreset_mode=NEXT_STEP)
-    wrapped = gym.wrappers.vector.RecordVideo(
-        many, str(tmp_path / "films"), video_length=20
+    @pytest.mark.parametrize(
+        "kwargs",
+        [
+            *(dict(num_envs=n) for n in (0, -1, 1.5, "3", None, [2])),
+            *(dict(processes=n) for n in (-1, 1.5, "3", [2])),
+            *(dict(timeout=t) for t in (0, -1, -0.5, math.nan, "1", None)),
+            *(dict(context=c) for c in ("telepathy", 3)),
+            *(dict(autoreset_mode=m) for m in ("sometimes", None, 0)),
+            dict(autoreset_mode=AutoresetMode.DISABLED),
+            dict(seed=None),
+            dict(on_life_loss="never"),
+            dict(noop_max=-1),
+            dict(frames=4),
+            dict(env_id="ALE/Backgammon-v5", noop_max=3),
+        ],
+        ids=repr,
     )
-    with contextlib.closing(wrapped):
-        wrapped.reset()
-        twin.reset()
-        expected = [np.hstack([one.render() for one in twin.games])]
-        for action in actions_for(20):
-            wrapped.step([action] * 2)
-            twin.step([action] * 2)
-            expected.append(np.hstack([one.render() for one in twin.games]))
-    assert len(films) == 1
-    assert np.array_equal(films[0], expected)
+    def test_wrong_arguments(self, kwargs):
+        """Each is an error at once, and no process has been left."""
+        with pytest.raises(REFUSED):
+            Games(**{"num_envs": 2, "processes": 2, **kwargs})
+        assert not workers_now()
+
+    @pytest.mark.parametrize("env_id", ["Breakot-v4", "CartPole-v7", ""])
+    def test_many_games_of_an_unknown_id(self, env_id):
+        """Gymnasium's own errors."""
+        with pytest.raises(gym.error.Error):
+            Games(2, env_id)
 
 
-# --- Wrong arguments
-
-
-@pytest.mark.parametrize(
-    "kwargs",
-    [
-        *(dict(num_envs=n) for n in (0, -1, 1.5, "3", None, [2])),
-        *(dict(processes=n) for n in (-1, 1.5, "3", [2])),
-        *(dict(timeout=t) for t in (0, -1, -0.5, math.nan, "1", None)),
-        *(dict(context=c) for c in ("telepathy", 3)),
-        *(dict(autoreset_mode=m) for m in ("sometimes", None, 0)),
-        dict(autoreset_mode=AutoresetMode.DISABLED),
-        dict(seed=None),
-        dict(on_life_loss="never"),
-        dict(noop_max=-1),
-        dict(frames=4),
-        dict(env_id="ALE/Backgammon-v5", noop_max=3),
-    ],
-    ids=repr,
-)
-def test_wrong_arguments(kwargs):
-    """Each is an error at once, and no process has been left."""
-    with pytest.raises(REFUSED):
-        Games(**{"num_envs": 2, "processes": 2, **kwargs})
-    assert not workers_now()
-
-
-@pytest.mark.parametrize("env_id", ["Breakot-v4", "CartPole-v7", ""])
-def test_many_games_of_an_unknown_id(env_id):
-    """Gymnasium's own errors."""
-    with pytest.raises(gym.error.Error):
-        Games(2, env_id)
-
-
-# --- Closing
+# ---------------------------------------------------------------------------
+# Closing
+# ---------------------------------------------------------------------------
 
 
 def close_quickly(many):
@@ -2398,75 +2403,73 @@ def close_quickly(many):
             call()
 
 
-@pytest.mark.parametrize("processes", [0, 2])
-@pytest.mark.parametrize("state", ["new", "reset", "played", "playing"])
-def test_closing_many_games(state, processes):
-    """In whatever state: nobody is left, and later calls are told."""
-    many = Games(2, processes=processes)
-    if state != "new":
-        many.reset()
-    if state == "played":
-        many.step([0] * 2)
-    if state == "playing":
-        many.step_async([0] * 2)
-    close_quickly(many)
+class TestClosing:
+    """Closing leaves nothing behind."""
 
-
-@pytest.mark.parametrize("state", ["dead", "stopped", "hung"])
-def test_closing_games_that_have_a_fault(haunt, state):
-    """A killed, a stopped or a hanging worker doesn't hold it up."""
-    trap = haunt(sleep)
-    many = Games(2, processes=2, context="fork")
-    many.reset()
-    one = workers_now().pop()
-    if state == "hung":
-        trap.value = one
-        many.step_async([0] * 2)
-    else:
-        kill = state == "dead"
-        os.kill(one, signal.SIGKILL if kill else signal.SIGSTOP)
-    close_quickly(many)
-
-
-def test_dropped_games_are_gone():
-    """In the middle of a step, even."""
-    many = Games(2, processes=2)
-    many.reset()
-    many.step_async([0] * 2)
-    pids = workers_now()
-    del many
-    gc.collect()
-    assert left_after(4, pids) == []
-
-
-def test_the_end_of_a_with_statement():
-    """It closes the games, by an error too."""
-    with pytest.raises(LookupError):
-        with Games(2, processes=1) as many:
-            raise LookupError
-    assert many.closed and not workers_now()
-
-
-def test_opening_and_closing_leaves_nothing():
-    """No process, no thread, no file and no memory with a name."""
-
-    def use():
-        with Games(2, processes=2) as many, Worker(0) as worker:
+    @pytest.mark.parametrize("processes", [0, 2])
+    @pytest.mark.parametrize("state", ["new", "reset", "played", "playing"])
+    def test_closing_many_games(self, state, processes):
+        """In whatever state: nobody is left, and later calls are told."""
+        many = Games(2, processes=processes)
+        if state != "new":
             many.reset()
-            many.step([0, 0])
-            ask(worker, "reset")
+        if state == "played":
+            many.step([0] * 2)
+        if state == "playing":
+            many.step_async([0] * 2)
+        close_quickly(many)
 
-    def held():
+    @pytest.mark.parametrize("state", ["dead", "stopped", "hung"])
+    def test_closing_games_that_have_a_fault(self, haunt, state):
+        """A killed, a stopped or a hanging worker doesn't hold it up."""
+        trap = haunt(sleep)
+        many = Games(2, processes=2, context="fork")
+        many.reset()
+        one = workers_now().pop()
+        if state == "hung":
+            trap.value = one
+            many.step_async([0] * 2)
+        else:
+            kill = state == "dead"
+            os.kill(one, signal.SIGKILL if kill else signal.SIGSTOP)
+        close_quickly(many)
+
+    def test_dropped_games_are_gone(self):
+        """In the middle of a step, even."""
+        many = Games(2, processes=2)
+        many.reset()
+        many.step_async([0] * 2)
+        pids = workers_now()
+        del many
         gc.collect()
-        folders = "/proc/self/fd", "/proc/self/task", "/dev/shm"
-        return [len(os.listdir(folder)) for folder in folders]
+        assert left_after(4, pids) == []
 
-    use()
-    before = held()
-    for _ in range(5):
+    def test_the_end_of_a_with_statement(self):
+        """It closes the games, by an error too."""
+        with pytest.raises(LookupError), Games(2, processes=1) as many:
+            raise LookupError
+        assert many.closed and not workers_now()
+
+    def test_opening_and_closing_leaves_nothing(self):
+        """No process, no thread, no file and no memory with a name."""
+
+        def use():
+            with Games(2, processes=2) as many, Worker(0) as worker:
+                many.reset()
+                many.step([0, 0])
+                ask(worker, "reset")
+
+        def held():
+            gc.collect()
+            folders = "/proc/self/fd", "/proc/self/task", "/dev/shm"
+            return [len(os.listdir(folder)) for folder in folders]
+
         use()
-    assert held() == before
-    assert not workers_now()
+        before = held()
+        for _ in range(5):
+            use()
+        assert held() == before
+        assert not workers_now()
 
 
 # ---------------------------------------------------------------------------
@@ -2509,186 +2512,6 @@ def strike(how):
     return pid
 
 
-@pytest.mark.parametrize("how", ["SIGKILL", "SIGTERM", "SIGSTOP"])
-def test_a_worker_dies_between_two_steps(how):
-    """Its games start over from their seeds, the others go on bit for bit."""
-    with four_games(SEAQUEST, timeout=1, noop_max=30) as (many, twin):
-        before = workers_now()
-        pid = strike(how)
-        assert_replaced(follow_games(many, twin))
-        assert left_after(4, [pid]) == []
-        assert len(workers_now()) == 2 and len(before & workers_now()) == 1
-        assert "restarted" not in follow_games(many, twin, 60)
-
-
-@pytest.mark.parametrize("how", ["SIGKILL", "SIGSTOP"])
-def test_a_worker_dies_between_step_async_and_step_wait(how):
-    """Before its answer, or right after it: all is told in one step."""
-    with four_games(timeout=1) as (many, twin):
-        many.step_async([0, 1, 2, 3])
-        strike(how)
-        result = many.step_wait()
-        gone = np.flatnonzero(result[4].get("restarted", []))
-        assert_same_step(result, twin.step([0, 1, 2, 3], gone))
-        infos = follow_games(many, twin)
-        assert_replaced(infos if len(gone) == 0 else result[4])
-        assert "restarted" not in follow_games(many, twin, 30)
-
-
-@pytest.mark.parametrize(
-    "deed",
-    [die(), lambda: os._exit(1), sleep],
-    ids=["SIGKILL", "exit", "hang"],
-)
-def test_a_worker_dies_in_the_middle_of_a_step(haunt, deed):
-    """What it may have written by then is not what the caller gets."""
-    trap = haunt(deed)
-    with four_games(timeout=1) as (many, twin):
-        trap.value = max(workers_now())
-        assert_replaced(follow_games(many, twin))
-        assert "restarted" not in follow_games(many, twin, 30)
-
-
-def test_a_worker_dies_at_any_moment():
-    """Also while it writes: `final_obs` is what the caller saw last."""
-    delays = np.random.default_rng(0).uniform(0, 3e-3, 5)
-    with four_games() as (many, twin):
-        for delay in delays:
-            many.step_async([1, 2, 3, 0])
-            time.sleep(delay)
-            strike("SIGKILL")
-            result = many.step_wait()
-            gone = np.flatnonzero(result[4].get("restarted", []))
-            assert_same_step(result, twin.step([1, 2, 3, 0], gone))
-            infos = follow_games(many, twin)
-            assert_replaced(infos if len(gone) == 0 else result[4])
-
-
-def test_all_workers_die_at_once():
-    """Then all games start over, and it is no more trouble than one."""
-    with four_games() as (many, twin):
-        for pid in workers_now():
-            os.kill(pid, signal.SIGKILL)
-        assert_replaced(follow_games(many, twin), games=4)
-        assert "restarted" not in follow_games(many, twin, 30)
-
-
-def test_all_hung_workers_share_one_timeout():
-    """Four that don't answer cost two seconds, and not eight."""
-    with four_games(processes=4, timeout=2) as (many, twin):
-        for pid in workers_now():
-            os.kill(pid, signal.SIGSTOP)
-        start = time.monotonic()
-        assert_replaced(follow_games(many, twin), games=4)
-        assert 2 <= time.monotonic() - start < 7
-        assert "restarted" not in follow_games(many, twin, 3)
-
-
-def test_replaced_games_start_from_the_last_seeds():
-    """Those of the construction or of the last reset that had some."""
-    with four_games(SEAQUEST, noop_max=30) as (many, twin):
-        begin(many, twin, [5, 1, 9, 70], [5, 1, 9, 70])
-        begin(many, twin)
-        follow_games(many, twin, 9)
-        for pid in workers_now():
-            os.kill(pid, signal.SIGKILL)
-        assert_replaced(follow_games(many, twin), games=4)
-        assert "restarted" not in follow_games(many, twin, 9)
-
-
-def test_a_worker_is_replaced_in_next_step_mode():
-    """Its last observation comes with the end, its first one step later."""
-    with four_games(next_step=True) as (many, twin):
-        for _ in range(2):
-            strike("SIGKILL")
-            assert_replaced(follow_games(many, twin))
-        assert "restarted" not in follow_games(many, twin, 60)
-
-
-def test_a_worker_dies_while_its_games_rest():
-    """In this mode, just before the first observation is shown."""
-    with four_games(next_step=True) as (many, twin):
-        while not any(one is not None for one in twin.waiting):
-            follow_games(many, twin)
-        for pid in workers_now():
-            os.kill(pid, signal.SIGKILL)
-        assert_replaced(follow_games(many, twin), games=4)
-        assert "restarted" not in follow_games(many, twin, 30)
-
-
-def test_a_worker_dies_before_or_in_a_reset(haunt):
-    """It is replaced, the result is as ever, and nothing is said."""
-    trap = haunt(die())
-    with four_games(fire_on_reset=True) as (many, twin):
-        strike("SIGKILL")
-        begin(many, twin)
-        follow_games(many, twin, 9)
-        trap.value = max(workers_now())  # FIRE is pressed in the reset
-        begin(many, twin, 3, [3, 4, 5, 6])
-        assert trap.value == 0
-        assert "restarted" not in follow_games(many, twin, 30)
-
-
-def test_the_screens_of_a_dead_worker_are_black():
-    """`render` replaces nobody; the next step does, and tells."""
-    with four_games() as (many, twin):
-        pid = strike("SIGKILL")
-        for _ in range(2):
-            screens = many.render()
-            black = [not screen.any() for screen in screens]
-            assert sum(black) == 2
-            for screen, one, dark in zip(screens, twin.games, black):
-                assert dark or np.array_equal(screen, one.render())
-            assert len(workers_now() - {pid}) == 1
-        infos = follow_games(many, twin)
-        assert infos["restarted"].tolist() == black
-        for screen, one in zip(many.render(), twin.games):
-            assert np.array_equal(screen, one.render())
-
-
-def test_an_error_in_a_worker(haunt):
-    """It is raised here, as it was there; the next call works."""
-    trap = haunt(crash)
-    with four_games() as (many, twin):
-        before = workers_now()
-        trap.value = min(before)
-        with pytest.raises(ZeroDivisionError, match="a bug") as error:
-            many.step([0] * 4)
-        assert "in crash" in text_of(error.value)
-        obs, *_ = many.step([0] * 4)
-        assert obs.shape == (4, 4, 84, 84)
-        begin(many, twin, 0, range(4))
-        assert "restarted" not in follow_games(many, twin, 30)
-        assert workers_now() == before
-
-
-def test_an_error_while_workers_start(monkeypatch):
-    """It is raised by the construction, which leaves no process behind."""
-    gym_make, parent = gym.make, os.getpid()
-
-    def make(*args, **kwargs):
-        if os.getpid() != parent:
-            raise MemoryError("no room for another game")
-        return gym_make(*args, **kwargs)
-
-    monkeypatch.setattr(game.gym, "make", make)
-    with pytest.raises(MemoryError, match="no room") as error:
-        Games(4, processes=2, context="fork").reset()
-    assert "in make" in text_of(error.value)
-    assert not workers_now()
-
-
-def test_an_error_in_this_process(haunt):
-    """Without processes it comes straight, and nothing is replaced."""
-    trap = haunt(crash)
-    with Games(2, processes=0) as many:
-        many.reset()
-        trap.value = os.getpid()
-        with pytest.raises(ZeroDivisionError):
-            many.step([0, 0])
-        begin(many, Twin(range(2)), 0, range(2))
-
-
 @pytest.fixture
 def deadly(monkeypatch):
     """Return a function that lets the next workers die as they start."""
@@ -2709,69 +2532,12 @@ def deadly(monkeypatch):
     return deadly
 
 
-def test_workers_that_die_as_they_start(deadly):
-    """Two in a row are replaced, and nothing is said."""
-    deadly(2)
-    with Games(2, processes=1, context="fork") as many:
-        twin = Twin(range(2))
-        begin(many, twin)
-        assert "restarted" not in follow_games(many, twin)
-
-
-def test_no_endless_loop(deadly):
-    """After three in a row it is an error with the exit code."""
-    left = deadly(100, code=42)
-    with pytest.raises(RuntimeError, match="42"):
-        Games(2, processes=1, context="fork").reset()
-    assert left.value == 97
-    assert not workers_now()
-
-
-def test_no_endless_loop_in_a_step_either(deadly):
-    """Then the games are closed."""
-    with four_games() as (many, _):
-        deadly(100, code=42)
-        strike("SIGKILL")
-        with pytest.raises(RuntimeError, match="42"):
-            many.step([0] * 4)
-        assert not workers_now()
-        with pytest.raises(gym.error.ClosedEnvironmentError):
-            many.step([0] * 4)
-
-
-def test_a_short_timeout_is_for_steps_alone(monkeypatch):
-    """Starts and resets get their time; a slow one replaces nobody."""
-    gym_make, parent = gym.make, os.getpid()
-
-    def make(*args, **kwargs):
-        if os.getpid() != parent:
-            time.sleep(0.3)
-        env = gym_make(*args, **kwargs)
-        return SlowReset(env) if os.getpid() != parent else env
-
-    monkeypatch.setattr(game.gym, "make", make)
-    with Games(2, processes=1, context="fork", timeout=0.2) as many:
-        before = workers_now()
-        twin = Twin(range(2))
-        begin(many, twin)
-        begin(many, twin, 5, [5, 6])
-        assert workers_now() == before
-
-
 class SlowReset(gym.Wrapper):
     """An environment that takes its time for a reset."""
 
     def reset(self, **kwargs):
         time.sleep(0.3)
         return self.env.reset(**kwargs)
-
-
-def test_ctrl_c_replaces_nobody():
-    """Workers don't hear it."""
-    with four_games() as (many, twin):
-        for pid in workers_now():
-            os.kill(pid, signal.SIGINT)
-        assert "restarted" not in follow_games(many, twin, 30)
 
 
 def interrupted(monkeypatch, owner, name, times):
@@ -2784,84 +2550,6 @@ def interrupted(monkeypatch, owner, name, times):
         return real(*args, **kwargs)
 
     monkeypatch.setattr(owner, name, call)
-
-
-def test_ctrl_c_between_asking_and_waiting(monkeypatch):
-    """Who owes an answer then is replaced by the next step."""
-    with four_games() as (many, twin):
-        interrupted(monkeypatch, Worker, "receive", 1)
-        with pytest.raises(KeyboardInterrupt):
-            many.step([0] * 4)
-        time.sleep(0.3)  # the answers are there by now, and of no use
-        assert_replaced(follow_games(many, twin), games=4)
-        assert "restarted" not in follow_games(many, twin, 30)
-
-
-@pytest.mark.parametrize("mode", [SAME_STEP, NEXT_STEP])
-def test_what_was_answered_before_ctrl_c_is_told_by_the_next_step(
-    monkeypatch, mode
-):
-    """Of the others, who are replaced, it is told as ever."""
-    spec, steps = atari(BREAKOUT, max_num_frames_per_episode=40), 10
-    options = {"on_life_loss": "ignore"}
-    one = Game(0, spec, **options)
-    one.reset()
-    assert [one.step(FIRE)[2] for _ in range(steps)] == [False] * 9 + [True]
-    with Games(
-        4, spec, seed=[0] * 4, processes=2, autoreset_mode=mode, **options
-    ) as many:
-        many.reset()
-        for _ in range(steps - 1):
-            before, *_ = many.step([FIRE] * 4)
-        pipe = multiprocessing.connection.Connection
-        interrupted(monkeypatch, pipe, "recv", 2)
-        with pytest.raises(KeyboardInterrupt):
-            many.step([FIRE] * 4)
-        many.render()
-        obs, _, terminated, truncated, infos = many.step([FIRE] * 4)
-        assert truncated.all() and not terminated.any()
-        told, restarted = infos["_final_info"], infos["restarted"]
-        assert_replaced(infos)
-        assert (told ^ restarted).all()
-        assert infos["final_info"]["length"][told].tolist() == [steps] * 2
-        final = obs if mode == NEXT_STEP else infos["final_obs"]
-        for i in range(4):
-            expected = one.final_obs if told[i] else before[i]
-            np.testing.assert_array_equal(final[i], expected)
-
-
-@pytest.mark.parametrize("owner, name, times", [
-    (game, "Worker", 1),  # before the new process is there
-    (Worker, "receive", 3),  # while it loads its games
-])
-def test_ctrl_c_while_a_worker_is_replaced(monkeypatch, owner, name, times):
-    """The next step replaces it again; the others have played one step."""
-    with four_games() as (many, twin):
-        strike("SIGKILL")
-        interrupted(monkeypatch, owner, name, times)
-        with pytest.raises(KeyboardInterrupt):
-            many.step([0] * 4)
-        twin.step([0] * 4, ())
-        obs, _, _, truncated, infos = many.step([1] * 4)
-        expected = twin.step([1] * 4, np.flatnonzero(infos["restarted"]))
-        assert_replaced(infos)
-        np.testing.assert_array_equal(obs, expected[0])
-        assert truncated.tolist() == infos["restarted"].tolist()
-        assert "restarted" not in follow_games(many, twin, 30)
-
-
-def test_workers_of_many_games_keep_their_pipes_apart():
-    """Those that replaced others, too."""
-    before = sockets()
-    with four_games(processes=4) as (many, twin):
-        strike("SIGKILL")
-        follow_games(many, twin)
-        ours = sockets() - before
-        assert len(workers_now()) == 4
-        # Each holds its own end, which this process has closed.
-        for pid in workers_now():
-            shared = {s for s in sockets(pid) if s.startswith("socket:")}
-            assert not ours & shared
 
 
 BUSY = """
@@ -2887,14 +2575,6 @@ if __name__ == "__main__":
     busy = False
 """
 
-
-def test_programs_with_busy_threads(program):
-    """OpenCV's own, and others, whichever way workers are started."""
-    for process in [program(BUSY, method) for method in START_METHODS]:
-        _, stderr = process.communicate(timeout=60)
-        assert process.returncode == 0, stderr
-
-
 UNGUARDED = """
 import sys
 import game
@@ -2903,13 +2583,323 @@ game.Games(2, processes=1, context=sys.argv[1])
 """
 
 
-def test_programs_without_a_guard(program):
-    """Under spawn and forkserver the error names what is missing."""
-    methods = "spawn", "forkserver"
-    for process in [program(UNGUARDED, method) for method in methods]:
-        _, stderr = process.communicate(timeout=60)
-        assert process.returncode == 1
-        assert '__name__ == "__main__"' in stderr.splitlines()[-1]
+class TestFaults:
+    """When a worker dies, hangs or is interrupted."""
+
+    @pytest.mark.parametrize("how", ["SIGKILL", "SIGTERM", "SIGSTOP"])
+    def test_a_worker_dies_between_two_steps(self, how):
+        """Its games start over from their seeds, the others just go on."""
+        with four_games(SEAQUEST, timeout=1, noop_max=30) as (many, twin):
+            before = workers_now()
+            pid = strike(how)
+            assert_replaced(follow_games(many, twin))
+            assert left_after(4, [pid]) == []
+            assert len(workers_now()) == 2 and len(before & workers_now()) == 1
+            assert "restarted" not in follow_games(many, twin, 60)
+
+    @pytest.mark.parametrize("how", ["SIGKILL", "SIGSTOP"])
+    def test_a_worker_dies_between_step_async_and_step_wait(self, how):
+        """Before its answer, or right after it: all is told in one step."""
+        with four_games(timeout=1) as (many, twin):
+            many.step_async([0, 1, 2, 3])
+            strike(how)
+            result = many.step_wait()
+            gone = np.flatnonzero(result[4].get("restarted", []))
+            assert_same_step(result, twin.step([0, 1, 2, 3], gone))
+            infos = follow_games(many, twin)
+            assert_replaced(infos if len(gone) == 0 else result[4])
+            assert "restarted" not in follow_games(many, twin, 30)
+
+    @pytest.mark.parametrize(
+        "deed",
+        [die(), lambda: os._exit(1), sleep],
+        ids=["SIGKILL", "exit", "hang"],
+    )
+    def test_a_worker_dies_in_the_middle_of_a_step(self, haunt, deed):
+        """What it may have written by then is not what the caller gets."""
+        trap = haunt(deed)
+        with four_games(timeout=1) as (many, twin):
+            trap.value = max(workers_now())
+            assert_replaced(follow_games(many, twin))
+            assert "restarted" not in follow_games(many, twin, 30)
+
+    def test_a_worker_dies_at_any_moment(self):
+        """Also while it writes: `final_obs` is what the caller saw last."""
+        delays = np.random.default_rng(0).uniform(0, 3e-3, 5)
+        with four_games() as (many, twin):
+            for delay in delays:
+                many.step_async([1, 2, 3, 0])
+                time.sleep(delay)
+                strike("SIGKILL")
+                result = many.step_wait()
+                gone = np.flatnonzero(result[4].get("restarted", []))
+                assert_same_step(result, twin.step([1, 2, 3, 0], gone))
+                infos = follow_games(many, twin)
+                assert_replaced(infos if len(gone) == 0 else result[4])
+
+    def test_all_workers_die_at_once(self):
+        """Then all games start over, and it is no more trouble than one."""
+        with four_games() as (many, twin):
+            for pid in workers_now():
+                os.kill(pid, signal.SIGKILL)
+            assert_replaced(follow_games(many, twin), games=4)
+            assert "restarted" not in follow_games(many, twin, 30)
+
+    def test_all_hung_workers_share_one_timeout(self):
+        """Four that don't answer cost two seconds, and not eight."""
+        with four_games(processes=4, timeout=2) as (many, twin):
+            for pid in workers_now():
+                os.kill(pid, signal.SIGSTOP)
+            start = time.monotonic()
+            assert_replaced(follow_games(many, twin), games=4)
+            assert 2 <= time.monotonic() - start < 7
+            assert "restarted" not in follow_games(many, twin, 3)
+
+    def test_replaced_games_start_from_the_last_seeds(self):
+        """Those of the construction or of the last reset that had some."""
+        with four_games(SEAQUEST, noop_max=30) as (many, twin):
+            begin(many, twin, [5, 1, 9, 70], [5, 1, 9, 70])
+            begin(many, twin)
+            follow_games(many, twin, 9)
+            for pid in workers_now():
+                os.kill(pid, signal.SIGKILL)
+            assert_replaced(follow_games(many, twin), games=4)
+            assert "restarted" not in follow_games(many, twin, 9)
+
+    def test_a_worker_is_replaced_in_next_step_mode(self):
+        """Its last observation comes with the end, its first a step later."""
+        with four_games(next_step=True) as (many, twin):
+            for _ in range(2):
+                strike("SIGKILL")
+                assert_replaced(follow_games(many, twin))
+            assert "restarted" not in follow_games(many, twin, 60)
+
+    def test_a_worker_dies_while_its_games_rest(self):
+        """In this mode, just before the first observation is shown."""
+        with four_games(next_step=True) as (many, twin):
+            while not any(one is not None for one in twin.waiting):
+                follow_games(many, twin)
+            for pid in workers_now():
+                os.kill(pid, signal.SIGKILL)
+            assert_replaced(follow_games(many, twin), games=4)
+            assert "restarted" not in follow_games(many, twin, 30)
+
+    def test_a_worker_dies_before_or_in_a_reset(self, haunt):
+        """It is replaced, the result is as ever, and nothing is said."""
+        trap = haunt(die())
+        with four_games(fire_on_reset=True) as (many, twin):
+            strike("SIGKILL")
+            begin(many, twin)
+            follow_games(many, twin, 9)
+            trap.value = max(workers_now())  # FIRE is pressed in the reset
+            begin(many, twin, 3, [3, 4, 5, 6])
+            assert trap.value == 0
+            assert "restarted" not in follow_games(many, twin, 30)
+
+    def test_the_screens_of_a_dead_worker_are_black(self):
+        """`render` replaces nobody; the next step does, and tells."""
+        with four_games() as (many, twin):
+            pid = strike("SIGKILL")
+            for _ in range(2):
+                screens = many.render()
+                black = [not screen.any() for screen in screens]
+                assert sum(black) == 2
+                for screen, one, dark in zip(
+                    screens, twin.games, black, strict=True
+                ):
+                    assert dark or np.array_equal(screen, one.render())
+                assert len(workers_now() - {pid}) == 1
+            infos = follow_games(many, twin)
+            assert infos["restarted"].tolist() == black
+            for screen, one in zip(many.render(), twin.games, strict=True):
+                assert np.array_equal(screen, one.render())
+
+    def test_an_error_in_a_worker(self, haunt):
+        """It is raised here, as it was there; the next call works."""
+        trap = haunt(crash)
+        with four_games() as (many, twin):
+            before = workers_now()
+            trap.value = min(before)
+            with pytest.raises(ZeroDivisionError, match="a bug") as error:
+                many.step([0] * 4)
+            assert "in crash" in text_of(error.value)
+            obs, *_ = many.step([0] * 4)
+            assert obs.shape == (4, 4, 84, 84)
+            begin(many, twin, 0, range(4))
+            assert "restarted" not in follow_games(many, twin, 30)
+            assert workers_now() == before
+
+    def test_an_error_while_workers_start(self, monkeypatch):
+        """It is raised by the construction, which leaves no process behind."""
+        gym_make, parent = gym.make, os.getpid()
+
+        def make(*args, **kwargs):
+            if os.getpid() != parent:
+                raise MemoryError("no room for another game")
+            return gym_make(*args, **kwargs)
+
+        monkeypatch.setattr(game.gym, "make", make)
+        with pytest.raises(MemoryError, match="no room") as error:
+            Games(4, processes=2, context="fork").reset()
+        assert "in make" in text_of(error.value)
+        assert not workers_now()
+
+    def test_an_error_in_this_process(self, haunt):
+        """Without processes it comes straight, and nothing is replaced."""
+        trap = haunt(crash)
+        with Games(2, processes=0) as many:
+            many.reset()
+            trap.value = os.getpid()
+            with pytest.raises(ZeroDivisionError):
+                many.step([0, 0])
+            begin(many, Twin(range(2)), 0, range(2))
+
+    def test_workers_that_die_as_they_start(self, deadly):
+        """Two in a row are replaced, and nothing is said."""
+        deadly(2)
+        with Games(2, processes=1, context="fork") as many:
+            twin = Twin(range(2))
+            begin(many, twin)
+            assert "restarted" not in follow_games(many, twin)
+
+    def test_no_endless_loop(self, deadly):
+        """After three in a row it is an error with the exit code."""
+        left = deadly(100, code=42)
+        with pytest.raises(RuntimeError, match="42"):
+            Games(2, processes=1, context="fork").reset()
+        assert left.value == 97
+        assert not workers_now()
+
+    def test_no_endless_loop_in_a_step_either(self, deadly):
+        """Then the games are closed."""
+        with four_games() as (many, _):
+            deadly(100, code=42)
+            strike("SIGKILL")
+            with pytest.raises(RuntimeError, match="42"):
+                many.step([0] * 4)
+            assert not workers_now()
+            with pytest.raises(gym.error.ClosedEnvironmentError):
+                many.step([0] * 4)
+
+    def test_a_short_timeout_is_for_steps_alone(self, monkeypatch):
+        """Starts and resets get their time; a slow one replaces nobody."""
+        gym_make, parent = gym.make, os.getpid()
+
+        def make(*args, **kwargs):
+            if os.getpid() != parent:
+                time.sleep(0.3)
+            env = gym_make(*args, **kwargs)
+            return SlowReset(env) if os.getpid() != parent else env
+
+        monkeypatch.setattr(game.gym, "make", make)
+        with Games(2, processes=1, context="fork", timeout=0.2) as many:
+            before = workers_now()
+            twin = Twin(range(2))
+            begin(many, twin)
+            begin(many, twin, 5, [5, 6])
+            assert workers_now() == before
+
+    def test_ctrl_c_replaces_nobody(self):
+        """Workers don't hear it."""
+        with four_games() as (many, twin):
+            for pid in workers_now():
+                os.kill(pid, signal.SIGINT)
+            assert "restarted" not in follow_games(many, twin, 30)
+
+    def test_ctrl_c_between_asking_and_waiting(self, monkeypatch):
+        """Who owes an answer then is replaced by the next step."""
+        with four_games() as (many, twin):
+            interrupted(monkeypatch, Worker, "receive", 1)
+            with pytest.raises(KeyboardInterrupt):
+                many.step([0] * 4)
+            time.sleep(0.3)  # the answers are there by now, and of no use
+            assert_replaced(follow_games(many, twin), games=4)
+            assert "restarted" not in follow_games(many, twin, 30)
+
+    @pytest.mark.parametrize("mode", [SAME_STEP, NEXT_STEP])
+    def test_what_was_answered_before_ctrl_c_is_told_by_the_next_step(
+        self, monkeypatch, mode
+    ):
+        """Of the others, who are replaced, it is told as ever."""
+        spec, steps = atari(BREAKOUT, max_num_frames_per_episode=40), 10
+        options = {"on_life_loss": "ignore"}
+        one = Game(0, spec, **options)
+        one.reset()
+        assert [one.step(FIRE)[2] for _ in range(steps)] == [False] * 9 + [
+            True
+        ]
+        with Games(
+            4, spec, seed=[0] * 4, processes=2, autoreset_mode=mode, **options
+        ) as many:
+            many.reset()
+            for _ in range(steps - 1):
+                before, *_ = many.step([FIRE] * 4)
+            pipe = multiprocessing.connection.Connection
+            interrupted(monkeypatch, pipe, "recv", 2)
+            with pytest.raises(KeyboardInterrupt):
+                many.step([FIRE] * 4)
+            many.render()
+            obs, _, terminated, truncated, infos = many.step([FIRE] * 4)
+            assert truncated.all() and not terminated.any()
+            told, restarted = infos["_final_info"], infos["restarted"]
+            assert_replaced(infos)
+            assert (told ^ restarted).all()
+            assert infos["final_info"]["length"][told].tolist() == [steps] * 2
+            final = obs if mode == NEXT_STEP else infos["final_obs"]
+            for i in range(4):
+                expected = one.final_obs if told[i] else before[i]
+                np.testing.assert_array_equal(final[i], expected)
+
+    @pytest.mark.parametrize(
+        "owner, name, times",
+        [
+            (game, "Worker", 1),  # before the new process is there
+            (Worker, "receive", 3),  # while it loads its games
+        ],
+    )
+    def test_ctrl_c_while_a_worker_is_replaced(
+        self, monkeypatch, owner, name, times
+    ):
+        """The next step replaces it again; the others have played one step."""
+        with four_games() as (many, twin):
+            strike("SIGKILL")
+            interrupted(monkeypatch, owner, name, times)
+            with pytest.raises(KeyboardInterrupt):
+                many.step([0] * 4)
+            twin.step([0] * 4, ())
+            obs, _, _, truncated, infos = many.step([1] * 4)
+            expected = twin.step([1] * 4, np.flatnonzero(infos["restarted"]))
+            assert_replaced(infos)
+            np.testing.assert_array_equal(obs, expected[0])
+            assert truncated.tolist() == infos["restarted"].tolist()
+            assert "restarted" not in follow_games(many, twin, 30)
+
+    def test_workers_of_many_games_keep_their_pipes_apart(self):
+        """Those that replaced others, too."""
+        before = sockets()
+        with four_games(processes=4) as (many, twin):
+            strike("SIGKILL")
+            follow_games(many, twin)
+            ours = sockets() - before
+            assert len(workers_now()) == 4
+            # Each holds its own end, which this process has closed.
+            for pid in workers_now():
+                shared = {s for s in sockets(pid) if s.startswith("socket:")}
+                assert not ours & shared
+
+    def test_programs_with_busy_threads(self, program):
+        """OpenCV's own, and others, whichever way workers are started."""
+        for process in [program(BUSY, method) for method in START_METHODS]:
+            _, stderr = process.communicate(timeout=60)
+            assert process.returncode == 0, stderr
+
+    def test_programs_without_a_guard(self, program):
+        """Under spawn and forkserver the error names what is missing."""
+        methods = "spawn", "forkserver"
+        for process in [program(UNGUARDED, method) for method in methods]:
+            _, stderr = process.communicate(timeout=60)
+            assert process.returncode == 1
+            assert '__name__ == "__main__"' in stderr.splitlines()[-1]
 
 
 # ---------------------------------------------------------------------------
@@ -2925,9 +2915,7 @@ def start_main(program, *args):
 def assert_summary(lines):
     """Check the three lines that a program ends with; return the steps."""
     number = r"[\d,]+(\.\d+)?"
-    steps = re.fullmatch(
-        rf"({number}) steps.* {number} episodes.*", lines[0]
-    )
+    steps = re.fullmatch(rf"({number}) steps.* {number} episodes.*", lines[0])
     assert steps, lines
     scores = r"score: (mean [\d.-]+, best -?\d+|no game has ended)"
     assert re.fullmatch(scores, lines[1]), lines
@@ -2943,100 +2931,111 @@ def without_banner(stderr):
     return [i for i in lines if not i.startswith(("A.L.E", "[Powered"))]
 
 
-def test_the_program(program, tmp_path):
-    """A picture and a summary, and nothing else anywhere."""
-    process = start_main(program, "--steps", "400", "--games", "2")
-    stdout, stderr = process.communicate(timeout=60)
-    assert process.returncode == 0, stderr
-    files = {path.name for path in tmp_path.iterdir()}
-    assert files - {"__pycache__"} == {"game.py", "game.png"}
-    lines = stdout.strip().splitlines()[-3:]
-    assert assert_summary(lines) == 800
-    assert without_banner(stderr) == []
-    assert "warn" not in stdout.lower()
-    picture = cv2.imread(str(tmp_path / "game.png"))
-    assert picture.shape[0] >= 2 * 84 and picture.shape[1] >= 4 * 84
-    assert picture.max() > 100
+class TestMain:
+    """The module as a program."""
 
+    def test_the_program(self, program, tmp_path):
+        """A picture and a summary, and nothing else anywhere."""
+        process = start_main(program, "--steps", "400", "--games", "2")
+        stdout, stderr = process.communicate(timeout=60)
+        assert process.returncode == 0, stderr
+        files = {path.name for path in tmp_path.iterdir()}
+        assert files - {"__pycache__"} == {"game.py", "game.png"}
+        lines = stdout.strip().splitlines()[-3:]
+        assert assert_summary(lines) == 800
+        assert without_banner(stderr) == []
+        assert "warn" not in stdout.lower()
+        picture = cv2.imread(str(tmp_path / "game.png"))
+        assert picture.shape[0] >= 2 * 84 and picture.shape[1] >= 4 * 84
+        assert picture.max() > 100
 
-def test_a_short_program(program, tmp_path):
-    """Too short for a single game to end, on another game."""
-    args = "PongNoFrameskip-v4", "--steps", "50", "--games", "2", "--seed", "9"
-    process = start_main(program, *args)
-    stdout, stderr = process.communicate(timeout=60)
-    assert process.returncode == 0, stderr
-    assert assert_summary(stdout.strip().splitlines()[-3:]) == 100
-    assert (tmp_path / "game.png").exists()
-
-
-@pytest.mark.parametrize(
-    "args, message",
-    [
-        (["Breakot-v4"], "Did you mean: `Breakout`?"),
-        (["NoSuchGame"], "NoSuchGame"),
-        (["CartPole-v1"], "Atari"),
-        (["--games", "0"], "0"),
-        (["--seed", "-1"], "-1"),
-        (["--games", "many"], "many"),
-    ],
-    ids=repr,
-)
-def test_the_program_with_wrong_arguments(program, tmp_path, args, message):
-    """One clear line and exit code 2, and no file."""
-    process = start_main(program, *args)
-    stdout, stderr = process.communicate(timeout=60)
-    assert process.returncode == 2
-    lines = without_banner(stderr)
-    assert message in lines[-1]
-    assert "Traceback" not in stderr and stdout == ""
-    if args != ["--games", "many"]:  # argparse's own comes with the usage
-        assert len(lines) == 1
-    assert not (tmp_path / "game.png").exists()
-
-
-def test_ctrl_c_stops_the_program(program):
-    """With the summary so far, and no traceback of anyone."""
-    process = start_main(program, "--steps", "10000000", "--games", "4")
-    children = f"/proc/{process.pid}/task/{process.pid}/children"
-    pids, busy = [], 0
-    while busy < 1.5 * os.sysconf("SC_CLK_TCK"):  # then it plays
-        assert process.poll() is None
-        time.sleep(0.1)
-        pids = [int(p) for p in pathlib.Path(children).read_text().split()]
-        stats = [pathlib.Path(f"/proc/{pid}/stat").read_text() for pid in pids]
-        busy = min((int(stat.split()[13]) for stat in stats), default=0)
-    os.killpg(process.pid, signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=20)
-    assert process.returncode == 0, stderr
-    assert "Traceback" not in stderr + stdout
-    assert assert_summary(stdout.strip().splitlines()[-3:]) > 0
-    assert left_after(4, pids) == []
-
-
-def test_the_snippets_of_the_readme(tmp_path):
-    """Each of them runs as it stands there.
-
-    Those for Ray and SB3 do so in examples/test_learners.py, which has these.
-    """
-    text = (MODULE.parent / "README.md").read_text()
-    snippets = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
-    others = re.compile(r"^(import ray|from stable_baselines3)", re.M)
-    snippets = [one for one in snippets if not others.search(one)]
-    assert len(snippets) == 4
-
-    def run(i):
-        folder = tmp_path / str(i)
-        folder.mkdir()
-        (folder / "snippet.py").write_text(snippets[i])
-        return subprocess.run(
-            [sys.executable, "snippet.py"],
-            cwd=folder,
-            env=dict(os.environ, PYTHONPATH=str(MODULE.parent)),
-            capture_output=True,
-            text=True,
-            timeout=120,
+    def test_a_short_program(self, program, tmp_path):
+        """Too short for a single game to end, on another game."""
+        args = (
+            "PongNoFrameskip-v4",
+            "--steps",
+            "50",
+            "--games",
+            "2",
+            "--seed",
+            "9",
         )
+        process = start_main(program, *args)
+        stdout, stderr = process.communicate(timeout=60)
+        assert process.returncode == 0, stderr
+        assert assert_summary(stdout.strip().splitlines()[-3:]) == 100
+        assert (tmp_path / "game.png").exists()
 
-    with ThreadPoolExecutor(2) as pool:
-        for result in pool.map(run, range(len(snippets))):
-            assert result.returncode == 0, result.stderr
+    @pytest.mark.parametrize(
+        "args, message",
+        [
+            (["Breakot-v4"], "Did you mean: `Breakout`?"),
+            (["NoSuchGame"], "NoSuchGame"),
+            (["CartPole-v1"], "Atari"),
+            (["--games", "0"], "0"),
+            (["--seed", "-1"], "-1"),
+            (["--games", "many"], "many"),
+        ],
+        ids=repr,
+    )
+    def test_the_program_with_wrong_arguments(
+        self, program, tmp_path, args, message
+    ):
+        """One clear line and exit code 2, and no file."""
+        process = start_main(program, *args)
+        stdout, stderr = process.communicate(timeout=60)
+        assert process.returncode == 2
+        lines = without_banner(stderr)
+        assert message in lines[-1]
+        assert "Traceback" not in stderr and stdout == ""
+        if args != ["--games", "many"]:  # argparse's own comes with the usage
+            assert len(lines) == 1
+        assert not (tmp_path / "game.png").exists()
+
+    def test_ctrl_c_stops_the_program(self, program):
+        """With the summary so far, and no traceback of anyone."""
+        process = start_main(program, "--steps", "10000000", "--games", "4")
+        children = f"/proc/{process.pid}/task/{process.pid}/children"
+        pids, busy = [], 0
+        while busy < 1.5 * os.sysconf("SC_CLK_TCK"):  # then it plays
+            assert process.poll() is None
+            time.sleep(0.1)
+            pids = [int(p) for p in pathlib.Path(children).read_text().split()]
+            stats = [
+                pathlib.Path(f"/proc/{pid}/stat").read_text() for pid in pids
+            ]
+            busy = min((int(stat.split()[13]) for stat in stats), default=0)
+        os.killpg(process.pid, signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=20)
+        assert process.returncode == 0, stderr
+        assert "Traceback" not in stderr + stdout
+        assert assert_summary(stdout.strip().splitlines()[-3:]) > 0
+        assert left_after(4, pids) == []
+
+    def test_the_snippets_of_the_readme(self, tmp_path):
+        """Each of them runs as it stands there.
+
+        Those for Ray and SB3 do so in examples/test_learners.py, which has these.
+        """
+        text = (MODULE.parent / "README.md").read_text()
+        snippets = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
+        others = re.compile(r"^(import ray|from stable_baselines3)", re.M)
+        snippets = [one for one in snippets if not others.search(one)]
+        assert len(snippets) == 4
+
+        def run(i):
+            folder = tmp_path / str(i)
+            folder.mkdir()
+            (folder / "snippet.py").write_text(snippets[i])
+            return subprocess.run(
+                [sys.executable, "snippet.py"],
+                cwd=folder,
+                env=dict(os.environ, PYTHONPATH=str(MODULE.parent)),
+                capture_output=True,
+                text=True,
+                timeout=120,
+            )
+
+        with ThreadPoolExecutor(2) as pool:
+            for result in pool.map(run, range(len(snippets))):
+                assert result.returncode == 0, result.stderr
