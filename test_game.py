@@ -15,6 +15,7 @@ import contextlib
 import copy
 import functools
 import gc
+import hashlib
 import inspect
 import itertools
 import math
@@ -43,7 +44,11 @@ import game
 from game import BREAKOUT, Game, Games, Worker
 
 MODULE = pathlib.Path(game.__file__).resolve()
-START_METHODS = ["fork", "spawn", "forkserver"]
+START_METHODS = [
+    method
+    for method in ("fork", "spawn", "forkserver")
+    if method in multiprocessing.get_all_start_methods()
+]
 MODES = ["restart", "continue", "ignore"]
 NO_SNAPSHOT = Game.NO_SNAPSHOT
 SAME_STEP, NEXT_STEP = AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP
@@ -51,6 +56,24 @@ SAME_STEP, NEXT_STEP = AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP
 SEAQUEST = "SeaquestNoFrameskip-v4"
 NOOP, FIRE, RIGHT = 0, 1, 2  # actions of Breakout and of the fake emulator
 REFUSED = ValueError, TypeError  # how bad input is answered
+
+# What a test needs of the system. Where that is missing it is skipped, and the
+# others run; on Linux none is skipped.
+needs_fork = pytest.mark.skipif(
+    "fork" not in START_METHODS, reason="needs fork"
+)
+needs_signals = pytest.mark.skipif(
+    not hasattr(signal, "SIGKILL"), reason="needs the signals of POSIX"
+)
+needs_proc = pytest.mark.skipif(
+    not pathlib.Path("/proc/self/stat").exists(), reason="needs /proc"
+)
+needs_batch_jobs = pytest.mark.skipif(
+    not hasattr(os, "SCHED_BATCH"), reason="needs the scheduler of Linux"
+)
+needs_dev_full = pytest.mark.skipif(
+    not pathlib.Path("/dev/full").exists(), reason="needs /dev/full"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -1224,8 +1247,9 @@ class TestInput:
     def test_reset_comes_first(self):
         """It returns the observation to start from, so `step` waits for it."""
         one = Game(0)
-        with pytest.raises(gym.error.ResetNeeded):
-            one.step(NOOP)
+        for step in (one.step, one.play):
+            with pytest.raises(gym.error.ResetNeeded):
+                step(NOOP)
         assert same(trajectory(one, ACTIONS), trajectory(Game(0), ACTIONS))
 
     @pytest.mark.parametrize("kind", [np.int64, np.uint8, np.int32, np.array])
@@ -1320,6 +1344,9 @@ def trajectory_of_worker(worker, actions, seed=None):
     results = [(ask(worker, "reset", seed), 0.0, False, None)]
     results += [ask(worker, "step", action) for action in actions]
     return Trajectory(*zip(*results, strict=True))
+
+
+COPIES = [copy.copy, copy.deepcopy, pickle.dumps]
 
 
 def text_of(error):
@@ -1430,6 +1457,7 @@ class TestWorker:
                     expected, trajectory_of_worker(worker, actions, seed)
                 )
 
+    @needs_fork
     def test_a_context_may_be_given_itself(self):
         """Where others take one of `multiprocessing`, so does a worker."""
         context = multiprocessing.get_context("fork")
@@ -1439,6 +1467,7 @@ class TestWorker:
         with pytest.raises(ValueError):
             Worker(0, context="telepathy")
 
+    @needs_proc
     def test_a_rollout_over_several_workers(self):
         """As in labml's tutorial: send to all, then receive from all."""
         workers = [Worker(47 + i) for i in range(2)]
@@ -1461,6 +1490,8 @@ class TestWorker:
         for worker in workers:
             worker.close()
 
+    @needs_fork
+    @needs_signals
     def test_the_loop_may_be_started_by_hand(self):
         """As labml's own `Worker` does: a pipe, a process, no class."""
         context = multiprocessing.get_context("fork")
@@ -1489,6 +1520,7 @@ class TestWorker:
             assert "worker_process" in text_of(error.value)
             assert same(before, trajectory_of_worker(worker, actions))
 
+    @needs_fork
     def test_any_error_is(self, haunt):
         """Also one from the depths of the emulator."""
         trap = haunt(crash)
@@ -1528,15 +1560,17 @@ class TestWorker:
     )
     def test_a_game_that_cannot_be_made(self, kwargs, expected):
         """Its error comes with the first answer, or at once."""
-        with pytest.raises(expected):
-            with Worker(**{"seed": 0, **kwargs}) as worker:
-                ask(worker, "reset")
+        options = {"seed": 0, **kwargs}
+        with pytest.raises(expected), Worker(**options) as worker:
+            ask(worker, "reset")
 
     # A fork inherits pytest's long report of what caused a SIGSEGV.
     @pytest.mark.parametrize(
         "how, context",
         [("SIGKILL", "fork"), ("SIGTERM", "fork"), ("SIGSEGV", "spawn")],
     )
+    @needs_fork
+    @needs_signals
     def test_a_dead_worker(self, how, context):
         """To send to it is no error; what is received says how it ended."""
         number = getattr(signal, how)
@@ -1549,6 +1583,7 @@ class TestWorker:
                 with pytest.raises(EOFError, match=f"{how}|-{int(number)}"):
                     worker.child.recv()
 
+    @needs_fork
     def test_a_worker_that_exits(self, haunt):
         """The exit code is told, as it may explain what happened."""
         trap = haunt(lambda: os._exit(42))
@@ -1572,6 +1607,7 @@ class TestWorker:
             assert child.recv().shape == (4, 84, 84)
             child.close()
 
+    @needs_proc
     def test_a_closed_worker_is_gone(self):
         """Closing again is no error, nor after it was told to close."""
         worker = Worker(0)
@@ -1591,6 +1627,9 @@ class TestWorker:
     @pytest.mark.parametrize(
         "state", ["new", "busy", "stopped", "dead", "hung"]
     )
+    @needs_fork
+    @needs_signals
+    @needs_proc
     def test_close_in_every_state(self, haunt, state):
         """Never longer than a few seconds, and the process is gone."""
         trap = haunt(sleep)
@@ -1611,6 +1650,7 @@ class TestWorker:
         assert time.monotonic() - start < 8
         assert left_after(4, [pid]) == []
 
+    @needs_proc
     def test_a_dropped_worker_is_gone(self):
         """Whoever forgets to close it leaves nothing behind."""
         worker = Worker(0)
@@ -1620,15 +1660,59 @@ class TestWorker:
         gc.collect()
         assert left_after(4, [pid]) == []
 
-    def test_a_worker_is_deaf_to_ctrl_c(self):
+    @each_start_method
+    @needs_signals
+    def test_a_worker_is_deaf_to_ctrl_c(self, context):
         """The signal goes to all processes, and the parent decides."""
-        with Worker(0) as worker:
+        with Worker(0, context=context) as worker:
             ask(worker, "reset")
             os.kill(worker.process.pid, signal.SIGINT)
             assert ask(worker, "step", NOOP)[2] is False
             assert worker.process.daemon
 
+    @pytest.mark.parametrize("copied", COPIES)
+    def test_a_worker_cannot_be_copied(self, copied):
+        """Two owners would close each other's pipes."""
+        actions = ACTIONS[:30]
+        with Worker(0) as worker:
+            before = trajectory_of_worker(worker, actions)
+            with pytest.raises(TypeError, match="Worker can't be copied"):
+                copied(worker)
+            gc.collect()
+            assert same(before, trajectory_of_worker(worker, actions))
+
+    @needs_batch_jobs
     @each_start_method
+    def test_a_worker_is_a_batch_job(self, context):
+        """Whoever waits for it goes first; this process stays as it is."""
+        before = os.sched_getscheduler(0)
+        with Worker(0, context=context) as worker:
+            ask(worker, "reset")
+            assert os.sched_getscheduler(worker.process.pid) == os.SCHED_BATCH
+            assert os.sched_getscheduler(0) == before != os.SCHED_BATCH
+
+    @needs_fork
+    @needs_batch_jobs
+    @pytest.mark.parametrize("why", ["refused", "missing"])
+    def test_a_worker_that_may_not_be_a_batch_job(self, monkeypatch, why):
+        """It plays all the same."""
+
+        def refuse(*_):
+            raise PermissionError
+
+        monkeypatch.setattr(os, "sched_setscheduler", refuse)
+        if why == "missing":
+            monkeypatch.delattr(os, "sched_setscheduler")
+            monkeypatch.delattr(os, "SCHED_BATCH")
+        one = Game(0)
+        with Worker(0, context="fork") as worker:
+            theirs = trajectory_of_worker(worker, ACTIONS[:30])
+            assert same(trajectory(one, ACTIONS[:30]), theirs)
+            ordinary = os.sched_getscheduler(0)
+            assert os.sched_getscheduler(worker.process.pid) == ordinary
+
+    @each_start_method
+    @needs_proc
     def test_siblings_do_not_keep_each_others_pipes(self, context):
         """Else none of them would notice that the parent has let go."""
         before = sockets()
@@ -1649,6 +1733,27 @@ class TestWorker:
 # ---------------------------------------------------------------------------
 
 
+def environment(*folders):
+    """Return this process's, with more folders to import from."""
+    paths = [str(folder) for folder in folders]
+    if os.environ.get("PYTHONPATH"):
+        paths.append(os.environ["PYTHONPATH"])
+    return dict(os.environ, PYTHONPATH=os.pathsep.join(paths))
+
+
+def session_of(process):
+    """Return what still runs of all that a program has started."""
+    pids = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            state, _, _, session, *_ = (
+                path.read_text().rpartition(")")[2].split()
+            )
+            if session == str(process.pid) and state not in "ZX":
+                pids.append(int(path.parent.name))
+    return pids
+
+
 @pytest.fixture
 def program(tmp_path):
     """Return a function that starts a program beside `game.py`."""
@@ -1660,26 +1765,29 @@ def program(tmp_path):
     def start(text, *args, name=None, **kwargs):
         path = tmp_path / (name or f"program{len(started)}.py")
         path.write_text(text)
-        kwargs = (
-            dict(
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                cwd=tmp_path,
-                env=dict(os.environ, PYTHONPATH=str(MODULE.parent)),
-                start_new_session=True,
-            )
-            | kwargs
+        options = dict(
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+            env=environment(MODULE.parent),
+            start_new_session=True,
         )
-        process = subprocess.Popen([sys.executable, path, *args], **kwargs)
+        options.update(kwargs)
+        process = subprocess.Popen([sys.executable, path, *args], **options)
         started.append(process)
         return process
 
     yield start
     for process in started:
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+            if hasattr(os, "killpg"):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.kill()
+        process.wait()
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
 
 
 def numbers_from(process):
@@ -1765,9 +1873,94 @@ if __name__ == "__main__":
 """
 
 
+# This one starts a process of its own after ours.
+UNBLOCKED = """
+import multiprocessing, subprocess, sys, time
+import game
+
+def wait(pipe):
+    pipe.send("ready")
+    time.sleep(1000)
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context(sys.argv[1])
+    with game.Worker(0, context=context) as worker:
+        many = game.Games(2, processes=1, context=context)
+        worker.child.send(("reset", None))
+        worker.child.recv()
+        ours, theirs = context.Pipe()
+        other = context.Process(target=wait, args=[theirs], daemon=True)
+        other.start()
+        ours.recv()
+        third = subprocess.Popen([sys.executable, "-c", "input()"])
+        print(other.pid, third.pid, flush=True)
+        time.sleep(1000)
+"""
+
+# What the processes of this one do depends on the arguments: end when they
+# import the program, or in a step.
+ENDING_BY_ITSELF = """
+import os, sys
+import game
+
+context, when, code = sys.argv[1], sys.argv[2], int(sys.argv[3])
+
+def end(*_):
+    os._exit(code)
+
+if __name__ == "__mp_main__":
+    if when == "import":
+        end()
+    game.Game.step = end
+
+if __name__ == "__main__":
+    try:
+        with game.Worker(0, context=context) as worker:
+            worker.child.send(("reset", None))
+            worker.child.recv()
+            worker.child.send(("step", 0))
+            worker.child.recv()
+    except EOFError as error:
+        print(error)
+    if when == "import":
+        try:
+            game.Games(2, processes=1, context=context)
+        except RuntimeError as error:
+            print(error)
+"""
+
+# A program that reaches Python by the standard input.
+ENDING_IN_A_LINE = """
+import game
+try:
+    with game.Games(2, processes=1, context=CONTEXT) as many:
+        print(many.reset()[0].shape)
+except RuntimeError as error:
+    print(error)
+"""
+
+# A notebook: a program without a file, into which the module was pasted.
+PASTED = """
+import hashlib, pathlib, sys
+source, context, processes = sys.argv[1:]
+sys.argv[1:] = ["-f", "kernel.json"]
+exec(compile(pathlib.Path(source).read_text(), "pasted", "exec"))
+try:
+    with Games(2, processes=int(processes), context=context) as many:
+        digest = hashlib.sha1(many.reset()[0])
+        for _ in range(30):
+            digest.update(many.step([1, 2])[0])
+        print(digest.hexdigest())
+except RuntimeError as error:
+    print(error)
+"""
+
+
 class TestPrograms:
     """Programs that end, one way or another."""
 
+    @needs_signals
+    @needs_proc
     def test_workers_leave_with_a_parent_that_is_killed(self, program):
         """By `SIGKILL`, idle or in the middle of a step, however started.
 
@@ -1790,6 +1983,7 @@ class TestPrograms:
     @pytest.mark.parametrize(
         "how, code", [("error", 1), ("exit", 3), ("end", 0)]
     )
+    @needs_proc
     def test_programs_end_without_closing(self, program, how, code):
         """By an error or by their end: nothing is left, nothing is added."""
         process = program(ENDING, how)
@@ -1798,6 +1992,95 @@ class TestPrograms:
         assert left_after(4, [int(pid) for pid in stdout.split()]) == []
         assert stderr.count("Traceback") == (how == "error")
 
+    @needs_signals
+    @needs_proc
+    @each_start_method
+    def test_no_signal_is_blocked(self, program, context):
+        """Neither in the workers nor in what is started after them."""
+        process = program(UNBLOCKED, context)
+        started = numbers_from(process)
+
+        def blocked():
+            pids = session_of(process)
+            assert {process.pid, *started} < set(pids)
+            status = [pathlib.Path(f"/proc/{pid}/status") for pid in pids]
+            masks = re.findall(
+                r"SigBlk:\s*(\w+)",
+                "".join(map(pathlib.Path.read_text, status)),
+            )
+            assert len(masks) == len(pids) >= 5
+            return [mask for mask in masks if int(mask, 16)]
+
+        # Python itself blocks signals for a moment when it starts processes.
+        deadline = time.monotonic() + 20
+        while blocked() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert blocked() == []
+
+    @pytest.mark.skipif("spawn" not in START_METHODS, reason="needs spawn")
+    @pytest.mark.parametrize(
+        "when, code, guard",
+        [("import", 1, True), ("import", 5, False), ("step", 1, False)],
+    )
+    def test_when_the_guard_is_blamed(self, program, when, code, guard):
+        """With exit code 1 before the first answer, and not otherwise."""
+        process = program(ENDING_BY_ITSELF, "spawn", when, str(code))
+        stdout, stderr = process.communicate(timeout=120)
+        assert process.returncode == 0, stderr
+        lines = stdout.splitlines()
+        assert len(lines) == (2 if when == "import" else 1)
+        for line in lines:
+            assert f"exit code {code}" in line
+            assert ('__name__ == "__main__"' in line) == guard
+
+    @pytest.mark.parametrize(
+        "context, processes", [("spawn", 0), *((m, 1) for m in START_METHODS)]
+    )
+    def test_a_pasted_module(self, program, context, processes):
+        """It plays, or says in one line why it can't."""
+        with Games(2, processes=0) as many:
+            digest = hashlib.sha1(many.reset()[0])
+            for _ in range(30):
+                digest.update(many.step([1, 2])[0])
+        result = subprocess.run(
+            [sys.executable, "-c", PASTED, MODULE, context, str(processes)],
+            env=environment(MODULE.parent),
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert result.returncode == 0
+        assert without_banner(result.stderr) == []
+        *_, line = result.stdout.splitlines()
+        if processes == 0 or context == "fork":
+            assert line == digest.hexdigest()
+        else:
+            assert "processes=0" in line and "game.py" in line
+
+    @needs_proc
+    @each_start_method
+    def test_a_program_from_the_standard_input(self, tmp_path, context):
+        """It can't be imported: one line says what to do."""
+        text = ENDING_IN_A_LINE.replace("CONTEXT", repr(context))
+        result = subprocess.run(
+            [sys.executable, "-"],
+            input=text,
+            cwd=tmp_path,
+            env=environment(MODULE.parent),
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert result.returncode == 0, result.stderr
+        assert without_banner(result.stderr) == []
+        (line,) = result.stdout.splitlines()
+        if context == "fork":
+            assert line == "(2, 4, 84, 84)"
+        else:
+            assert "processes=0" in line and "file" in line
+
+    @needs_signals
+    @needs_proc
     def test_ctrl_c_in_a_training_loop(self, program):
         """The signal goes to all: one traceback, the program's own."""
         process = program(TRAINING)
@@ -1819,9 +2102,11 @@ class TestPrograms:
             "sys.modules['labml'] = None\n"
             "import game\n"
             "assert game.Game(0).reset().shape == (4, 84, 84)\n"
+            "many = game.Games(2, processes=0)\n"
+            "assert many.reset()[0].shape == (2, 4, 84, 84)\n"
             "print(game.__file__)\n"
         )
-        process = program(text, env={**os.environ, "PYTHONPATH": ""})
+        process = program(text, env=environment())
         stdout, stderr = process.communicate(timeout=60)
         assert stdout.strip() == str(tmp_path / "game.py"), stderr
 
@@ -2000,6 +2285,7 @@ class TestGames:
 
     @pytest.mark.parametrize("mode", [SAME_STEP, NEXT_STEP])
     @pytest.mark.parametrize("on_life_loss", ["restart", "ignore"])
+    @needs_fork
     def test_gymnasiums_own_vector_env_returns_the_same(
         self, mode, on_life_loss
     ):
@@ -2058,9 +2344,33 @@ class TestGames:
         with Games(1, processes=0, autoreset_mode=NEXT_STEP) as many:
             assert many.metadata["autoreset_mode"] is NEXT_STEP
 
+    @pytest.mark.parametrize("mode", [SAME_STEP, NEXT_STEP])
+    def test_names_of_autoreset_modes(self, mode):
+        """Gymnasium's enum, its value, or its name."""
+        for given in (mode, mode.value, mode.name):
+            with Games(1, processes=0, autoreset_mode=given) as many:
+                assert many.metadata["autoreset_mode"] is mode
+        assert "autoreset_mode" not in Games.metadata
+
+    @pytest.mark.parametrize("processes", [0, 2])
+    @pytest.mark.parametrize("copied", COPIES)
+    def test_games_cannot_be_copied(self, copied, processes):
+        """It is refused, and the games go on as if nothing had happened."""
+        twin = Twin(range(3))
+        with Games(3, processes=processes) as many:
+            begin(many, twin)
+            before = workers_now()
+            with pytest.raises(TypeError, match="Games can't be copied"):
+                copied(many)
+            gc.collect()
+            assert "restarted" not in follow_games(many, twin, 40)
+            assert workers_now() == before
+
     def test_how_many_processes(self):
         """One for each core by default, and none without a game."""
-        cores = len(os.sched_getaffinity(0))
+        cores = os.cpu_count()
+        if hasattr(os, "sched_getaffinity"):
+            cores = len(os.sched_getaffinity(0))
         for num_envs, processes, expected in [
             (cores + 1, None, cores),
             (1, None, 1),
@@ -2357,7 +2667,9 @@ class TestArguments:
             *(dict(timeout=t) for t in (0, -1, -0.5, math.nan, "1", None)),
             *(dict(context=c) for c in ("telepathy", 3)),
             *(dict(autoreset_mode=m) for m in ("sometimes", None, 0)),
+            *(dict(autoreset_mode=m) for m in ("DISABLED", "next_step")),
             dict(autoreset_mode=AutoresetMode.DISABLED),
+            dict(autoreset_mode=AutoresetMode.DISABLED.value),
             dict(seed=None),
             dict(on_life_loss="never"),
             dict(noop_max=-1),
@@ -2420,6 +2732,8 @@ class TestClosing:
         close_quickly(many)
 
     @pytest.mark.parametrize("state", ["dead", "stopped", "hung"])
+    @needs_fork
+    @needs_signals
     def test_closing_games_that_have_a_fault(self, haunt, state):
         """A killed, a stopped or a hanging worker doesn't hold it up."""
         trap = haunt(sleep)
@@ -2434,6 +2748,7 @@ class TestClosing:
             os.kill(one, signal.SIGKILL if kill else signal.SIGSTOP)
         close_quickly(many)
 
+    @needs_proc
     def test_dropped_games_are_gone(self):
         """In the middle of a step, even."""
         many = Games(2, processes=2)
@@ -2450,6 +2765,7 @@ class TestClosing:
             raise LookupError
         assert many.closed and not workers_now()
 
+    @needs_proc
     def test_opening_and_closing_leaves_nothing(self):
         """No process, no thread, no file and no memory with a name."""
 
@@ -2583,6 +2899,9 @@ game.Games(2, processes=1, context=sys.argv[1])
 """
 
 
+@needs_fork
+@needs_signals
+@needs_proc
 class TestFaults:
     """When a worker dies, hangs or is interrupted."""
 
@@ -2992,6 +3311,8 @@ class TestMain:
             assert len(lines) == 1
         assert not (tmp_path / "game.png").exists()
 
+    @needs_signals
+    @needs_proc
     def test_ctrl_c_stops_the_program(self, program):
         """With the summary so far, and no traceback of anyone."""
         process = start_main(program, "--steps", "10000000", "--games", "4")
@@ -3030,7 +3351,7 @@ class TestMain:
             return subprocess.run(
                 [sys.executable, "snippet.py"],
                 cwd=folder,
-                env=dict(os.environ, PYTHONPATH=str(MODULE.parent)),
+                env=environment(MODULE.parent),
                 capture_output=True,
                 text=True,
                 timeout=120,
