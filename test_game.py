@@ -1670,6 +1670,22 @@ class TestWorker:
             assert ask(worker, "step", NOOP)[2] is False
             assert worker.process.daemon
 
+    @each_start_method
+    def test_a_start_that_breaks(self, monkeypatch, context):
+        """As in Python 3.14, where the fork server imports the program."""
+        context = multiprocessing.get_context(context)
+
+        def start(_):
+            raise ConnectionResetError("the server is gone")
+
+        monkeypatch.setattr(context.Process, "start", start)
+        with Worker(0, context=context) as worker:
+            worker.child.send(("reset", None))
+            with pytest.raises(EOFError, match="the server is gone") as error:
+                worker.child.recv()
+            guard = '__name__ == "__main__"' in str(error.value)
+            assert guard == (context.get_start_method() != "fork")
+
     @pytest.mark.parametrize("copied", COPIES)
     def test_a_worker_cannot_be_copied(self, copied):
         """Two owners would close each other's pipes."""
@@ -1762,9 +1778,9 @@ def program(tmp_path):
     # that are started from there would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    def start(text, *args, name=None, **kwargs):
+    def start(source, *args, name=None, **kwargs):
         path = tmp_path / (name or f"program{len(started)}.py")
-        path.write_text(text)
+        path.write_text(source)
         options = dict(
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -2832,14 +2848,14 @@ def strike(how):
 def deadly(monkeypatch):
     """Return a function that lets the next workers die as they start."""
 
-    def deadly(times, code=7):
+    def deadly(times, deed=lambda: os._exit(7)):
         left, gym_make = multiprocessing.RawValue("i", times), gym.make
         parent = os.getpid()
 
         def make(*args, **kwargs):
             if os.getpid() != parent and left.value > 0:
                 left.value -= 1
-                os._exit(code)
+                deed()
             return gym_make(*args, **kwargs)
 
         monkeypatch.setattr(game.gym, "make", make)
@@ -2899,6 +2915,36 @@ game.Games(2, processes=1, context=sys.argv[1])
 """
 
 
+@pytest.fixture
+def half_written(monkeypatch):
+    """Return a trap: the worker whose id is in it dies while it writes.
+
+    It does so in its next step, when the observation of the first of its games
+    is in the shared memory and that of the second is not.
+    """
+    trap, looks = multiprocessing.RawValue("q", 0), []
+
+    def look(one):
+        # A game itself looks at its observation, too.
+        inside = isinstance(sys._getframe(1).f_locals.get("self"), Game)
+        if trap.value == os.getpid() and not inside:
+            looks.append(one)
+            if len(looks) == 2:
+                trap.value = 0
+                os.kill(os.getpid(), signal.SIGKILL)
+        return vars(one)["observation"]
+
+    def put(one, observation):
+        vars(one)["observation"] = observation
+
+    observation = property(look, put)
+    monkeypatch.setattr(Game, "observation", observation, raising=False)
+    return trap
+
+
+both_modes = pytest.mark.parametrize("mode", [SAME_STEP, NEXT_STEP])
+
+
 @needs_fork
 @needs_signals
 @needs_proc
@@ -2942,10 +2988,87 @@ class TestFaults:
             assert_replaced(follow_games(many, twin))
             assert "restarted" not in follow_games(many, twin, 30)
 
-    def test_a_worker_dies_at_any_moment(self):
+    def test_a_late_worker_is_closed_before_another_starts(self, monkeypatch):
+        """Whoever holds it: it never writes to its successor's memory."""
+        held, still_there = [], []
+
+        def make(*args, **kwargs):
+            pids = [worker.process.pid for worker in held]
+            still_there.append(list(filter(alive, pids)))
+            held.append(Worker(*args, **kwargs))
+            return held[-1]
+
+        monkeypatch.setattr(game, "Worker", make)
+        with four_games(timeout=1) as (many, twin):
+            for starts in (3, 4):
+                late = strike("SIGSTOP")
+                many.step_async([0, 1, 2, 3])
+                expected = {worker.process.pid for worker in held} - {late}
+                result = many.step_wait()
+                gone = np.flatnonzero(result[4]["restarted"])
+                assert_same_step(result, twin.step([0, 1, 2, 3], gone))
+                assert len(held) == starts
+                assert late not in still_there[-1]
+                assert set(still_there[-1]) <= expected
+                # Nobody is there who could go on with it.
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(late, signal.SIGCONT)
+                assert "restarted" not in follow_games(many, twin, 30)
+            held.clear()
+
+    @both_modes
+    def test_a_worker_dies_while_it_writes(self, half_written, mode):
+        """`final_obs` is whole: what the caller saw last, each time."""
+        with four_games(next_step=mode is NEXT_STEP) as (many, twin):
+            for choose in (min, max, max, min):
+                half_written.value = choose(workers_now())
+                assert_replaced(follow_games(many, twin))
+                assert half_written.value == 0
+            assert "restarted" not in follow_games(many, twin, 30)
+
+    @both_modes
+    def test_it_dies_so_and_ctrl_c_comes(
+        self, monkeypatch, half_written, mode
+    ):
+        """Who dies half-written while the waiting is interrupted, too."""
+        with four_games(next_step=mode is NEXT_STEP) as (many, twin):
+            last = twin.obs
+            first, second = sorted(workers_now())
+            half_written.value = second
+            interrupted(monkeypatch, Worker, "receive", 1)
+            with pytest.raises(KeyboardInterrupt):
+                many.step([0] * 4)
+            assert left_after(10, [second]) == []
+            assert half_written.value == 0
+            half_written.value = first  # it is replaced before it could
+            np.testing.assert_array_equal(twin.obs, last)
+            assert_replaced(follow_games(many, twin), games=4)
+            assert half_written.value == first
+            half_written.value = 0
+            assert "restarted" not in follow_games(many, twin, 30)
+
+    @both_modes
+    def test_it_dies_so_after_an_error(self, half_written, haunt, mode):
+        """What was played in the step that failed, nobody has seen."""
+        trap = haunt(crash)
+        with four_games(next_step=mode is NEXT_STEP) as (many, twin):
+            last = twin.obs
+            trap.value, other = sorted(workers_now())
+            with pytest.raises(ZeroDivisionError):
+                many.step([0] * 4)
+            half_written.value = other
+            obs, _, _, truncated, infos = many.step([0] * 4)
+            assert_replaced(infos)
+            assert truncated.tolist() == infos["restarted"].tolist()
+            final = obs if mode is NEXT_STEP else infos["final_obs"]
+            for i in np.flatnonzero(infos["restarted"]):
+                np.testing.assert_array_equal(final[i], last[i])
+
+    @both_modes
+    def test_a_worker_dies_at_any_moment(self, mode):
         """Also while it writes: `final_obs` is what the caller saw last."""
-        delays = np.random.default_rng(0).uniform(0, 3e-3, 5)
-        with four_games() as (many, twin):
+        delays = np.random.default_rng(0).uniform(0, 3e-3, 8)
+        with four_games(next_step=mode is NEXT_STEP) as (many, twin):
             for delay in delays:
                 many.step_async([1, 2, 3, 0])
                 time.sleep(delay)
@@ -3048,6 +3171,47 @@ class TestFaults:
             assert "restarted" not in follow_games(many, twin, 30)
             assert workers_now() == before
 
+    @both_modes
+    def test_an_error_is_not_the_end_of_others(self, haunt, mode):
+        """What they answered in that step is reported by the next one."""
+        trap = haunt(crash)
+        spec, steps = atari(BREAKOUT, max_num_frames_per_episode=40), 10
+        options = {"on_life_loss": "ignore"}
+        one = Game(0, spec, **options)
+        first = one.reset()
+        for _ in range(steps):
+            one.step(FIRE)
+        with Games(
+            4,
+            spec,
+            seed=[0] * 4,
+            processes=2,
+            context="fork",
+            autoreset_mode=mode,
+            **options,
+        ) as many:
+            many.reset()
+            for _ in range(steps - 1):
+                many.step([FIRE] * 4)
+            trap.value = max(workers_now())
+            with pytest.raises(ZeroDivisionError):
+                many.step([FIRE] * 4)
+            assert trap.value == 0
+            # The games of the other row have come to their ends in the step
+            # that failed, and the games of this one do so now.
+            obs, _, terminated, truncated, infos = many.step([FIRE] * 4)
+            assert truncated.all() and not terminated.any()
+            assert infos["_final_info"].all() and "restarted" not in infos
+            assert infos["final_info"]["length"].tolist() == [steps] * 4
+            final = obs if mode is NEXT_STEP else infos["final_obs"]
+            for last in final:
+                np.testing.assert_array_equal(last, one.final_obs)
+            obs, *_, truncated, infos = many.step([NOOP] * 4)
+            assert infos == {} and not truncated.any()
+            if mode is NEXT_STEP:
+                for i in obs[-2:]:
+                    np.testing.assert_array_equal(i, first)
+
     def test_an_error_while_workers_start(self, monkeypatch):
         """It is raised by the construction, which leaves no process behind."""
         gym_make, parent = gym.make, os.getpid()
@@ -3083,16 +3247,38 @@ class TestFaults:
 
     def test_no_endless_loop(self, deadly):
         """After three in a row it is an error with the exit code."""
-        left = deadly(100, code=42)
+        left = deadly(100, lambda: os._exit(42))
         with pytest.raises(RuntimeError, match="42"):
             Games(2, processes=1, context="fork").reset()
+        assert left.value == 97
+        assert not workers_now()
+
+    @pytest.mark.parametrize(
+        "deed, cause",
+        [
+            (lambda: os._exit(1), "exit code 1"),
+            (die(signal.SIGTERM), "SIGTERM"),
+            (sleep, "didn't answer, within 1 s"),
+        ],
+        ids=["exit", "signal", "hang"],
+    )
+    def test_why_no_worker_starts(self, monkeypatch, deadly, deed, cause):
+        """The error says how the last one ended, or which limit it passed."""
+        monkeypatch.setattr(game, "START_TIMEOUT", 1.0)
+        left = deadly(100, deed)
+        with pytest.raises(RuntimeError, match="3 starts") as error:
+            Games(2, processes=1, context="fork", timeout=0.5)
+        text = str(error.value)
+        assert cause in text
+        assert "SIGKILL" not in text and "-9" not in text
+        assert "__name__" not in text
         assert left.value == 97
         assert not workers_now()
 
     def test_no_endless_loop_in_a_step_either(self, deadly):
         """Then the games are closed."""
         with four_games() as (many, _):
-            deadly(100, code=42)
+            deadly(100, lambda: os._exit(42))
             strike("SIGKILL")
             with pytest.raises(RuntimeError, match="42"):
                 many.step([0] * 4)
@@ -3226,9 +3412,9 @@ class TestFaults:
 # ---------------------------------------------------------------------------
 
 
-def start_main(program, *args):
+def start_main(program, *args, **options):
     """Start `python game.py` in an empty folder."""
-    return program(MODULE.read_text(), *args, name="game.py")
+    return program(MODULE.read_text(), *args, name="game.py", **options)
 
 
 def assert_summary(lines):
@@ -3250,6 +3436,26 @@ def without_banner(stderr):
     return [i for i in lines if not i.startswith(("A.L.E", "[Powered"))]
 
 
+# Ctrl-C comes when the program asks for its random numbers, before the reset,
+# or for its loop, after that.
+INTERRUPTED = """
+import os, runpy, signal, sys
+import numpy
+from labml import monit
+
+def interrupt(*_):
+    os.kill(os.getpid(), signal.SIGINT)
+
+if __name__ == "__main__":
+    if sys.argv[1] == "before":
+        numpy.random.default_rng = interrupt
+    else:
+        monit.loop = interrupt
+    sys.argv[1:] = ["--games", "2"]
+    runpy.run_path("game.py", run_name="__main__")
+"""
+
+
 class TestMain:
     """The module as a program."""
 
@@ -3268,22 +3474,37 @@ class TestMain:
         assert picture.shape[0] >= 2 * 84 and picture.shape[1] >= 4 * 84
         assert picture.max() > 100
 
-    def test_a_short_program(self, program, tmp_path):
-        """Too short for a single game to end, on another game."""
-        args = (
-            "PongNoFrameskip-v4",
-            "--steps",
-            "50",
-            "--games",
-            "2",
-            "--seed",
-            "9",
-        )
-        process = start_main(program, *args)
-        stdout, stderr = process.communicate(timeout=60)
+    @pytest.mark.parametrize("to", ["pipe", "file"])
+    def test_a_short_program(self, program, tmp_path, to):
+        """Too short for a game to end: progress is there, in plain text."""
+        args = ["PongNoFrameskip-v4", "--steps", "50", "--games", "2"]
+        path = tmp_path / "output"
+        with path.open("wb") as file:
+            stdout = file if to == "file" else subprocess.PIPE
+            options = dict(stdout=stdout, text=False)
+            process = start_main(program, *args, "--seed", "9", **options)
+            output, stderr = process.communicate(timeout=60)
         assert process.returncode == 0, stderr
-        assert assert_summary(stdout.strip().splitlines()[-3:]) == 100
+        text = (path.read_bytes() if to == "file" else output).decode()
+        assert text.isascii() and text.replace("\n", "").isprintable()
+        *progress, steps, score, speed = text.strip().splitlines()
+        assert any("steps per second" in line for line in progress)
+        assert assert_summary([steps, score, speed]) == 100
+        assert score == "score: no game has ended"
         assert (tmp_path / "game.png").exists()
+
+    def test_help(self, program):
+        """It says what each option is, and its default."""
+        stdout, stderr = start_main(program, "--help").communicate(timeout=60)
+        assert without_banner(stderr) == []
+        for option, default in [
+            ("env_id", BREAKOUT),
+            ("--games GAMES", 8),
+            ("--steps STEPS", 2000),
+            ("--seed SEED", 0),
+        ]:
+            line = rf"^ +{option} +\w+( \w+)+ \(default: {default}\)$"
+            assert re.search(line, stdout, re.M), option
 
     @pytest.mark.parametrize(
         "args, message",
@@ -3292,6 +3513,8 @@ class TestMain:
             (["NoSuchGame"], "NoSuchGame"),
             (["CartPole-v1"], "Atari"),
             (["--games", "0"], "0"),
+            (["--steps", "0"], "steps"),
+            (["--steps", "-3"], "-3"),
             (["--seed", "-1"], "-1"),
             (["--games", "many"], "many"),
         ],
@@ -3316,16 +3539,12 @@ class TestMain:
     def test_ctrl_c_stops_the_program(self, program):
         """With the summary so far, and no traceback of anyone."""
         process = start_main(program, "--steps", "10000000", "--games", "4")
-        children = f"/proc/{process.pid}/task/{process.pid}/children"
-        pids, busy = [], 0
-        while busy < 1.5 * os.sysconf("SC_CLK_TCK"):  # then it plays
-            assert process.poll() is None
-            time.sleep(0.1)
-            pids = [int(p) for p in pathlib.Path(children).read_text().split()]
-            stats = [
-                pathlib.Path(f"/proc/{pid}/stat").read_text() for pid in pids
-            ]
-            busy = min((int(stat.split()[13]) for stat in stats), default=0)
+        progress = ""
+        while "steps per second" not in progress:  # then it plays
+            progress = process.stdout.readline()
+            assert progress, process.communicate()[1]
+        pids = session_of(process)
+        assert len(pids) > 1
         os.killpg(process.pid, signal.SIGINT)
         stdout, stderr = process.communicate(timeout=20)
         assert process.returncode == 0, stderr
@@ -3333,14 +3552,218 @@ class TestMain:
         assert assert_summary(stdout.strip().splitlines()[-3:]) > 0
         assert left_after(4, pids) == []
 
+    @needs_signals
+    @needs_proc
+    @pytest.mark.parametrize("moment", ["before", "after"])
+    def test_ctrl_c_before_the_first_step(self, program, tmp_path, moment):
+        """Before the reset or after it: a line, and exit code 130."""
+        (tmp_path / "game.py").write_text(MODULE.read_text())
+        process = program(INTERRUPTED, moment)
+        stdout, stderr = process.communicate(timeout=60)
+        assert process.returncode == 130
+        (line,) = without_banner(stderr)
+        assert line.startswith("game.py: ") and "before" in line
+        assert stdout == ""
+        assert left_after(4, session_of(process)) == []
+        assert not (tmp_path / "game.png").exists()
+
+    def test_a_picture_that_cannot_be_written(self, program, tmp_path):
+        """The summary is there, and then one line and exit code 1."""
+        (tmp_path / "game.png").mkdir()
+        process = start_main(program, "--steps", "20", "--games", "2")
+        stdout, stderr = process.communicate(timeout=60)
+        assert process.returncode == 1
+        (line,) = without_banner(stderr)
+        assert line.startswith("game.py: ") and "game.png" in line
+        assert assert_summary(stdout.strip().splitlines()[-3:]) == 40
+
+    @needs_dev_full
+    @needs_proc
+    def test_a_full_disk(self, program):
+        """Output that can't be written: one line and exit code 1."""
+        with open("/dev/full", "w") as full:
+            args = ["--steps", "20", "--games", "2"]
+            process = start_main(program, *args, stdout=full)
+        _, stderr = process.communicate(timeout=60)
+        assert process.returncode == 1
+        (line,) = without_banner(stderr)
+        assert line.startswith("game.py: ") and "No space" in line
+        assert left_after(4, session_of(process)) == []
+
+    @needs_signals
+    @needs_proc
+    def test_a_closed_pipe(self, program):
+        """As before `| head -1`: one line, and nobody plays on."""
+        process = start_main(program, "--steps", "10000000", "--games", "2")
+        assert process.stdout.readline()
+        process.stdout.close()
+        (line,) = without_banner(process.stderr.read())
+        assert line.startswith("game.py: ") and "Broken pipe" in line
+        assert process.wait(60) == 1
+        assert left_after(4, session_of(process)) == []
+
+
+# ---------------------------------------------------------------------------
+# Other systems
+#
+# Python imports `sitecustomize` in each process, before anything else. These
+# take away what Windows and macOS lack, and how they start processes stays.
+# ---------------------------------------------------------------------------
+MACOS = """
+import os
+for name in ("sched_getaffinity", "sched_setscheduler", "SCHED_BATCH"):
+    if hasattr(os, name):
+        delattr(os, name)
+"""
+WINDOWS = """
+import multiprocessing, multiprocessing.context, os, select, signal
+from multiprocessing import resource_tracker
+
+for module, names in [
+    (os, ("sched_getaffinity", "sched_setscheduler", "SCHED_BATCH")),
+    (os, ("sched_yield", "fork", "forkpty", "killpg")),
+    (select, ("poll", "epoll")),
+    (signal, ("pthread_sigmask", "pthread_kill", "sigwait")),
+    (resource_tracker, ("ensure_running",)),
+]:
+    for name in names:
+        if hasattr(module, name):
+            delattr(module, name)
+
+contexts = multiprocessing.context
+contexts._concrete_contexts = {"spawn": contexts._concrete_contexts["spawn"]}
+contexts._default_context._default_context = (
+    contexts._concrete_contexts["spawn"]
+)
+multiprocessing.get_all_start_methods = lambda: ["spawn"]
+"""
+LINUX = ""
+
+# Its last line is a digest of all that was returned; and before that stands
+# what its processes lacked.
+EVERYWHERE = """
+import hashlib, multiprocessing, os, pickle, select, signal
+import game
+
+LACKS = " ".join([
+    name
+    for module, name in [
+        (os, "sched_getaffinity"), (os, "SCHED_BATCH"), (os, "fork"),
+        (os, "sched_yield"), (select, "poll"), (signal, "pthread_sigmask"),
+    ]
+    if not hasattr(module, name)
+])
+
+class Telling(game.Game):
+    def step(self, action):
+        return LACKS
+
+if __name__ == "__main__":
+    options = dict(on_life_loss="continue", noop_max=30, fire_on_reset=True)
+    returned = []
+    one = game.Game(3, **options)
+    returned.append(one.reset())
+    with game.Worker(3, **options) as worker:
+        worker.child.send(("reset", None))
+        returned.append(worker.child.recv())
+        for action in [1, 2, 3] * 30:
+            returned.append(one.step(action))
+            worker.child.send(("step", action))
+            returned.append(worker.child.recv())
+    for processes in (0, 2):
+        with game.Games(3, processes=processes, **options) as many:
+            returned.append(many.reset())
+            for action in [1, 2, 3] * 30:
+                returned.append(many.step([action] * 3))
+            returned.append(many.render())
+    with game.Worker(0, make=Telling) as worker:
+        worker.child.send(("step", 0))
+        print(LACKS, "|", worker.child.recv())
+    print(*multiprocessing.get_all_start_methods())
+    print(hashlib.sha1(pickle.dumps(returned, protocol=4)).hexdigest())
+"""
+
+
+@pytest.fixture
+def everywhere(tmp_path):
+    """Return the environments of three systems, by their names."""
+    systems = {"Linux": LINUX, "macOS": MACOS, "Windows": WINDOWS}
+    environments = {}
+    for name, text in systems.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "sitecustomize.py").write_text(text)
+        environments[name] = environment(folder, MODULE.parent)
+    return environments
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
+class TestSystems:
+    """Where names are missing that Windows or macOS lack."""
+
+    def test_the_same_results_everywhere(self, program, everywhere):
+        """Bit for bit, from `Game`, `Worker` and `Games`."""
+        processes = {
+            name: program(EVERYWHERE, env=env)
+            for name, env in everywhere.items()
+        }
+        lacks, methods, digests = {}, {}, {}
+        for name, process in processes.items():
+            stdout, stderr = process.communicate(timeout=120)
+            assert process.returncode == 0, stderr
+            assert without_banner(stderr) == []
+            lacks[name], methods[name], digests[name] = stdout.splitlines()
+        mac = "sched_getaffinity SCHED_BATCH"
+        windows = f"{mac} fork sched_yield poll pthread_sigmask"
+        assert lacks == {
+            "Linux": " | ",
+            "macOS": f"{mac} | {mac}",
+            "Windows": f"{windows} | {windows}",
+        }
+        assert methods["macOS"] == methods["Linux"]
+        assert methods["Windows"] == "spawn"
+        assert len(set(digests.values())) == 1
+
+    def test_the_same_program_everywhere(self, program, everywhere, tmp_path):
+        """It plays the same games, and leaves the same picture."""
+        text = MODULE.read_text()
+        args = ["--steps", "150", "--games", "3"]
+        results = set()
+        processes = {}
+        for name, env in everywhere.items():
+            folder = tmp_path / name
+            processes[folder] = program(
+                text, *args, name=f"{name}/game.py", cwd=folder, env=env
+            )
+        for folder, process in processes.items():
+            stdout, stderr = process.communicate(timeout=120)
+            assert process.returncode == 0, stderr
+            assert without_banner(stderr) == []
+            *_, steps, score, speed = stdout.strip().splitlines()
+            assert assert_summary([steps, score, speed]) == 450
+            picture = (folder / "game.png").read_bytes()
+            results.add((steps, score, picture))
+        assert len(results) == 1
+
+
+# ---------------------------------------------------------------------------
+# README
+# ---------------------------------------------------------------------------
+
+
+class TestReadme:
+    """What README shows runs as it stands there."""
+
     def test_the_snippets_of_the_readme(self, tmp_path):
         """Each of them runs as it stands there.
 
-        Those for Ray and SB3 do so in examples/test_learners.py, which has these.
+        Those for Ray and SB3 do so in examples/test_learners.py.
         """
         text = (MODULE.parent / "README.md").read_text()
         snippets = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
-        others = re.compile(r"^(import ray|from stable_baselines3)", re.M)
+        others = re.compile(
+            r"^(import|from) (ray|stable_baselines3|torch)\b", re.M
+        )
         snippets = [one for one in snippets if not others.search(one)]
         assert len(snippets) == 4
 
@@ -3360,3 +3783,4 @@ class TestMain:
         with ThreadPoolExecutor(2) as pool:
             for result in pool.map(run, range(len(snippets))):
                 assert result.returncode == 0, result.stderr
+                assert result.stdout.strip()
