@@ -3616,25 +3616,25 @@ for name in ("sched_getaffinity", "sched_setscheduler", "SCHED_BATCH"):
         delattr(os, name)
 """
 WINDOWS = """
-import multiprocessing, multiprocessing.context, os, select, signal
-from multiprocessing import resource_tracker
+import os, select, signal
 
-for module, names in [
-    (os, ("sched_getaffinity", "sched_setscheduler", "SCHED_BATCH")),
-    (os, ("sched_yield", "fork", "forkpty", "killpg")),
-    (select, ("poll", "epoll")),
-    (signal, ("pthread_sigmask", "pthread_kill", "sigwait")),
-    (resource_tracker, ("ensure_running",)),
-]:
+def take_away(module, *names):
     for name in names:
         if hasattr(module, name):
             delattr(module, name)
 
-contexts = multiprocessing.context
-contexts._concrete_contexts = {"spawn": contexts._concrete_contexts["spawn"]}
-contexts._default_context._default_context = (
-    contexts._concrete_contexts["spawn"]
-)
+take_away(os, "sched_getaffinity", "sched_setscheduler", "SCHED_BATCH")
+take_away(os, "sched_yield", "fork", "forkpty", "killpg")
+take_away(select, "poll", "epoll")
+take_away(signal, "pthread_sigmask", "pthread_kill", "sigwait")
+
+from multiprocessing import context, resource_tracker
+
+take_away(resource_tracker, "ensure_running")
+spawn = context._concrete_contexts["spawn"]
+context._concrete_contexts = {"spawn": spawn}
+context._default_context._default_context = spawn
+import multiprocessing
 multiprocessing.get_all_start_methods = lambda: ["spawn"]
 """
 LINUX = ""
