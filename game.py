@@ -428,7 +428,7 @@ class Game:
 
 
 def require(condition, expected, got):
-    """Raise a `ValueError` that says what was expected, if it isn't so."""
+    """Raise a `ValueError` that says what was expected, unless `condition`."""
     if not condition:
         raise ValueError(f"expected {expected}, got {got!r}")
 
@@ -566,8 +566,9 @@ def become_batch_job():
     """Let whoever waits for the games have a core when it wakes up.
 
     The scheduler of Linux (6.6 and later) doesn't let a program that wakes up
-    interrupt another that plays for a millisecond at a time, unless that one
-    says that it is a batch job. It isn't everywhere that one may say so.
+    interrupt a game that plays for a millisecond at a time, unless that game
+    says that it is a batch job. Where that can't be said or isn't allowed, all
+    goes on without.
     """
     if hasattr(os, "SCHED_BATCH"):
         with contextlib.suppress(OSError):
@@ -619,6 +620,7 @@ class Worker(OwnsProcesses):
     `worker.child.send(("step", action))` asks, and `worker.child.recv()`
     brings what `Game.step` returns, as in labml's PPO tutorial. `process` is
     the `multiprocessing.Process`; `close()` or a `with` statement ends it.
+    What is wrong with the arguments is raised by the first `recv()`.
     """
 
     def __init__(self, seed, env_id=BREAKOUT, *, context=None, **options):
