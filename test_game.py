@@ -375,6 +375,7 @@ LAST_SEEN = {1: (1,), 2: (2,), 3: (3,), 4: (3, 4)}
 each_frame = pytest.mark.parametrize("frame", LAST_SEEN)
 
 each_mode = pytest.mark.parametrize("mode", MODES)
+both_modes = pytest.mark.parametrize("mode", [SAME_STEP, NEXT_STEP])
 
 
 class TestEpisode:
@@ -845,7 +846,7 @@ class TestEnds:
                 assert seen(obs[i]) == START
                 assert seen(infos["final_obs"][i])[-1] == (2,)
 
-    @pytest.mark.parametrize("mode", [SAME_STEP, NEXT_STEP])
+    @both_modes
     def test_a_life_that_is_no_game_has_no_info(self, fake, mode):
         """With "continue" an episode may end without any `final_info`."""
         script = dict(lives={0: 3, 2: 2}, rewards={1: 2, 5: 3}, over=6)
@@ -1908,7 +1909,8 @@ if __name__ == "__main__":
         other = context.Process(target=wait, args=[theirs], daemon=True)
         other.start()
         ours.recv()
-        third = subprocess.Popen([sys.executable, "-c", "input()"])
+        sleep = "import time; time.sleep(1000)"
+        third = subprocess.Popen([sys.executable, "-c", sleep])
         print(other.pid, third.pid, flush=True)
         time.sleep(1000)
 """
@@ -2288,7 +2290,7 @@ class TestGames:
                 assert_same_step(many.step(actions), step)
             assert len(workers_now()) == processes
 
-    @pytest.mark.parametrize("mode", [SAME_STEP, NEXT_STEP])
+    @both_modes
     @pytest.mark.parametrize("on_life_loss", MODES)
     def test_both_autoreset_modes(self, mode, on_life_loss):
         """With ends of lives and of games, some of them cut short."""
@@ -2299,7 +2301,7 @@ class TestGames:
             begin(many, twin)
             follow_games(many, twin, 150)
 
-    @pytest.mark.parametrize("mode", [SAME_STEP, NEXT_STEP])
+    @both_modes
     @pytest.mark.parametrize("on_life_loss", ["restart", "ignore"])
     @needs_fork
     def test_gymnasiums_own_vector_env_returns_the_same(
@@ -2360,7 +2362,7 @@ class TestGames:
         with Games(1, processes=0, autoreset_mode=NEXT_STEP) as many:
             assert many.metadata["autoreset_mode"] is NEXT_STEP
 
-    @pytest.mark.parametrize("mode", [SAME_STEP, NEXT_STEP])
+    @both_modes
     def test_names_of_autoreset_modes(self, mode):
         """Gymnasium's enum, its value, or its name."""
         for given in (mode, mode.value, mode.name):
@@ -2559,7 +2561,7 @@ class TestGames:
 class TestWrappers:
     """Gymnasium's own wrappers around them."""
 
-    @pytest.mark.parametrize("mode", [SAME_STEP, NEXT_STEP])
+    @both_modes
     @pytest.mark.parametrize("on_life_loss", ["restart", "ignore"])
     def test_gymnasiums_statistics_agree(self, mode, on_life_loss):
         """`RecordEpisodeStatistics` counts what `final_info` says."""
@@ -2844,6 +2846,37 @@ def strike(how):
     return pid
 
 
+# Each game of this title is cut short by its tenth step.
+TEN_STEPS = atari(BREAKOUT, max_num_frames_per_episode=40)
+
+
+def start_and_end():
+    """Return such a game's first observation, and its last one."""
+    one = Game(0, TEN_STEPS, on_life_loss="ignore")
+    first = one.reset()
+    dones = [one.step(FIRE)[2] for _ in range(10)]
+    assert dones == [False] * 9 + [True]
+    return first, one.final_obs
+
+
+@contextlib.contextmanager
+def games_of_ten_steps(mode):
+    """Four such games in two processes, after eight steps."""
+    with Games(
+        4,
+        TEN_STEPS,
+        seed=[0] * 4,
+        processes=2,
+        context="fork",
+        autoreset_mode=mode,
+        on_life_loss="ignore",
+    ) as many:
+        many.reset()
+        for _ in range(8):
+            many.step([FIRE] * 4)
+        yield many
+
+
 @pytest.fixture
 def deadly(monkeypatch):
     """Return a function that lets the next workers die as they start."""
@@ -2940,9 +2973,6 @@ def half_written(monkeypatch):
     observation = property(look, put)
     monkeypatch.setattr(Game, "observation", observation, raising=False)
     return trap
-
-
-both_modes = pytest.mark.parametrize("mode", [SAME_STEP, NEXT_STEP])
 
 
 @needs_fork
@@ -3175,24 +3205,9 @@ class TestFaults:
     def test_an_error_is_not_the_end_of_others(self, haunt, mode):
         """What they answered in that step is reported by the next one."""
         trap = haunt(crash)
-        spec, steps = atari(BREAKOUT, max_num_frames_per_episode=40), 10
-        options = {"on_life_loss": "ignore"}
-        one = Game(0, spec, **options)
-        first = one.reset()
-        for _ in range(steps):
-            one.step(FIRE)
-        with Games(
-            4,
-            spec,
-            seed=[0] * 4,
-            processes=2,
-            context="fork",
-            autoreset_mode=mode,
-            **options,
-        ) as many:
-            many.reset()
-            for _ in range(steps - 1):
-                many.step([FIRE] * 4)
+        first, end = start_and_end()
+        with games_of_ten_steps(mode) as many:
+            many.step([FIRE] * 4)
             trap.value = max(workers_now())
             with pytest.raises(ZeroDivisionError):
                 many.step([FIRE] * 4)
@@ -3202,29 +3217,26 @@ class TestFaults:
             obs, _, terminated, truncated, infos = many.step([FIRE] * 4)
             assert truncated.all() and not terminated.any()
             assert infos["_final_info"].all() and "restarted" not in infos
-            assert infos["final_info"]["length"].tolist() == [steps] * 4
+            assert infos["final_info"]["length"].tolist() == [10] * 4
             final = obs if mode is NEXT_STEP else infos["final_obs"]
             for last in final:
-                np.testing.assert_array_equal(last, one.final_obs)
+                np.testing.assert_array_equal(last, end)
             obs, *_, truncated, infos = many.step([NOOP] * 4)
             assert infos == {} and not truncated.any()
             if mode is NEXT_STEP:
                 for i in obs[-2:]:
                     np.testing.assert_array_equal(i, first)
 
-    def test_an_error_while_workers_start(self, monkeypatch):
+    def test_an_error_while_workers_start(self, deadly):
         """It is raised by the construction, which leaves no process behind."""
-        gym_make, parent = gym.make, os.getpid()
 
-        def make(*args, **kwargs):
-            if os.getpid() != parent:
-                raise MemoryError("no room for another game")
-            return gym_make(*args, **kwargs)
+        def no_room():
+            raise MemoryError("no room for another game")
 
-        monkeypatch.setattr(game.gym, "make", make)
+        deadly(100, no_room)
         with pytest.raises(MemoryError, match="no room") as error:
             Games(4, processes=2, context="fork").reset()
-        assert "in make" in text_of(error.value)
+        assert "in no_room" in text_of(error.value)
         assert not workers_now()
 
     def test_an_error_in_this_process(self, haunt):
@@ -3266,7 +3278,7 @@ class TestFaults:
         """The error says how the last one ended, or which limit it passed."""
         monkeypatch.setattr(game, "START_TIMEOUT", 1.0)
         left = deadly(100, deed)
-        with pytest.raises(RuntimeError, match="3 starts") as error:
+        with pytest.raises(RuntimeError) as error:
             Games(2, processes=1, context="fork", timeout=0.5)
         text = str(error.value)
         assert cause in text
@@ -3321,26 +3333,15 @@ class TestFaults:
             assert_replaced(follow_games(many, twin), games=4)
             assert "restarted" not in follow_games(many, twin, 30)
 
-    @pytest.mark.parametrize("mode", [SAME_STEP, NEXT_STEP])
+    @both_modes
     def test_what_was_answered_before_ctrl_c_is_told_by_the_next_step(
         self, monkeypatch, mode
     ):
         """Of the others, who are replaced, it is told as ever."""
-        spec, steps = atari(BREAKOUT, max_num_frames_per_episode=40), 10
-        options = {"on_life_loss": "ignore"}
-        one = Game(0, spec, **options)
-        one.reset()
-        assert [one.step(FIRE)[2] for _ in range(steps)] == [False] * 9 + [
-            True
-        ]
-        with Games(
-            4, spec, seed=[0] * 4, processes=2, autoreset_mode=mode, **options
-        ) as many:
-            many.reset()
-            for _ in range(steps - 1):
-                before, *_ = many.step([FIRE] * 4)
-            pipe = multiprocessing.connection.Connection
-            interrupted(monkeypatch, pipe, "recv", 2)
+        _, end = start_and_end()
+        with games_of_ten_steps(mode) as many:
+            before, *_ = many.step([FIRE] * 4)
+            interrupted(monkeypatch, Worker, "receive", 2)
             with pytest.raises(KeyboardInterrupt):
                 many.step([FIRE] * 4)
             many.render()
@@ -3349,10 +3350,10 @@ class TestFaults:
             told, restarted = infos["_final_info"], infos["restarted"]
             assert_replaced(infos)
             assert (told ^ restarted).all()
-            assert infos["final_info"]["length"][told].tolist() == [steps] * 2
-            final = obs if mode == NEXT_STEP else infos["final_obs"]
+            assert infos["final_info"]["length"][told].tolist() == [10] * 2
+            final = obs if mode is NEXT_STEP else infos["final_obs"]
             for i in range(4):
-                expected = one.final_obs if told[i] else before[i]
+                expected = end if told[i] else before[i]
                 np.testing.assert_array_equal(final[i], expected)
 
     @pytest.mark.parametrize(
