@@ -27,7 +27,6 @@ async function copy(text, button) {
   label.textContent = "Copied";
   setTimeout(() => { label.textContent = "Copy"; }, 1500);
 }
-$("copy").hidden = false;
 $("copy").addEventListener("click", () => copy(read("source"), $("copy")));
 for (const box of document.querySelectorAll(".top pre")) {
   const text = box.textContent.trim(), button = document.createElement("button");
