@@ -147,8 +147,9 @@ def shrink_changed(old, new, picture):
     changed = (old != new).reshape(BANDS, -1).any(axis=1)
     strip = new[changed.repeat(len(new) // BANDS)]
     picture = picture.copy()
-    shrunk = small(strip, 84 * len(strip) // len(new))
-    picture[changed.repeat(84 // BANDS)] = shrunk
+    if len(strip):
+        shrunk = small(strip, 84 * len(strip) // len(new))
+        picture[changed.repeat(84 // BANDS)] = shrunk
     return changed, strip, picture
 
 
