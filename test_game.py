@@ -56,6 +56,7 @@ SAME_STEP, NEXT_STEP = AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP
 SEAQUEST = "SeaquestNoFrameskip-v4"
 NOOP, FIRE, RIGHT = 0, 1, 2  # actions of Breakout and of the fake emulator
 REFUSED = ValueError, TypeError  # how bad input is answered
+PATIENCE = 300  # seconds, after which a program counts as hanging
 
 # What a test needs of the system. Where that is missing it is skipped, and the
 # others run; on Linux none is skipped.
@@ -315,6 +316,22 @@ class TestPicture:
         one, _ = fake(draw={3: even, 4: odd})
         one.reset()
         assert (one.step(NOOP)[0][3] == 200).all()
+
+    def test_ctrl_c_while_a_picture_is_made(self, fake, monkeypatch):
+        """Such a step is lost, and later pictures are right."""
+        one, _ = fake()
+        one.reset()
+
+        def interrupt(*_, **__):
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(cv2, "resize", interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                one.step(NOOP)
+        assert seen(one.step(NOOP)[0]) == [(0,), (0,), (0,), (7, 8)]
+        obs = play(one, 3)[0]
+        assert seen(obs) == [(7, 8), (11, 12), (15, 16), (19, 20)]
 
     def test_every_pixel_is_the_mean_of_the_area_it_covers(self, fake):
         """A line five rows high and one lit of them: the shares are exact."""
@@ -1400,6 +1417,20 @@ class Haunted:
         return self._ale.act(*args)
 
 
+class Unsendable(Exception):
+    """An error that can't be pickled."""
+
+    def __reduce__(self):
+        raise pickle.PicklingError("this has a lock in it")
+
+
+class Unreadable(Exception):
+    """An error that is pickled, and can't be put together again."""
+
+    def __init__(self, one, other):
+        super().__init__(one)
+
+
 @pytest.fixture
 def haunt(monkeypatch):
     """Return a function that makes a deed happen within a worker's step.
@@ -1671,21 +1702,47 @@ class TestWorker:
             assert ask(worker, "step", NOOP)[2] is False
             assert worker.process.daemon
 
+    @pytest.mark.parametrize("error", [ConnectionResetError, BlockingIOError])
     @each_start_method
-    def test_a_start_that_breaks(self, monkeypatch, context):
-        """As in Python 3.14, where the fork server imports the program."""
+    def test_a_start_that_breaks(self, monkeypatch, context, error):
+        """As in Python 3.14, or where no more processes can be had."""
         context = multiprocessing.get_context(context)
 
         def start(_):
-            raise ConnectionResetError("the server is gone")
+            raise error("no server, or no room")
 
         monkeypatch.setattr(context.Process, "start", start)
         with Worker(0, context=context) as worker:
             worker.child.send(("reset", None))
-            with pytest.raises(EOFError, match="the server is gone") as error:
+            with pytest.raises(EOFError, match="no room") as alone:
                 worker.child.recv()
-            guard = '__name__ == "__main__"' in str(error.value)
-            assert guard == (context.get_start_method() != "fork")
+        with pytest.raises(RuntimeError, match="no room") as many:
+            Games(2, processes=1, context=context)
+        lacks_guard = error is ConnectionResetError
+        lacks_guard &= context.get_start_method() != "fork"
+        for raised in (alone, many):
+            named = '__name__ == "__main__"' in str(raised.value)
+            assert named == lacks_guard
+
+    @needs_fork
+    @pytest.mark.parametrize(
+        "kind, expected", [(Unsendable, RuntimeError), (Unreadable, TypeError)]
+    )
+    def test_an_error_that_cannot_cross_the_pipe(self, haunt, kind, expected):
+        """Another comes in its place, and the worker plays on."""
+
+        def fail():
+            raise kind("odd", "error")
+
+        trap = haunt(fail)
+        with Worker(0, context="fork") as worker:
+            ask(worker, "reset")
+            trap.value = worker.process.pid
+            with pytest.raises(expected) as error:
+                ask(worker, "step", NOOP)
+            if kind is Unsendable:
+                assert "can't be sent" in str(error.value)
+            assert ask(worker, "reset").shape == (4, 84, 84)
 
     @pytest.mark.parametrize("copied", COPIES)
     def test_a_worker_cannot_be_copied(self, copied):
@@ -2005,7 +2062,7 @@ class TestPrograms:
     def test_programs_end_without_closing(self, program, how, code):
         """By an error or by their end: nothing is left, nothing is added."""
         process = program(ENDING, how)
-        stdout, stderr = process.communicate(timeout=60)
+        stdout, stderr = process.communicate(timeout=PATIENCE)
         assert process.returncode == code
         assert left_after(4, [int(pid) for pid in stdout.split()]) == []
         assert stderr.count("Traceback") == (how == "error")
@@ -2043,7 +2100,7 @@ class TestPrograms:
     def test_when_the_guard_is_blamed(self, program, when, code, guard):
         """With exit code 1 before the first answer, and not otherwise."""
         process = program(ENDING_BY_ITSELF, "spawn", when, str(code))
-        stdout, stderr = process.communicate(timeout=120)
+        stdout, stderr = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, stderr
         lines = stdout.splitlines()
         assert len(lines) == (2 if when == "import" else 1)
@@ -2065,7 +2122,7 @@ class TestPrograms:
             env=environment(MODULE.parent),
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=PATIENCE,
         )
         assert result.returncode == 0
         assert without_banner(result.stderr) == []
@@ -2087,7 +2144,7 @@ class TestPrograms:
             env=environment(MODULE.parent),
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=PATIENCE,
         )
         assert result.returncode == 0, result.stderr
         assert without_banner(result.stderr) == []
@@ -2106,7 +2163,7 @@ class TestPrograms:
         assert len(pids) == 3
         time.sleep(0.5)
         os.killpg(process.pid, signal.SIGINT)
-        _, stderr = process.communicate(timeout=20)
+        _, stderr = process.communicate(timeout=PATIENCE)
         assert process.returncode in (1, -signal.SIGINT)
         assert left_after(4, pids) == []
         assert stderr.count("Traceback") == 1
@@ -2125,7 +2182,7 @@ class TestPrograms:
             "print(game.__file__)\n"
         )
         process = program(text, env=environment())
-        stdout, stderr = process.communicate(timeout=60)
+        stdout, stderr = process.communicate(timeout=PATIENCE)
         assert stdout.strip() == str(tmp_path / "game.py"), stderr
 
 
@@ -2702,6 +2759,13 @@ class TestArguments:
             Games(**{"num_envs": 2, "processes": 2, **kwargs})
         assert not workers_now()
 
+    @pytest.mark.parametrize("timeout", [1, np.float32(5), 10**9, math.inf])
+    def test_timeouts(self, timeout):
+        """Any number above 0, however large."""
+        with Games(1, processes=1, timeout=timeout) as many:
+            many.reset()
+            assert many.step([NOOP])[0].shape == (1, 4, 84, 84)
+
     @pytest.mark.parametrize("env_id", ["Breakot-v4", "CartPole-v7", ""])
     def test_many_games_of_an_unknown_id(self, env_id):
         """Gymnasium's own errors."""
@@ -3202,9 +3266,21 @@ class TestFaults:
             assert workers_now() == before
 
     @both_modes
-    def test_an_error_is_not_the_end_of_others(self, haunt, mode):
-        """What they answered in that step is reported by the next one."""
-        trap = haunt(crash)
+    @pytest.mark.parametrize("number", [0, 1])
+    def test_an_error_is_not_the_end_of_others(self, haunt, mode, number):
+        """What they answered in that step is reported by the next one.
+
+        Also if it is the second game of its row that raises an error.
+        """
+        frames = []
+
+        def crash_later():
+            frames.append("played")
+            if len(frames) > 4 * number:
+                crash()
+            trap.value = os.getpid()
+
+        trap = haunt(crash_later)
         first, end = start_and_end()
         with games_of_ten_steps(mode) as many:
             many.step([FIRE] * 4)
@@ -3213,7 +3289,7 @@ class TestFaults:
                 many.step([FIRE] * 4)
             assert trap.value == 0
             # The games of the other row have come to their ends in the step
-            # that failed, and the games of this one do so now.
+            # that failed, and the game that raised the error does so now.
             obs, _, terminated, truncated, infos = many.step([FIRE] * 4)
             assert truncated.all() and not terminated.any()
             assert infos["_final_info"].all() and "restarted" not in infos
@@ -3224,8 +3300,7 @@ class TestFaults:
             obs, *_, truncated, infos = many.step([NOOP] * 4)
             assert infos == {} and not truncated.any()
             if mode is NEXT_STEP:
-                for i in obs[-2:]:
-                    np.testing.assert_array_equal(i, first)
+                np.testing.assert_array_equal(obs[3], first)
 
     def test_an_error_while_workers_start(self, deadly):
         """It is raised by the construction, which leaves no process behind."""
@@ -3333,6 +3408,17 @@ class TestFaults:
             assert_replaced(follow_games(many, twin), games=4)
             assert "restarted" not in follow_games(many, twin, 30)
 
+    def test_ctrl_c_in_a_reset(self, monkeypatch):
+        """It has to be made once more, and then all is as ever."""
+        with four_games() as (many, twin):
+            interrupted(monkeypatch, Worker, "receive", 1)
+            with pytest.raises(KeyboardInterrupt):
+                many.reset()
+            with pytest.raises(gym.error.ResetNeeded):
+                many.step([0] * 4)
+            begin(many, twin, 3, [3, 4, 5, 6])
+            assert "restarted" not in follow_games(many, twin, 30)
+
     @both_modes
     def test_what_was_answered_before_ctrl_c_is_told_by_the_next_step(
         self, monkeypatch, mode
@@ -3396,14 +3482,14 @@ class TestFaults:
     def test_programs_with_busy_threads(self, program):
         """OpenCV's own, and others, whichever way workers are started."""
         for process in [program(BUSY, method) for method in START_METHODS]:
-            _, stderr = process.communicate(timeout=60)
+            _, stderr = process.communicate(timeout=PATIENCE)
             assert process.returncode == 0, stderr
 
     def test_programs_without_a_guard(self, program):
         """Under spawn and forkserver the error names what is missing."""
         methods = "spawn", "forkserver"
         for process in [program(UNGUARDED, method) for method in methods]:
-            _, stderr = process.communicate(timeout=60)
+            _, stderr = process.communicate(timeout=PATIENCE)
             assert process.returncode == 1
             assert '__name__ == "__main__"' in stderr.splitlines()[-1]
 
@@ -3463,7 +3549,7 @@ class TestMain:
     def test_the_program(self, program, tmp_path):
         """A picture and a summary, and nothing else anywhere."""
         process = start_main(program, "--steps", "400", "--games", "2")
-        stdout, stderr = process.communicate(timeout=60)
+        stdout, stderr = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, stderr
         files = {path.name for path in tmp_path.iterdir()}
         assert files - {"__pycache__"} == {"game.py", "game.png"}
@@ -3484,7 +3570,7 @@ class TestMain:
             stdout = file if to == "file" else subprocess.PIPE
             options = dict(stdout=stdout, text=False)
             process = start_main(program, *args, "--seed", "9", **options)
-            output, stderr = process.communicate(timeout=60)
+            output, stderr = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, stderr
         text = (path.read_bytes() if to == "file" else output).decode()
         assert text.isascii() and text.replace("\n", "").isprintable()
@@ -3496,7 +3582,9 @@ class TestMain:
 
     def test_help(self, program):
         """It says what each option is, and its default."""
-        stdout, stderr = start_main(program, "--help").communicate(timeout=60)
+        stdout, stderr = start_main(program, "--help").communicate(
+            timeout=PATIENCE
+        )
         assert without_banner(stderr) == []
         for option, default in [
             ("env_id", BREAKOUT),
@@ -3526,7 +3614,7 @@ class TestMain:
     ):
         """One clear line and exit code 2, and no file."""
         process = start_main(program, *args)
-        stdout, stderr = process.communicate(timeout=60)
+        stdout, stderr = process.communicate(timeout=PATIENCE)
         assert process.returncode == 2
         lines = without_banner(stderr)
         assert message in lines[-1]
@@ -3547,7 +3635,7 @@ class TestMain:
         pids = session_of(process)
         assert len(pids) > 1
         os.killpg(process.pid, signal.SIGINT)
-        stdout, stderr = process.communicate(timeout=20)
+        stdout, stderr = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, stderr
         assert "Traceback" not in stderr + stdout
         assert assert_summary(stdout.strip().splitlines()[-3:]) > 0
@@ -3560,10 +3648,10 @@ class TestMain:
         """Before the reset or after it: a line, and exit code 130."""
         (tmp_path / "game.py").write_text(MODULE.read_text())
         process = program(INTERRUPTED, moment)
-        stdout, stderr = process.communicate(timeout=60)
+        stdout, stderr = process.communicate(timeout=PATIENCE)
         assert process.returncode == 130
         (line,) = without_banner(stderr)
-        assert line.startswith("game.py: ") and "before" in line
+        assert line == "game.py: interrupted"
         assert stdout == ""
         assert left_after(4, session_of(process)) == []
         assert not (tmp_path / "game.png").exists()
@@ -3572,7 +3660,7 @@ class TestMain:
         """The summary is there, and then one line and exit code 1."""
         (tmp_path / "game.png").mkdir()
         process = start_main(program, "--steps", "20", "--games", "2")
-        stdout, stderr = process.communicate(timeout=60)
+        stdout, stderr = process.communicate(timeout=PATIENCE)
         assert process.returncode == 1
         (line,) = without_banner(stderr)
         assert line.startswith("game.py: ") and "game.png" in line
@@ -3585,7 +3673,7 @@ class TestMain:
         with open("/dev/full", "w") as full:
             args = ["--steps", "20", "--games", "2"]
             process = start_main(program, *args, stdout=full)
-        _, stderr = process.communicate(timeout=60)
+        _, stderr = process.communicate(timeout=PATIENCE)
         assert process.returncode == 1
         (line,) = without_banner(stderr)
         assert line.startswith("game.py: ") and "No space" in line
@@ -3600,7 +3688,7 @@ class TestMain:
         process.stdout.close()
         (line,) = without_banner(process.stderr.read())
         assert line.startswith("game.py: ") and "Broken pipe" in line
-        assert process.wait(60) == 1
+        assert process.wait(PATIENCE) == 1
         assert left_after(4, session_of(process)) == []
 
 
@@ -3710,7 +3798,7 @@ class TestSystems:
         }
         lacks, methods, digests = {}, {}, {}
         for name, process in processes.items():
-            stdout, stderr = process.communicate(timeout=120)
+            stdout, stderr = process.communicate(timeout=PATIENCE)
             assert process.returncode == 0, stderr
             assert without_banner(stderr) == []
             lacks[name], methods[name], digests[name] = stdout.splitlines()
@@ -3737,7 +3825,7 @@ class TestSystems:
                 text, *args, name=f"{name}/game.py", cwd=folder, env=env
             )
         for folder, process in processes.items():
-            stdout, stderr = process.communicate(timeout=120)
+            stdout, stderr = process.communicate(timeout=PATIENCE)
             assert process.returncode == 0, stderr
             assert without_banner(stderr) == []
             *_, steps, score, speed = stdout.strip().splitlines()
@@ -3778,7 +3866,7 @@ class TestReadme:
                 env=environment(MODULE.parent),
                 capture_output=True,
                 text=True,
-                timeout=120,
+                timeout=PATIENCE,
             )
 
         with ThreadPoolExecutor(2) as pool:
