@@ -76,6 +76,7 @@ MODEL_CORES = [16, 64]
 ROW = 4  # games to a core in the model
 PASSES = [0.5, 1.5, 5]  # milliseconds of a network's pass
 TUNE_ROUNDS = 3  # at most
+CALM = 0.5  # of a column's measurements; what has fewer is measured again
 
 # ## What is measured
 #
@@ -228,12 +229,16 @@ PARTS = {
 class Umpire:
     """Lets contenders play, and again if other programs were at work.
 
-    A part may take twice as long by that, and no longer.
+    A column may take twice as long by that, and no longer.
     """
 
-    def __init__(self, seconds, spare):
-        self.seconds, self.spare = seconds, spare
+    def __init__(self, seconds, rounds, strict):
+        self.seconds, self.rounds, self.strict = seconds, rounds, strict
+
+    def begin(self, players):
+        """All contenders have been started."""
         self.family = publish.family()
+        self.spare = self.rounds * players if self.strict else 0
 
     def play(self, player):
         results = [self.play_once(player)]
@@ -251,39 +256,71 @@ class Umpire:
 def measure(part, run, data):
     """All columns of a part, and how they came about."""
     rounds = min(TUNE_ROUNDS, run.rounds) if part == "tune" else run.rounds
-    results = {}
-    for column, contenders in PARTS[part](run, data).items():
-        start = time.monotonic()
-        rows = results[column] = {}
-        for name, what in contenders.items():
-            rows[name] = {"options": what[1]}
-            if part == "count":  # memory is measured with nobody else there
-                with contender(*what) as alone:
-                    rows[name]["memory"] = round(alone.answer()["memory"], 1)
-        with contextlib.ExitStack() as stack:
-            turns = []
-            for name, what in contenders.items():
-                if str(name).endswith("_0112"):
-                    what = *what, run.python_0112
-                player = stack.enter_context(contender(*what))
-                turns.append((name, player))
-            for name, player in turns:
-                rows[name]["arrays"] = player.answer()["arrays"]
-            spare = rounds * len(turns) if run.publish else 0
-            umpire = Umpire(run.seconds, spare)
-            for _ in range(rounds):
-                for name, player in turns:
-                    result = umpire.play(player)
-                    if part != "model":
-                        del result["parent"]
-                    for key, value in result.items():
-                        rows[name].setdefault(key, []).append(round(value, 2))
-                turns.append(turns.pop(0))
-        spent = time.monotonic() - start
-        print(f"{part} {column}, {spent:.0f} s", flush=True)
     how = {"date": publish.today(), "commit": publish.commit()}
     how |= {"rounds": rounds, "seconds": run.seconds}
+    calm_ones = calm_columns(data[part], how) if run.again else {}
+    results = {}
+    for column, contenders in PARTS[part](run, data).items():
+        if str(column) in calm_ones:
+            results[str(column)] = calm_ones[str(column)]
+            continue
+        start = time.monotonic()
+        umpire = Umpire(run.seconds, rounds, run.publish)
+        results[str(column)] = measure_column(part, contenders, run, umpire)
+        spent = time.monotonic() - start
+        print(f"{part} {column}, {spent:.0f} s", flush=True)
     return json.loads(json.dumps(how | {"columns": results}))
+
+
+def calm_columns(measured, how):
+    """The columns that others left in peace, if they were measured so."""
+    if any(measured[key] != how[key] for key in how if key != "date"):
+        return {}
+    return {
+        name: column
+        for name, column in measured["columns"].items()
+        if calm([column]) >= CALM
+    }
+
+
+def calm(columns):
+    """The share of measurements that other programs did not disturb."""
+    others = [
+        cores
+        for column in columns
+        for row in column.values()
+        for cores in row["others"]
+    ]
+    return mean(cores < publish.DISTURBED for cores in others)
+
+
+def measure_column(part, contenders, run, umpire):
+    """Let the contenders of a column take turns; return what they reached."""
+    rows = {}
+    for name, what in contenders.items():
+        rows[name] = {"options": what[1]}
+        if part == "count":  # memory is measured with nobody else there
+            with contender(*what) as alone:
+                rows[name]["memory"] = round(alone.answer()["memory"], 1)
+    with contextlib.ExitStack() as stack:
+        turns = []
+        for name, what in contenders.items():
+            if str(name).endswith("_0112"):
+                what = *what, run.python_0112
+            player = stack.enter_context(contender(*what))
+            turns.append((name, player))
+        for name, player in turns:
+            rows[name]["arrays"] = player.answer()["arrays"]
+        umpire.begin(len(turns))
+        for _ in range(umpire.rounds):
+            for name, player in turns:
+                result = umpire.play(player)
+                if part != "model":
+                    del result["parent"]
+                for key, value in result.items():
+                    rows[name].setdefault(key, []).append(round(value, 2))
+            turns.append(turns.pop(0))
+    return rows
 
 
 # ## What it says
@@ -305,18 +342,17 @@ def speed(row):
 
 def how(part):
     """How a part was measured, to stand beside its tables."""
-    others = [
-        cores
+    most = max(
+        max(row["others"])
         for column in part["columns"].values()
         for row in column.values()
-        for cores in row["others"]
-    ]
-    calm = mean(cores < publish.DISTURBED for cores in others)
+    )
     return (
         f"*{part['rounds']} rounds of {part['seconds']} s, "
         f"{part['date']}, `game.py` of commit {part['commit']}; other "
         f"programs took less than {publish.DISTURBED} of a core in "
-        f"{calm:.0%} of the measurements, {max(others):.2f} at most*"
+        f"{calm(part['columns'].values()):.0%} of the measurements, "
+        f"{most:.2f} at most*"
     )
 
 
@@ -781,6 +817,11 @@ def main():
     )
     add("--games", type=publish.positive(int), default=8, help="in a batch")
     add("--python-0112", help="a Python that has ale-py 0.11.2")
+    add(
+        "--again",
+        action="store_true",
+        help="measure only columns that other programs have disturbed",
+    )
     add("--publish", action="store_true", help="write to measure/results/")
     add("--report", action="store_true", help="measure nothing, write docs/")
     run = parser.parse_args()
@@ -815,6 +856,9 @@ def main():
             )
         data = {}
     data["machine"] = machine
+    missing = [part for part in parts if part not in data]
+    if run.again and missing:
+        parser.error(f"not yet measured: {', '.join(missing)}")
     if "tune" not in data and "tune" not in parts:
         parts.insert(0, "tune")
     for part in parts:

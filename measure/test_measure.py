@@ -240,6 +240,37 @@ def test_faster_means_faster_in_every_round():
     )
 
 
+def test_only_disturbed_columns_are_measured_again(monkeypatch):
+    about = {"date": publish.today(), "commit": "abc"}
+    monkeypatch.setattr(publish, "commit", lambda: "abc")
+    about |= {"rounds": 2, "seconds": 0.5}
+    fake = {"Pong": columns(games=[1, 2]), "Breakout": columns(games=[3, 4])}
+    fake["Pong"]["games"]["others"] = [0.9, 1.0]
+    asked = []
+
+    def measure_column(part, contenders, run, umpire):
+        asked.append(contenders)
+        return columns(games=[5, 6])
+
+    class Run:
+        again, publish, rounds, seconds = True, False, 2, 0.5
+
+    monkeypatch.setattr(benchmark, "measure_column", measure_column)
+    parts = {"fake": lambda run, data: {"Pong": "P", "Breakout": "B"}}
+    monkeypatch.setattr(benchmark, "PARTS", parts)
+    data = {"fake": about | {"columns": fake}}
+    result = benchmark.measure("fake", Run, data)
+    assert asked == ["P"]
+    assert list(result["columns"]) == ["Pong", "Breakout"]
+    assert result["columns"]["Pong"]["games"]["speed"] == [5, 6]
+    assert result["columns"]["Breakout"]["games"]["speed"] == [3, 4]
+
+    # What was measured otherwise is measured as a whole.
+    Run.seconds = 0.6
+    benchmark.measure("fake", Run, data)
+    assert asked == ["P", "P", "B"]
+
+
 def test_only_equals_are_compared():
     names = ["games", "ale", "games_2", "ale_2", "ale_3", "envpool_3"]
     assert list(benchmark.rivals(names)) == [
