@@ -107,10 +107,10 @@ function tell(at) {
   const [up, down] = recorded.bytes.ours[at - 1];
   const after = killed !== null ? ` Games 4 to 7 are ${at - killed} after ` +
     "their new start." : "";
-  return `Step ${at} of eight games: labml's way, eight observations of ` +
-    `float64 come through eight pipes. Here, ${number(down)} bytes of ` +
-    `commands and ${number(up)} of answers do; the pictures are written ` +
-    `where the program reads them.${after}`;
+  return `Step ${at}. labml's way: eight observations of float64 through ` +
+    `eight pipes. Here: ${number(down)} bytes of commands and ` +
+    `${number(up)} of answers; the pictures are written where the program ` +
+    `reads them.${after}`;
 }
 
 const { jump, slider } = shared.film(figure, {
