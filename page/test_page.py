@@ -422,16 +422,6 @@ def test_who_calls_whom():
     assert calls == 5
 
 
-def test_the_record_is_as_the_table_says():
-    table = NOTES.partition("### One record")[2].partition("\n<!--")[0]
-    names = re.findall(r"^\| `(\w+)` \|", table, re.M)
-    assert names.pop() == "place"
-    with game.Games(2, processes=0) as games:
-        record = games._records.dtype
-        assert sorted(record.names) == sorted(names)
-        assert record["obs"].shape == (2, 4, 84, 84)
-
-
 def test_what_is_left_out_takes_one_line(monkeypatch):
     one = game.Game(0)
     obs_4 = one.reset()
