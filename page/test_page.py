@@ -197,18 +197,18 @@ def test_a_picture_that_is_too_large_is_linked(monkeypatch):
 
 def test_a_figure_moves_if_there_is_a_file_for_it(monkeypatch, tmp_path):
     monkeypatch.setattr(weave, "HERE", tmp_path)
-    image = '![A ball.](figures/stack.svg "Which *way*?")'
+    image = '![A ball.](figures/slots.svg "Which *way*?")'
     assert "<figcaption>Which" in weave.markdown_to_html()(image)
     (tmp_path / "moving").mkdir()
-    for name in ("stack.js", "more.js", "shared.js"):
+    for name in ("slots.js", "more.js", "shared.js"):
         (tmp_path / "moving" / name).write_text("")
-    (tmp_path / "moving/stack.html").write_text(
+    (tmp_path / "moving/slots.html").write_text(
         '<figure data-needs="facts">{{picture}}<p>{{caption}}</p></figure>'
     )
     html = weave.markdown_to_html()(image)
     assert '<img src="data:' in html and "<p>Which <em>way</em>?</p>" in html
     names = [file.name for file in weave.added("js")]
-    assert names == ["shared.js", "more.js", "stack.js"]
+    assert names == ["shared.js", "more.js", "slots.js"]
     (tmp_path / "facts.json").write_text('{"a": "<b>"}\n')
     assert weave.data(html) == (
         '<script type="application/json" id="facts">'
