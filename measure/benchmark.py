@@ -485,6 +485,9 @@ def networks(columns):
     for name in first:
         body.append([NAMES[name], in_flight(name, first)])
         body[-1] += [speed(column[name]) for column in columns.values()]
+    row = ["*measured undisturbed by other programs*", ""]
+    row += [f"*{calm([column]):.0%}*" for column in columns.values()]
+    body.append(row)
     for ours, theirs, title in (
         ("games", ["ale", "envpool"], "the best engine in lockstep"),
         ("games_2", ["ale_2", "envpool_2"], "the best engine with as many"),

@@ -742,8 +742,12 @@ def peers(run, before):
             seen = [observe(peer, fault) for _ in range(times)]
             table[peer][fault] = seen
             print(f"{peer}, {fault}: {outcomes(fault, seen)}", flush=True)
+    dates = before.get("dates", dict.fromkeys(table, before.get("date")))
+    dates |= dict.fromkeys(run.only, publish.today())
     how = {"games": PEER_GAMES, "hangs after": SILENCE, "times": TIMES}
-    return how | {"peers": table}
+    if "games" not in run.only:
+        how["commit"] = before["commit"]  # the others have no game.py
+    return how | {"dates": dates, "peers": table}
 
 
 def outcomes(fault, seen):
@@ -873,9 +877,10 @@ def describe_peers(data):
     for fault, name in FAULTS.items():
         seen = [data["peers"][peer][fault] for peer in PEERS]
         body.append([name, *(outcomes(fault, each) for each in seen)])
+    dates = ", ".join(sorted(set(data["dates"].values())))
     return [
         "## The same faults elsewhere",
-        how(data),
+        how(data | {"date": dates}),
         f"{data['games']} games, each with its own defaults; what the next "
         'calls did. The workers of EnvPool and of ALE are threads. "Hangs": '
         f"{data['hangs after']} s without a word. The last two were tried "
