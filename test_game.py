@@ -3,11 +3,34 @@ The proof that `game.py` does what it says.
 
     pip install -r requirements.txt && python -m pytest test_game.py
 
-In the order of the page: what the agent sees and what ends an episode, on an
-emulator whose frames are known, so that what is right is worked out by hand;
-then real games, bit for bit against Gymnasium's own wrappers; then a game in
-another process, many games, what can go wrong between processes, and the
-program. Everything is tested from outside, as a user would meet it.
+Everything is tested from outside, as a user would meet it, and in the order of
+the page. Each part is a class, which can be run alone, such as the second with
+`python -m pytest test_game.py -k TestEpisode`:
+
+| part | what it shows | seconds |
+| --- | --- | --- |
+| `TestPicture` | what the agent sees of a step | 0 |
+| `TestEpisode` | what ends an episode, and what is reported of it | 0 |
+| `TestStart` | how a game starts: no-ops, FIRE, resets by snapshot | 0 |
+| `TestEnds` | what `Games` report of these ends | 0 |
+| `TestGymnasium` | all titles are, bit for bit, as Gymnasium makes them | half of all |
+| `TestTitles` | real titles: seeds, ids, limits, screens | 6 |
+| `TestInput` | what is refused, and what is taken | 1 |
+| `TestWorker` | a game in another process | 6 |
+| `TestPrograms` | programs that end, one way or another | 12 |
+| `TestGames` | many games, the same whatever plays them | 28 |
+| `TestWrappers` | Gymnasium's own wrappers around them | 3 |
+| `TestArguments` | wrong arguments | 1 |
+| `TestClosing` | closing leaves nothing behind | 5 |
+| `TestFaults` | workers that die, hang, fail or are interrupted | 39 |
+| `TestMain` | the module as a program | 9 |
+| `TestSystems` | where names are missing that Windows and macOS lack | 8 |
+| `TestReadme` | README's programs run | 13 |
+
+The seconds are those of one core, on a busy machine; two cores share them. The
+first four parts play an emulator whose frames are known, so that what is right
+is worked out by hand. What a test needs of the system stands above it, such as
+`needs_fork`; elsewhere it is skipped.
 """
 
 import collections
@@ -590,7 +613,7 @@ class TestEpisode:
 
 
 # ---------------------------------------------------------------------------
-# No-ops
+# How a game starts: no-ops, FIRE, resets by snapshot
 # ---------------------------------------------------------------------------
 
 
@@ -825,7 +848,7 @@ class TestStart:
 
 
 # ---------------------------------------------------------------------------
-# What Games say of it
+# What `Games` report of these ends
 # ---------------------------------------------------------------------------
 
 
@@ -1029,7 +1052,7 @@ class TestGymnasium:
 
 
 # ---------------------------------------------------------------------------
-# Trajectories
+# Real titles: seeds, ids, limits, screens
 # ---------------------------------------------------------------------------
 
 Trajectory = collections.namedtuple("Trajectory", "obs rewards dones infos")
@@ -1190,7 +1213,7 @@ class TestTitles:
 
 
 # ---------------------------------------------------------------------------
-# Bad input
+# What is refused, and what is taken
 # ---------------------------------------------------------------------------
 
 
@@ -2774,7 +2797,7 @@ class TestArguments:
 
 
 # ---------------------------------------------------------------------------
-# Closing
+# Closing leaves nothing behind
 # ---------------------------------------------------------------------------
 
 
@@ -2871,7 +2894,7 @@ class TestClosing:
 
 
 # ---------------------------------------------------------------------------
-# When a worker dies
+# When a worker dies, hangs, fails or is interrupted
 # ---------------------------------------------------------------------------
 
 
@@ -3008,7 +3031,12 @@ UNGUARDED = """
 import sys
 import game
 
-game.Games(2, processes=1, context=sys.argv[1])
+if sys.argv[2] == "Games":
+    game.Games(2, processes=1, context=sys.argv[1])
+else:
+    worker = game.Worker(0, context=sys.argv[1])
+    worker.child.send(("reset", None))
+    worker.child.recv()
 """
 
 
@@ -3161,7 +3189,7 @@ class TestFaults:
     @both_modes
     def test_a_worker_dies_at_any_moment(self, mode):
         """Also while it writes: `final_obs` is what the caller saw last."""
-        delays = np.random.default_rng(0).uniform(0, 3e-3, 8)
+        delays = np.random.default_rng(0).uniform(0, 3e-3, 5)
         with four_games(next_step=mode is NEXT_STEP) as (many, twin):
             for delay in delays:
                 many.step_async([1, 2, 3, 0])
@@ -3488,14 +3516,19 @@ class TestFaults:
     def test_programs_without_a_guard(self, program):
         """Under spawn and forkserver the error names what is missing."""
         methods = "spawn", "forkserver"
-        for process in [program(UNGUARDED, method) for method in methods]:
+        programs = [
+            program(UNGUARDED, method, name)
+            for method in methods
+            for name in ("Games", "Worker")
+        ]
+        for process in programs:
             _, stderr = process.communicate(timeout=PATIENCE)
             assert process.returncode == 1
             assert '__name__ == "__main__"' in stderr.splitlines()[-1]
 
 
 # ---------------------------------------------------------------------------
-# Playing
+# The module as a program
 # ---------------------------------------------------------------------------
 
 
