@@ -13,7 +13,7 @@ the page. Each part is a class, which can be run alone, such as the second with
 | `TestEpisode` | what ends an episode, and what is reported of it | 0 |
 | `TestStart` | how a game starts: no-ops, FIRE, resets by snapshot | 0 |
 | `TestEnds` | what `Games` report of these ends | 0 |
-| `TestGymnasium` | all titles are, bit for bit, as Gymnasium makes them | half of all |
+| `TestGymnasium` | all titles are, bit for bit, Gymnasium's | half of all |
 | `TestTitles` | real titles: seeds, ids, limits, screens | 6 |
 | `TestInput` | what is refused, and what is taken | 1 |
 | `TestWorker` | a game in another process | 6 |
