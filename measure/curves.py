@@ -128,7 +128,7 @@ def of_the_agent(curve, agent):
     served, alone = agent["scores"]["served"], agent["scores"]["alone"]
     film = agent["film"]
     last, spent = curve[-1], sum(agent["seconds"].values())
-    better = "more" if fmean(served) > TESTER else "fewer"
+    better = "higher" if fmean(served) > TESTER else "lower"
     ways = {
         '`on_life_loss="continue", fire_on_reset=True`, as it learned': served,
         '`on_life_loss="ignore"`, serving by itself': alone,
@@ -223,7 +223,8 @@ each side in turn, with {how(share)}; medians.
 {where}
 
 An update on `Games` is {spread(whole)} times as fast, the games alone
-{spread(games)} times: the median of the rounds, and their range.
+{spread(games)} times: the median of the rounds, and their range. Rounds that
+other programs disturbed count like any other, hence its width.
 
 **What is learned from equal steps**: the score is the mean of the last 20
 whole games, raw points; {seeds} each, with {how(ran)}. The band on the chart

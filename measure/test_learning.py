@@ -256,7 +256,7 @@ def test_the_page_says_what_the_data_say(folder, monkeypatch):
     for words in (
         "2,000 steps, which are 8,000 frames",
         "on two cores in 2.0 hours",
-        "the mean is more than the 31.8",
+        "the mean is higher than the 31.8",
         "| 45.0 | 40–50 |",
         "| 1.5 | 1–2 |",
         "brought 44 points",
