@@ -142,7 +142,7 @@ def of_the_agent(curve, agent):
 ![{film["reward"]:.0f} points](agent.webp)
 
 {agent["steps"]:,} steps, which are {FRAMES * agent["steps"]:,} frames, made by
-`python examples/ppo.py` on two cores in {spent / 3600:.1f} hours; the machine
+`python examples/ppo.py --bfloat16 --threads 1`, seed 0, in {spent / 3600:.1f} hours; the machine
 had other work to do besides, and the training stood still while benchmarks
 ran. {agent["note"]}On the chart, the score is the mean of the last 20 whole
 games of training; it was {last["score"]:.1f} at the end.
@@ -153,7 +153,7 @@ mean is {better} than the {TESTER} of DQN's professional tester (Mnih et al.
 2015). The film is the game with seed {film["seed"]}, and brought
 {film["reward"]:.0f} points.
 
-{publish.table(["30 whole games", "mean", "range"], *rows)}
+{publish.table([f"{len(served)} whole games", "mean", "range"], *rows)}
 
 Both ways play until all five lives are lost. An agent that learned with
 `fire_on_reset` was never taught to serve; with `"ignore"` it has to find FIRE
@@ -207,15 +207,22 @@ def of_the_comparison(training, notes):
         ),
     )
     count = len(scores["games"])
-    seeds = "one seed" if count == 1 else f"{count} seeds"
+    seeds = f"{count} seeds" if count > 1 else "one seed"
+    apart = max(map(min, scores.values())) > min(map(max, scores.values()))
+    if count == 1:
+        verdict = "One seed can't say on which side a step teaches more."
+    elif apart:
+        verdict = f"With {seeds} the two sides' ranges don't overlap."
+    else:
+        verdict = f"A step teaches as much on both, as far as {seeds} can say."
     ran = next(n for name, n in notes.items() if name.startswith("learn"))
     return f"""## The same agent on CleanRL's wrappers
 
 CleanRL's `ppo_atari.py` wraps each game in Stable-Baselines3's and Gymnasium's
 wrappers. Here they run under Gymnasium's `AsyncVectorEnv`, a process for each
-of {share["games"]} games, and play as `Games` does with `on_life_loss=
-"continue", fire_on_reset=True, noop_max=30, clip_reward=True`. The agent and
-its updates are those of `examples/ppo.py` on both sides.
+of {share["games"]} games, and play as `Games` does for `examples/ppo.py`:
+no-op starts, FIRE, an episode for each life, clipped rewards. The agent and
+its updates are those of `ppo.py` on both sides.
 
 **Where the time goes**: {len(share["rounds"])} updates of Breakout, one of
 each side in turn, with {how(share)}; medians.
@@ -236,8 +243,7 @@ is the range.
 time, the same agent is there {median(whole):.2f} times as fast. On a machine
 with a GPU the network and the learning take less; if they took no time at all,
 the agent would be there {median(games):.1f} times as fast, which is a model
-and no measurement. What is learned from a step is the same, as far as {seeds}
-can tell.
+and no measurement. {verdict}
 
 {about(share)}"""
 
