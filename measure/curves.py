@@ -142,8 +142,8 @@ def of_the_agent(curve, agent):
 ![{film["reward"]:.0f} points](agent.webp)
 
 {agent["steps"]:,} steps, which are {FRAMES * agent["steps"]:,} frames, made by
-`python examples/ppo.py --bfloat16 --threads 1`, seed 0, in {spent / 3600:.1f} hours; the machine
-had other work to do besides, and the training stood still while benchmarks
+`python examples/ppo.py --bfloat16 --threads 1`, seed 0, in
+{spent / 3600:.1f} hours; the machine had other work to do besides, and the training stood still while benchmarks
 ran. {agent["note"]}On the chart, the score is the mean of the last 20 whole
 games of training; it was {last["score"]:.1f} at the end.
 
