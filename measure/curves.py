@@ -143,9 +143,10 @@ def of_the_agent(curve, agent):
 
 {agent["steps"]:,} steps, which are {FRAMES * agent["steps"]:,} frames, made by
 `python examples/ppo.py --bfloat16 --threads 1`, seed 0, in
-{spent / 3600:.1f} hours; the machine had other work to do besides, and the training stood still while benchmarks
-ran. {agent["note"]}On the chart, the score is the mean of the last 20 whole
-games of training; it was {last["score"]:.1f} at the end.
+{spent / 3600:.1f} hours; the machine had other work to do besides, and the
+training stood still while benchmarks ran. {agent["note"]}On the chart, the
+score is the mean of the last 20 whole games of training; it was
+{last["score"]:.1f} at the end.
 
 Then 30 whole games, raw points, with the published weights
 ([`examples/breakout.pt`](../examples/breakout.pt), in half precision): the
