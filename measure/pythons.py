@@ -56,11 +56,11 @@ CHROOT = [
     "unshare",
     "--mount",
     "sh",
-    "-euc",
+    "-ec",
     """
     mount --rbind /proc "$0/proc"
     mount --rbind /dev "$0/dev"
-    exec chroot "$0" sh -euc "$1"
+    exec chroot "$0" sh -ec "$1"
     """,
 ]
 
@@ -103,7 +103,7 @@ class Place:
 
     def run(self, command):
         """Run a line of shell; return what it printed."""
-        line = ["sh", "-euc", command]
+        line = ["sh", "-ec", command]
         if self.chroot:
             line = [*CHROOT, self.chroot, command]
         process = subprocess.Popen(
