@@ -206,10 +206,11 @@ def main():
         parser.error("expected a Python, --chroot or --report")
 
     file = publish.target("pythons", NAME, args.publish)
-    data = publish.read(file)
     for python, chroot in places:
         row = try_python(python, chroot)
         series = ".".join(row["python"].split(".")[:2])
+        # Read only now: another run may have written while this one tested.
+        data = publish.read(file)
         # One row for 3.12, whichever repair of it was run last.
         data[series] = row
         publish.write(file, data)
