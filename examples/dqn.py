@@ -27,7 +27,7 @@ except ModuleNotFoundError as error:
     needs = "pip install -r requirements.txt -r examples/requirements.txt"
     sys.exit(f"dqn.py: {error}: {needs}")
 
-# What these mean is said in ppo.py.
+# What these mean is said in runs.py.
 SERVED = dict(on_life_loss="continue", fire_on_reset=True, noop_max=30)
 TRAINING = dict(SERVED, clip_reward=True)
 STEPS_TO_A_LINE = 1_000

@@ -138,7 +138,7 @@ def main():
     parser.add_argument("--steps", type=int, default=10_000_000)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
-    # What these mean, and why whole games need FIRE too, is said in ppo.py.
+    # What these mean, and why whole games need FIRE too, is said in runs.py.
     served = dict(on_life_loss="continue", fire_on_reset=True, noop_max=30)
     training = dict(served, seed=args.seed, clip_reward=True)
     try:

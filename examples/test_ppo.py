@@ -1,4 +1,4 @@
-"""Tests of ppo.py.
+"""Tests of ppo.py and runs.py.
 
 pip install -r requirements.txt -r examples/requirements.txt pytest
 pytest examples/test_ppo.py
@@ -23,6 +23,7 @@ from PIL import Image
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import ppo  # noqa: E402
+import runs  # noqa: E402
 
 ENV_ID = "BreakoutNoFrameskip-v4"
 PONG = "PongNoFrameskip-v4"
@@ -36,8 +37,8 @@ def run(monkeypatch, tmp_path):
     """Run the program in an empty folder, with few steps to an update."""
     monkeypatch.setattr(ppo, "STEPS", 16)
     monkeypatch.setattr(ppo, "UPDATES_TO_A_SAVE", 2)
-    monkeypatch.setattr(ppo, "EVALUATION_GAMES", 2)
-    monkeypatch.setattr(ppo, "HERE", tmp_path / "no published weights")
+    monkeypatch.setattr(runs, "GAMES", 2)
+    monkeypatch.setattr(runs, "HERE", tmp_path / "no published weights")
     monkeypatch.chdir(tmp_path)
     handler = signal.getsignal(signal.SIGINT)
 
@@ -247,7 +248,8 @@ class Finals:
 
 
 def test_only_the_first_game_of_each_counts():
-    assert ppo.whole_games(ppo.Agent(4), Finals(), seed=0) == [12, 20, 33]
+    agent = ppo.Agent(4)
+    assert runs.whole_games(agent, Finals(), seed=0) == [12, 20, 33]
 
 
 def test_the_film_is_one_whole_game(run, capsys):
@@ -267,7 +269,7 @@ def test_the_film_is_one_whole_game(run, capsys):
     assert length / 2 < len(frames) <= length
     for frame in frames:
         assert (frame[::2, ::2] == frame[1::2, 1::2]).all()
-    screen = ppo.Game(0, ENV_ID, **ppo.SERVED)
+    screen = runs.Game(0, ENV_ID, **runs.SERVED)
     screen.reset()
     assert (frames[0][::2, ::2] == screen.render()).all()
 
@@ -281,7 +283,7 @@ def test_published_weights_in_half_precision_serve_where_no_run_is(
     published.mkdir()
     halves = {name: weight.half() for name, weight in weights.items()}
     torch.save(halves, published / "breakout.pt")
-    monkeypatch.setattr(ppo, "HERE", published)
+    monkeypatch.setattr(runs, "HERE", published)
     run("--evaluate")
     assert "breakout.pt" in capsys.readouterr().out
     assert names() == ["evaluation.json"]
@@ -406,7 +408,7 @@ def test_a_replaced_worker_is_bootstrapped_from_final_obs(monkeypatch):
     )
     monkeypatch.setattr(ppo, "STEPS", 30)
     agent = ppo.Agent(4)
-    with ppo.Games(2, ENV_ID, processes=2, **ppo.TRAINING) as games:
+    with runs.Games(2, ENV_ID, processes=2, **ppo.TRAINING) as games:
         first, _ = games.reset()
         _, obs, _ = ppo.play(agent, games, first, seconds())
         monkeypatch.setattr(ppo, "STEPS", 1)

@@ -53,6 +53,7 @@ import publish
 sys.path.insert(0, str(publish.ROOT))
 sys.path.insert(0, str(publish.ROOT / "examples"))
 import ppo  # noqa: E402
+import runs  # noqa: E402
 from game import Game, Games  # noqa: E402
 
 ENV_ID = "BreakoutNoFrameskip-v4"
@@ -81,7 +82,7 @@ def rectangles(old, new):
         yield [x, y, width, height, new[y, x]]
 
 
-def runs(old, new):
+def spans(old, new):
     """Yield what has changed as `x, y, length` and the gray values."""
     for y, changed in enumerate(old != new):
         edges = np.flatnonzero(np.diff(changed, prepend=False, append=False))
@@ -104,7 +105,7 @@ def deltas(pictures, changes):
 def play(agent, seed):
     """Play a game; return its info, the decisions, screens and frames."""
     torch.manual_seed(seed)
-    game = Game(seed, ENV_ID, **ppo.SERVED)
+    game = Game(seed, ENV_ID, **runs.SERVED)
     ale = game.env.unwrapped.ale
     decisions, screens, frames = [], [], []
     obs, first, info = game.reset(), True, None
@@ -137,7 +138,7 @@ def record(seed, info, decisions, screens, frames):
         "rgb": rgb.tolist(),
         "decisions": decisions,
         "screens": deltas(indices, rectangles),
-        "frames": deltas(frames, runs),
+        "frames": deltas(frames, spans),
     }
     return json.dumps(recording, separators=(",", ":")) + "\n"
 
@@ -154,9 +155,9 @@ def halve(weights, path):
 def judge(agent):
     """Return the scores of whole games, in both ways."""
     scores = {}
-    for way, options in ppo.EVALUATION.items():
-        with Games(ppo.EVALUATION_GAMES, ENV_ID, **options) as games:
-            scores[way] = ppo.whole_games(agent, games, seed=0)
+    for way, options in runs.WAYS.items():
+        with Games(runs.GAMES, ENV_ID, **options) as games:
+            scores[way] = runs.whole_games(agent, games, seed=0)
         print(f"{way}: {np.mean(scores[way]):.1f} points")
     return scores
 
@@ -184,7 +185,7 @@ def main():
     agent = halve(saved["weights"], folder / "breakout.pt")
     shutil.copy(args.run / "curve.csv", folder / "agent.csv")
     info, *played = play(agent, args.film_seed)
-    ppo.write_film(played[1], folder / "agent.webp")
+    runs.write_film(played[1], folder / "agent.webp")
     beginning = [column[: args.most] for column in played]
     text = record(args.film_seed, info, *beginning)
     (folder / "agent.json").write_text(text)

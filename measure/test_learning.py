@@ -164,7 +164,7 @@ def test_the_recording_is_what_the_agent_saw_and_did(folder, monkeypatch):
     again = ppo.Agent(4)
     again.load_state_dict(torch.load(weights, weights_only=True))
     torch.manual_seed(3)
-    game = ppo.Game(3, BREAKOUT, **ppo.SERVED)
+    game = agent.Game(3, BREAKOUT, **agent.runs.SERVED)
     obs = game.reset()
     rgb = np.array(recording["rgb"], np.uint8)
     screens = unpack(recording["screens"], (210, 160), rectangles=True)

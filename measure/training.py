@@ -39,6 +39,7 @@ sys.path.insert(0, str(publish.ROOT / "examples"))
 import torch  # noqa: E402
 
 import ppo  # noqa: E402
+from game import Games  # noqa: E402
 
 SIDES = ["games", "wrappers"]
 PARTS = ["games", "network", "learning"]  # of an update's time
@@ -88,7 +89,7 @@ def training(args, side, seed, updates):
     """Train; after each update, yield its seconds and the scores so far."""
     torch.manual_seed(seed)
     if side == "games":
-        games = ppo.Games(args.games, args.env_id, **ppo.TRAINING)
+        games = Games(args.games, args.env_id, **ppo.TRAINING)
     else:
         games = Wrapped(args.games, args.env_id)
     scores = []
@@ -211,7 +212,7 @@ def main():
     if min(args.seeds) < 0:
         parser.error("--seeds: expected numbers from 0 on")
     try:
-        ppo.Games(1, args.env_id, processes=0).close()
+        Games(1, args.env_id, processes=0).close()
     except gym.error.Error as error:
         parser.error(error)
     if args.threads:

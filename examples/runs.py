@@ -1,0 +1,225 @@
+"""What isn't PPO in ppo.py: options, the folder of a run, evaluation, a film.
+
+A run's folder holds its curve, the weights and a checkpoint to go on from;
+`evaluate` and `film` play for any agent that returns a distribution of actions
+and a value: `policy, value = agent(obs)`.
+"""
+
+import argparse
+import csv
+import json
+import os
+import pathlib
+import sys
+
+import gymnasium as gym
+import numpy as np
+import torch
+from PIL import Image
+
+from game import Game, Games
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+# In training a lost life ends an episode, so that losing one costs something,
+# but not the game, so that the agent sees all of it (Mnih et al. 2015). FIRE
+# serves the ball for it at each new life (Baselines). Games start after 1 to
+# 30 frames without an action, so that they differ (Mnih et al. 2015).
+SERVED = dict(on_life_loss="continue", fire_on_reset=True, noop_max=30)
+# An agent is judged in two ways, by whole games and raw points: `final_info`
+# counts all lives, and is never clipped. Served, FIRE is pressed for it as in
+# training; alone, it has to press FIRE itself, which it was never taught.
+ALONE = dict(on_life_loss="ignore", noop_max=30)
+WAYS = {"served": SERVED, "alone": ALONE}
+# Scores of one agent differ widely from game to game. The mean of 30 games is
+# what DQN was judged by.
+GAMES = 30
+
+STEP_MILLISECONDS = 67  # of the film: a step is four frames of 1/60 s
+ZOOM = 2  # of the film: each pixel becomes four, so that none is smoothed
+
+
+def arguments(description):
+    """Return the options given, and the run's folder among them.
+
+    Ends in a line, before anything is written, where one of them is wrong.
+    """
+    parser = argparse.ArgumentParser(
+        description=description,
+        formatter_class=argparse.RawTextHelpFormatter,
+    )
+    option = parser.add_argument
+    option("env_id", nargs="?", default="BreakoutNoFrameskip-v4")
+    option("--steps", type=int, default=10_000_000, help="of all games")
+    option("--games", type=int, default=8, help="at once")
+    option("--seed", type=int, default=0)
+    option("--run", type=pathlib.Path, help="the run's folder", dest="folder")
+    option("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    bfloat16 = "faster where the processor has avx512_bf16, slower elsewhere"
+    option("--bfloat16", action="store_true", help=bfloat16)
+    threads = "of PyTorch; 1 is the fastest where other programs run beside"
+    option("--threads", type=int, help=threads)
+    option("--resume", action="store_true", help="go on with the run")
+    option("--evaluate", action="store_true", help="play 30 whole games")
+    option("--film", action="store_true", help="play one, as film.webp")
+    args = parser.parse_args()
+    if args.steps < 1:
+        stop(f"--steps: expected 1 or more, got {args.steps}")
+    try:
+        torch.zeros(1, device=args.device)
+    except (AssertionError, RuntimeError):
+        stop(f"--device: PyTorch finds no {args.device} here")
+    if args.folder is None:
+        name = f"{args.env_id}-{args.seed}".replace("/", "-")
+        args.folder = pathlib.Path("runs") / name
+    exists = (args.folder / "checkpoint.pt").exists()
+    if args.resume and not exists:
+        stop(f"nothing to resume in {args.folder}")
+    if exists and not (args.resume or args.evaluate or args.film):
+        stop(f"{args.folder} has a run: --resume goes on, --run names another")
+    if args.threads:
+        torch.set_num_threads(args.threads)
+    return args
+
+
+def stop(line):
+    """End with a line and not with a traceback."""
+    print(f"{pathlib.Path(sys.argv[0]).name}: {line}", file=sys.stderr)
+    sys.exit(2)
+
+
+def make_games(args, count, options):
+    """Return the games, or end with a line on what is wrong with them."""
+    try:
+        return Games(count, args.env_id, seed=args.seed, **options)
+    except (gym.error.Error, TypeError, ValueError) as error:
+        stop(error)
+
+
+def begin(args, agent, optimizer):
+    """Return the counters of a new run, or restore those of an old one."""
+    if not args.resume:
+        args.folder.mkdir(parents=True, exist_ok=True)
+        seconds = dict.fromkeys(["games", "network", "learning"], 0.0)
+        state = {"env_id": args.env_id, "steps": 0, "ended": 0, "scores": []}
+        return state | {"seconds": seconds, "rows": []}
+
+    # without `weights_only` a file could run any code
+    path = args.folder / "checkpoint.pt"
+    saved = torch.load(path, args.device, weights_only=True)
+    state = saved["state"]
+    if state["env_id"] != args.env_id:
+        stop(f"{args.folder} is a run of {state['env_id']}")
+    agent.load_state_dict(saved["weights"])
+    optimizer.load_state_dict(saved["optimizer"])
+    torch.set_rng_state(saved["random"].cpu())
+    on_gpus = [each.cpu() for each in saved["random_on_gpus"]]
+    torch.cuda.set_rng_state_all(on_gpus)
+    return state
+
+
+def save(folder, agent, optimizer, state, entropy):
+    """Write the curve, the weights and all that is needed to go on."""
+    row = {"steps": state["steps"], **state["seconds"]}
+    row |= {"ended": state["ended"], "entropy": entropy}
+    row["score"] = np.mean(state["scores"]).item() if state["scores"] else 0
+    state["rows"].append({name: round(x, 3) for name, x in row.items()})
+    with open(folder / "curve.csv", "w", newline="") as file:
+        writer = csv.DictWriter(file, row)
+        writer.writeheader()
+        writer.writerows(state["rows"])
+    weights = agent.state_dict()
+    together = {"weights": weights, "optimizer": optimizer.state_dict()}
+    together |= {"random": torch.get_rng_state(), "state": state}
+    together |= {"random_on_gpus": torch.cuda.get_rng_state_all()}
+    files = {"weights.pt": weights, "checkpoint.pt": together}
+    for name, data in files.items():
+        # A crash while writing must not leave half a file.
+        torch.save(data, folder / "new.pt")
+        os.replace(folder / "new.pt", folder / name)
+    speed = state["steps"] / sum(state["seconds"].values())
+    print(
+        f"{row['steps']:,} steps, {speed:,.0f} a second, "
+        f"{row['ended']} games, score {row['score']:.1f}, "
+        f"entropy {entropy:.2f}",
+        flush=True,
+    )
+
+
+def trained(args, make_agent):
+    """Return the agent of the run, or the published one."""
+    path = args.folder / "weights.pt"
+    if not path.exists() and "Breakout" in args.env_id:
+        path = HERE / "breakout.pt"
+    if not path.exists():
+        stop(f"nothing trained in {args.folder} yet: train it first")
+    print(f"weights: {path}")
+    weights = torch.load(path, args.device, weights_only=True)
+    agent = make_agent(len(weights["policy.bias"])).to(args.device)
+    agent.load_state_dict(weights)  # half precision becomes float32
+    return agent
+
+
+@torch.no_grad()
+def choose(agent, obs):
+    """Draw an action for each of `obs`, as in training."""
+    device = next(agent.parameters()).device
+    policy, _ = agent(torch.as_tensor(obs, device=device))
+    return policy.sample().cpu().numpy()
+
+
+def whole_games(agent, games, seed):
+    """Play until each game was over once; return those scores.
+
+    Only the first game of each counts: of all games that end by a given time,
+    too many would be short ones.
+    """
+    torch.manual_seed(seed)
+    first = {}
+    obs, _ = games.reset(seed=seed)
+    while len(first) < games.num_envs:
+        obs, *_, infos = games.step(choose(agent, obs))
+        for i in np.flatnonzero(infos.get("_final_info", [])):
+            first.setdefault(i, infos["final_info"]["reward"][i].item())
+    return [first[i] for i in sorted(first)]
+
+
+def evaluate(agent, args):
+    """Play whole games in both ways; print the scores and write them down."""
+    results = {}
+    for way, options in WAYS.items():
+        with make_games(args, GAMES, options) as games:
+            scores = results[way] = whole_games(agent, games, args.seed)
+        print(
+            f"{way}: {len(scores)} games, {np.mean(scores):.1f} points "
+            f"({min(scores):.0f} to {max(scores):.0f}) with {options}"
+        )
+    args.folder.mkdir(parents=True, exist_ok=True)
+    path = args.folder / "evaluation.json"
+    path.write_text(json.dumps(results) + "\n")
+
+
+def film(agent, args):
+    """Play one whole game and leave it as an animated picture."""
+    torch.manual_seed(args.seed)
+    game = Game(args.seed, args.env_id, **SERVED)
+    obs = game.reset()
+    screens = []
+    info = None
+    while info is None:
+        screens.append(game.render())
+        obs, _, _, info = game.step(choose(agent, obs[None])[0])
+    args.folder.mkdir(parents=True, exist_ok=True)
+    path = args.folder / "film.webp"
+    write_film(screens, path)
+    print(f"{path}: {info}")
+
+
+def write_film(screens, path):
+    """Write colour screens as an animated WebP, nothing lost or smoothed."""
+    screens = [s.repeat(ZOOM, axis=0).repeat(ZOOM, axis=1) for s in screens]
+    first, *others = map(Image.fromarray, screens)
+    # The most effort, and no frame whole but the first: a quarter of the size.
+    effort = dict(lossless=True, quality=100, method=6, kmin=9998, kmax=9999)
+    options = dict(save_all=True, append_images=others, loop=0)
+    first.save(path, duration=STEP_MILLISECONDS, **options, **effort)
