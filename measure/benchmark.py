@@ -37,7 +37,7 @@ import time
 from statistics import mean, median
 
 import publish
-from charts import COLOURS, GROUND, INK, canvas, save
+from charts import COLOURS, GROUND, INK, NARROW, canvas, narrow_name, save
 from contenders import contender
 from publish import CORES, put, table
 
@@ -673,6 +673,8 @@ def charts(data, folder):
         plt = canvas()
         draw_games(plt, data)
         save(plt, folder / "benchmark.svg")
+        draw_games(plt, data, narrow=True)
+        save(plt, folder / narrow_name("benchmark.svg"))
         pictures["whole"] = ["benchmark.svg"]
     if "network" in data:
         plt = canvas()
@@ -682,18 +684,21 @@ def charts(data, folder):
     return pictures
 
 
-def draw_games(plt, data):
+def draw_games(plt, data, narrow=False):
     """Whole games in both groups; speed and memory by the number of games."""
-    axes = plt.figure(figsize=(9, 10), layout="constrained").subplot_mosaic(
-        [["lockstep", "lockstep"], ["turn", "turn"], ["speed", "memory"]]
-    )
+    size = (9, 10)
+    places = [["lockstep", "lockstep"], ["turn", "turn"], ["speed", "memory"]]
+    if narrow:
+        size = (NARROW, 12.5)
+        places = [["lockstep"], ["turn"], ["speed"], ["memory"]]
+    figure = plt.figure(figsize=size, layout="constrained")
+    axes = figure.subplot_mosaic(places)
     columns = data["whole"]["columns"]
     shown = [name for name in next(iter(columns.values())) if colour(name)]
     lockstep, in_turn = group(shown)
-    share = "share of what the emulator alone can do"
     for axis, names, title in (
-        (axes["lockstep"], lockstep, f"8 games in lockstep: {share}"),
-        (axes["turn"], in_turn, f"16 or 24 games, in batches of 8: {share}"),
+        (axes["lockstep"], lockstep, "8 games in lockstep"),
+        (axes["turn"], in_turn, "16 or 24 games, in batches of 8"),
     ):
         values = {
             name: [
@@ -701,10 +706,12 @@ def draw_games(plt, data):
             ]
             for name in names
         }
-        bars(axis, values, columns)
-        axis.set_ylim(0, 1.3)
+        bars(axis, values, columns, narrow)
+        axis.set_ylim(0, 1.6 if narrow else 1.3)
         axis.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1])
         axis.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+        share = "\nshare" if narrow else " share"
+        title = f"{title}:{share} of the emulator's own speed"
         axis.set_title(title, fontsize=11)
     columns = data["count"]["columns"]
     lines(axes["speed"], columns, "speed", "steps/s by number of games")
@@ -740,7 +747,7 @@ def colour(name):
     return COLOURS.get(name.split("_")[0])
 
 
-def bars(axis, values, columns):
+def bars(axis, values, columns, narrow=False):
     """A bar for each name and column: the median, and the range."""
     width = 0.86 / len(values)
     for i, (name, rounds) in enumerate(values.items()):
@@ -761,9 +768,16 @@ def bars(axis, values, columns):
             error_kw={"ecolor": INK, "elinewidth": 0.9},
         )
     lines = [column.replace("s ", "s\n", 1) for column in columns]
-    axis.set_xticks(range(len(columns)), lines)
+    axis.set_xticks(range(len(columns)), lines, fontsize=8 if narrow else 10)
     axis.grid(axis="x", visible=False)
-    axis.legend(ncols=4, frameon=False, loc="upper left", fontsize=8.5)
+    axis.legend(
+        ncols=2 if narrow else 4,
+        frameon=False,
+        loc="upper left",
+        fontsize=8 if narrow else 8.5,
+        handlelength=1.2 if narrow else 2,
+        columnspacing=1 if narrow else 2,
+    )
 
 
 LABELS = {

@@ -7,6 +7,9 @@ colours of the bars and lines stand out from either, by 3 to 1 or more.
 
 import io
 
+# A chart that is on the page has a second form beside it, for phones: inches.
+NARROW = 3.6
+
 INK, GROUND, GRID = "#1f2328", "#ffffff", "#d1d9e0"
 DARK = {INK: "#f0f6fc", GROUND: "#0d1117", GRID: "#3d444d"}
 COLOURS = {
@@ -18,6 +21,11 @@ COLOURS = {
     "sb3": "#d6468c",
     "labml": "#7d8590",
 }
+
+
+def narrow_name(name):
+    """The name of a chart's narrow form: chart.svg, chart-narrow.svg."""
+    return name.replace(".svg", "-narrow.svg")
 
 
 def canvas():

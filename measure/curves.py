@@ -52,10 +52,20 @@ def runs(rows):
 
 
 def draw(agent, training, labml):
-    """Draw the agent, both sides of the comparison, and labml's PPO."""
+    """Draw the chart in both its forms."""
     plt = charts.canvas()
-    figure = plt.figure(figsize=(9, 3.4), layout="constrained")
-    left, middle, right = figure.subplots(1, 3)
+    # three charts side by side, or one below the other
+    beside = plt.figure(figsize=(9, 3.4), layout="constrained")
+    draw_on(beside.subplots(1, 3), agent, training, labml)
+    charts.save(plt, CHART)
+    below = plt.figure(figsize=(charts.NARROW, 8.4), layout="constrained")
+    draw_on(below.subplots(3, 1), agent, training, labml)
+    charts.save(plt, CHART.with_name(charts.narrow_name(CHART.name)))
+
+
+def draw_on(axes, agent, training, labml):
+    """Draw the agent, both sides of the comparison, and labml's PPO."""
+    left, middle, right = axes
 
     steps = [row["steps"] / 1e6 for row in agent]
     scores = [row["score"] for row in agent]
@@ -88,12 +98,11 @@ def draw(agent, training, labml):
     right.plot(steps, rewards, color=COLOURS["labml"])
     right.set_title("labml's PPO: reward of a life", fontsize=10)
 
-    for axis in (left, middle, right):
+    for axis in axes:
         axis.set_xlim(0)
         axis.set_ylim(0)
         axis.set_xlabel("million steps", fontsize=8, color=charts.INK)
     middle.yaxis.set_major_formatter("{x:,.0f}")
-    charts.save(plt, CHART)
 
 
 def title(training):

@@ -4,7 +4,7 @@ const read = (id) => JSON.parse($(id).textContent);
 
 // Boxes that scroll sideways can be reached by keyboard.
 function reachable() {
-  for (const box of document.querySelectorAll("pre, .wide, .benchmark, .learning")) {
+  for (const box of document.querySelectorAll("pre, .wide")) {
     if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
     else box.removeAttribute("tabindex");
   }

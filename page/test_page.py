@@ -791,6 +791,22 @@ def test_tables_on_a_phone_are_lists_of_rows(visit):
         .every((box) => box.scrollWidth <= box.clientWidth)""")
 
 
+@pytest.mark.parametrize("chart", ["benchmark", "learning"])
+def test_charts_on_a_phone_are_narrow(visit, chart):
+    """Their panels are below each other, and their letters can be read."""
+    shapes = {}
+    for width in 360, 1280:
+        image = visit(width).locator(f"figure.{chart} img")
+        image.scroll_into_view_if_needed()
+        box = image.bounding_box()
+        shapes[width] = box["height"] / box["width"]
+        assert image.evaluate("(it) => it.complete && it.naturalWidth > 0")
+        # letters of 8 points, in pixels, at the size at which they are shown
+        scale = box["width"] / image.evaluate("(it) => it.naturalWidth")
+        assert 8 * 4 / 3 * scale > 9
+    assert shapes[360] > 2 > 1.2 > shapes[1280]
+
+
 def test_code_goes_on_below_on_a_phone(visit):
     """No line of code is cut off, and what goes on stands further in."""
     page = visit(390)

@@ -369,6 +369,12 @@ def figure(image, to_html):
     caption = to_html(image.attrs.get("title", ""))
     content = (DOCS / path).read_bytes()
     picture = f'<img src="{address(path, content)}" alt="{alt}">'
+    narrow = DOCS / path.replace(".svg", "-narrow.svg")
+    if path.endswith(".svg") and narrow.exists():
+        source = address(narrow.name, narrow.read_bytes())
+        source = source.replace(" ", "%20")  # a space would end it
+        source = f'<source media="(max-width: 599px)" srcset="{source}">'
+        picture = f"<picture>{source}{picture}</picture>"
     if len(content) > LARGEST:
         picture = f'<a href="{path}">{alt}</a>'
     if moving(path):
