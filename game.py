@@ -47,7 +47,7 @@ from gymnasium import vector
 #
 # Each of these words means one thing, all the way down:
 #
-# - **title**: a cartridge, such as Breakout; ALE includes 104 of them.
+# - **title**: a cartridge, such as Breakout; Gymnasium knows 104 of ALE's.
 # - **frame**: what the console draws in 1/60 of a second.
 # - **step**: one decision of the agent, held for four frames.
 # - **picture**: what the agent sees of one step, gray and 84×84.
@@ -81,17 +81,17 @@ class Game:
     One Atari game, the way DQN saw it.
 
     `seed` is a whole number from 0 on, `env_id` the id of an Atari title or an
-    `EnvSpec` of Gymnasium's. The options:
+    `EnvSpec` of Gymnasium's, whose wrappers and `max_episode_steps` are left
+    out. The options:
 
     - `on_life_loss`: `"restart"`, `"continue"` or `"ignore"`, see below;
     - `noop_max`: a game starts with 1 to `noop_max` no-op frames; 0 is none;
     - `fire_on_reset`: FIRE is pressed before an episode's first observation;
     - `clip_reward`: a step's reward becomes -1, 0 or 1.
 
-    `env` is the Gymnasium environment, `meanings` are the names of its
-    actions, and `final_obs` is the last observation of the episode that ended
-    last. Bad options raise `ValueError` or `TypeError`, and an unknown id
-    raises Gymnasium's own error.
+    `env` is the Gymnasium environment, `meanings` are its actions' names, and
+    `final_obs` is the last observation of the episode that ended last. Bad
+    options raise `ValueError` or `TypeError`, an unknown id Gymnasium's error.
     """
 
     def __init__(
@@ -206,8 +206,8 @@ class Game:
         # The console can draw only a few objects at a time, so many titles
         # draw some of them on even frames and the others on odd ones, and the
         # glow of a television blended the two. An agent that looks at every
-        # fourth frame misses half of the world. DQN takes the brighter of the
-        # last two frames, pixel by pixel. It does so at full size: if they
+        # fourth frame may miss half of the world. DQN takes the brighter of
+        # the last two frames, pixel by pixel. It does so at full size: if they
         # were shrunk first, small things would be dimmed before they are
         # compared. If the episode ends before frame 4, its last screen is
         # taken alone.
@@ -386,7 +386,8 @@ class Game:
         """Whether the screen is that of the snapshot.
 
         A snapshot doesn't hold the screen, which is drawn with the next frame
-        only. So the first screen is kept beside it.
+        only. So the first screen is kept beside it, and the number of its
+        frame, which isn't 0 in all titles.
         """
         if self._snapshot is None:
             return False
@@ -449,11 +450,16 @@ def check_number(name, value, least=0):
 
 
 def require_atari(env_id):
-    """Raise a `ValueError` if `env_id` is known and isn't an Atari title."""
+    """Raise a `ValueError` if `env_id` is not that of an Atari title.
+
+    For an id that isn't known Gymnasium has an error of its own.
+    """
     spec = env_id
     if isinstance(env_id, str):
         spec = gym.registry.get(env_id)
-    atari = spec is None or "game" in spec.kwargs
+        if spec is None:
+            return
+    atari = "game" in getattr(spec, "kwargs", {})
     require(atari, "the id of an Atari title", env_id)
 
 
@@ -465,15 +471,13 @@ def check_actions(actions, shape, meanings):
     an action that is a float is one that somebody forgot to turn into an
     index. `meanings` are the names of the actions.
     """
-    whole = False
     with contextlib.suppress(TypeError, ValueError, RuntimeError):
         array = np.asarray(actions)
-        whole = array.dtype.kind in "iu" and array.shape == shape
-    if whole:
-        # A few numbers are compared faster by Python than by NumPy.
-        flat = array.ravel().tolist()
-        if min(flat) >= 0 and max(flat) < len(meanings):
-            return array.tolist()
+        if array.dtype.kind in "iu" and array.shape == shape:
+            # A few numbers are compared faster by Python than by NumPy.
+            flat = array.ravel().tolist()
+            if min(flat) >= 0 and max(flat) < len(meanings):
+                return array.tolist()
     most = len(meanings) - 1
     names = ", ".join(meanings)
     expected = f"whole numbers from 0 to {most} ({names}), of shape {shape}"
@@ -484,9 +488,9 @@ def check_actions(actions, shape, meanings):
 #
 # The emulator holds Python's global lock (the GIL) while it plays, so threads
 # gain nothing: to use a second core a game needs a process of its own.
-# Commands go to that process through a pipe as `(command, data)`, and each is
-# answered. The loop knows nothing of Atari: it plays anything with the methods
-# `step`, `reset` and `render`.
+# Commands go to that process through a pipe as `(command, data)`, and each but
+# `close` is answered. The loop knows nothing of Atari: it plays anything with
+# the methods `step`, `reset` and `render`.
 
 
 def worker_process(remote, seed, env_id=BREAKOUT, make=Game, **options):
@@ -542,9 +546,9 @@ def worker_process(remote, seed, env_id=BREAKOUT, make=Game, **options):
 
 # ### Waiting awake, and making way
 #
-# From here to the end of this part it is plumbing, which can be skipped on a
-# first reading: how a worker waits, how it leaves, and how it is started,
-# asked and ended.
+# From here to the end of this part it is plumbing: how a worker waits, how it
+# leaves, and how it is started, asked and ended. On a first reading the note
+# at the head of `Worker` is enough.
 AWAKE = 0.0003  # seconds
 
 
@@ -560,8 +564,8 @@ def wait_awake(selector):
     """Wait a moment for a message without going to sleep.
 
     A process that sleeps takes longer to wake than a message takes to arrive.
-    Looking again and again for 0.3 ms makes everything 5 % faster with few
-    games, and the other processes go first. Windows can't look at a pipe so.
+    Looking again and again for 0.3 ms makes everything faster with few games,
+    and the other processes go first. Windows can't look at a pipe so.
     """
     asleep = time.perf_counter() + AWAKE
     with contextlib.suppress(OSError):
@@ -570,12 +574,12 @@ def wait_awake(selector):
 
 
 def become_batch_job():
-    """Let whoever waits for the games have a core when it wakes up.
+    """Let the program go on when its message wakes this process up.
 
-    The scheduler of Linux (6.6 and later) doesn't let a program that wakes up
-    interrupt a game that plays for a millisecond at a time, unless that game
-    says that it is a batch job. Where that can't be said or isn't allowed, all
-    goes on without.
+    Linux may let a process that wakes up interrupt another: here the program
+    that has just sent the message, and that then waits while a row of games
+    plays. A batch job that wakes up interrupts nobody. Where that can't be
+    said or isn't allowed, all goes on without.
     """
     if hasattr(os, "SCHED_BATCH"):
         with contextlib.suppress(OSError):
@@ -657,7 +661,7 @@ class Worker(OwnsProcesses):
             self, end_process, args=(self._pipe, self.process), exitpriority=0
         )
 
-        # From Python 3.14 on it is the fork server that imports the program.
+        # In newer Pythons it is the fork server that imports the program.
         # If that fails the server dies, and the pipe to it breaks right here.
         # As ever, `recv` reports it.
         try:
@@ -969,10 +973,8 @@ class Games(OwnsProcesses, vector.VectorEnv):
         ]
         self._row_here = None
         if rows == 0:
-            everything = slice(0, n)
-            self._row_here = Row(
-                self._seeds, row=everything, **self._row_options
-            )
+            row = slice(0, n)
+            self._row_here = Row(self._seeds, row=row, **self._row_options)
 
         # The first command is one of which only the answer matters. If it
         # doesn't come from all workers, none of them is left behind.
@@ -1058,7 +1060,7 @@ class Games(OwnsProcesses, vector.VectorEnv):
         (num_envs, 4, 84, 84)`; `float64`, `bool` and `bool (num_envs,)`; and a
         dict. All of them are copies, yours to change. The dict holds, each
         with a mask, `"final_obs"` of the episodes that ended (in SAME_STEP
-        mode) and `"final_info"` of the games that were over; and
+        mode) and `"final_info"` of the games whose emulator was reset; and
         `"restarted"`, a mask of the games that had to be replaced, in a step
         in which there are any.
         """
@@ -1083,8 +1085,8 @@ class Games(OwnsProcesses, vector.VectorEnv):
         truncated = np.zeros(self.num_envs, bool)
         infos = {}
 
-        # Only games whose episode has ended take work of their own. With 32
-        # games a loop over all of them would cost 15 % of the speed.
+        # Only games whose episode has ended take work of their own: a loop
+        # over all of them would take longer with each game.
         for game, lost, episode_info in self._ends:
             terminated[game] = lost
             info = {}
@@ -1211,7 +1213,8 @@ class Games(OwnsProcesses, vector.VectorEnv):
         for i in causes:
             row = self._rows[i]
             self._restarted.update(range(row.start, row.stop))
-        self._replace(causes, "reset")
+        if causes:
+            self._replace(causes, "reset")
         self._raise_errors()
 
     def _replace(self, causes, command):
@@ -1221,15 +1224,14 @@ class Games(OwnsProcesses, vector.VectorEnv):
         games are closed then.
         """
         for _ in range(STARTS):
-            if not causes:
-                return
             for i in causes:
                 self._start(i, command)
             causes = self._gather(max(self._timeout, START_TIMEOUT))
-        if causes:
-            self.close()
-            cause = next(iter(causes.values()))
-            raise RuntimeError(f"{STARTS} starts of a worker failed: {cause}")
+            if not causes:
+                return
+        self.close()
+        cause = next(iter(causes.values()))
+        raise RuntimeError(f"{STARTS} starts of a worker failed: {cause}")
 
     def _start(self, i, command):
         """Start a worker for row number `i`, and give it its first command."""
@@ -1253,8 +1255,9 @@ class Games(OwnsProcesses, vector.VectorEnv):
 def count_cores():
     """Return how many cores this process may use.
 
-    In a container or under `taskset` these are fewer than the machine has;
-    only Linux can tell.
+    Under `taskset`, or in a container that is bound to some cores, these are
+    fewer than the machine has; only Linux can tell. A limit on the time of the
+    cores (`docker --cpus`) isn't seen: pass `processes`.
     """
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
@@ -1267,8 +1270,8 @@ def check_timeout(timeout):
     `float("inf")` is fine: it becomes the longest that there is.
     """
     expected = "timeout as a number of seconds above 0"
-    require(isinstance(timeout, numbers.Real), expected, timeout)
-    require(timeout > 0, expected, timeout)
+    number = isinstance(timeout, numbers.Real)
+    require(number and timeout > 0, expected, timeout)
     return min(float(timeout), LONGEST_TIMEOUT)
 
 
@@ -1309,6 +1312,7 @@ def main(arguments=()):
     # What is wrong is said in one line, with Gymnasium's suggestion where it
     # has one.
     try:
+        check_number("games", n, least=1)
         check_number("steps", args.steps, least=1)
         games = Games(n, args.env_id, seed=args.seed, on_life_loss="ignore")
     except (gym.error.Error, TypeError, ValueError) as error:

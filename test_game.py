@@ -2789,6 +2789,15 @@ class TestArguments:
             many.reset()
             assert many.step([NOOP])[0].shape == (1, 4, 84, 84)
 
+    @pytest.mark.parametrize(
+        "env_id", ["CartPole-v1", gym.spec("CartPole-v1"), 3, None]
+    )
+    def test_an_id_that_is_not_one_of_an_atari_title(self, env_id):
+        with pytest.raises(ValueError, match="the id of an Atari title"):
+            Game(0, env_id)
+        with pytest.raises(ValueError, match="the id of an Atari title"):
+            Games(2, env_id)
+
     @pytest.mark.parametrize("env_id", ["Breakot-v4", "CartPole-v7", ""])
     def test_many_games_of_an_unknown_id(self, env_id):
         """Gymnasium's own errors."""
@@ -3634,7 +3643,7 @@ class TestMain:
             (["Breakot-v4"], "Did you mean: `Breakout`?"),
             (["NoSuchGame"], "NoSuchGame"),
             (["CartPole-v1"], "Atari"),
-            (["--games", "0"], "0"),
+            (["--games", "0"], "games"),
             (["--steps", "0"], "steps"),
             (["--steps", "-3"], "-3"),
             (["--seed", "-1"], "-1"),

@@ -45,9 +45,9 @@ LAST = 20  # whole games that the printed score is the mean of
 class Memory:
     """The last `capacity` steps, to learn from again and again.
 
-    Four frames before a step and four after are five different ones. Steps in
-    a row share theirs, so that each frame is kept once: 7 kB a step, where two
-    observations would be 56 kB.
+    Four pictures before a step and four after are five different ones. Steps
+    in a row share theirs, so that each picture is kept once: 7 kB a step,
+    where two observations would be 56 kB.
     """
 
     def __init__(self, capacity):
@@ -57,19 +57,19 @@ class Memory:
 
     def start(self, obs):
         """Begin an episode with its first observation, `(4, 84, 84)`."""
-        self.frames = [frame.copy() for frame in obs]
+        self.pictures = [picture.copy() for picture in obs]
 
     def add(self, action, reward, terminated, after):
         """Keep a step that led to the observation `after`."""
-        five = [*self.frames, after[-1].copy()]
-        self.frames = five[1:]
+        five = [*self.pictures, after[-1].copy()]
+        self.pictures = five[1:]
         if len(self.steps) < self.capacity:
             self.steps.append(None)
         self.steps[self.oldest] = five, action, reward, terminated
         self.oldest = (self.oldest + 1) % self.capacity
 
     def sample(self, count):
-        """Draw steps; return frames `(count, 5, 84, 84)` and the rest."""
+        """Draw steps; return pictures `(count, 5, 84, 84)` and the rest."""
         drawn = random.choices(self.steps, k=count)
         return [
             torch.as_tensor(np.array(column))
@@ -101,14 +101,14 @@ def values(network, obs):
 
 def learn(network, target, optimizer, memory):
     """Draw the values of steps from memory towards what came of them."""
-    frames, actions, rewards, terminated = memory.sample(BATCH)
+    pictures, actions, rewards, terminated = memory.sample(BATCH)
     device = network[0].weight.device
     with torch.no_grad():
-        following = values(target, frames[:, 1:]).max(1).values.cpu()
+        following = values(target, pictures[:, 1:]).max(1).values.cpu()
     # Only `terminated` ends the sum of rewards: a game that was truncated
     # would have gone on.
     worth = rewards + GAMMA * following * ~terminated
-    expected = values(network, frames[:, :4])
+    expected = values(network, pictures[:, :4])
     expected = expected[range(BATCH), actions.to(device)]
     # The Huber loss clips the error's gradient, as the paper does.
     worth = worth.to(device, torch.float32)

@@ -234,7 +234,8 @@ def train(args):
             over = stopping or state["steps"] >= args.steps
             if update % UPDATES_TO_A_SAVE == 0 or over:
                 runs.save(args.folder, agent, optimizer, state, entropy)
-    print(f"{args.folder}: {state['steps']:,} steps; --resume goes on")
+    steps = f"{state['steps']:,} steps of {args.steps:,}"
+    print(f"{args.folder}: {steps}; --resume goes on, up to --steps")
 
 
 def main():

@@ -50,9 +50,10 @@ def arguments(description):
     )
     option = parser.add_argument
     option("env_id", nargs="?", default="BreakoutNoFrameskip-v4")
-    option("--steps", type=int, default=10_000_000, help="of all games")
-    option("--games", type=int, default=8, help="at once")
-    option("--seed", type=int, default=0)
+    steps = "of all games; 10,000,000 unless given"
+    option("--steps", type=int, default=10_000_000, help=steps)
+    option("--games", type=int, default=8, help="at once; 8 unless given")
+    option("--seed", type=int, default=0, help="0 unless given")
     option("--run", type=pathlib.Path, help="the run's folder", dest="folder")
     option("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     bfloat16 = "faster where the processor has avx512_bf16, slower elsewhere"
@@ -65,6 +66,8 @@ def arguments(description):
     args = parser.parse_args()
     if args.steps < 1:
         stop(f"--steps: expected 1 or more, got {args.steps}")
+    if args.threads is not None and args.threads < 1:
+        stop(f"--threads: expected 1 or more, got {args.threads}")
     try:
         torch.zeros(1, device=args.device)
     except (AssertionError, RuntimeError):
@@ -72,6 +75,8 @@ def arguments(description):
     if args.folder is None:
         name = f"{args.env_id}-{args.seed}".replace("/", "-")
         args.folder = pathlib.Path("runs") / name
+    if args.folder.exists() and not args.folder.is_dir():
+        stop(f"--run: {args.folder} is not a folder")
     exists = (args.folder / "checkpoint.pt").exists()
     if args.resume and not exists:
         stop(f"nothing to resume in {args.folder}")
@@ -89,11 +94,21 @@ def stop(line):
 
 
 def make_games(args, count, options):
-    """Return the games, or end with a line on what is wrong with them."""
+    """Return the games, or end with a line on what is wrong with them.
+
+    On Linux up to Python 3.13 their processes are forked, as is usual beside
+    PyTorch. Should one hang at its start, `Games` starts another.
+    """
     try:
         return Games(count, args.env_id, seed=args.seed, **options)
     except (gym.error.Error, TypeError, ValueError) as error:
         stop(error)
+
+
+def check_title(args, state):
+    """End with a line if the run is one of another title."""
+    if state["env_id"] != args.env_id:
+        stop(f"{args.folder} is a run of {state['env_id']}")
 
 
 def begin(args, agent, optimizer):
@@ -108,8 +123,7 @@ def begin(args, agent, optimizer):
     path = args.folder / "checkpoint.pt"
     saved = torch.load(path, args.device, weights_only=True)
     state = saved["state"]
-    if state["env_id"] != args.env_id:
-        stop(f"{args.folder} is a run of {state['env_id']}")
+    check_title(args, state)
     agent.load_state_dict(saved["weights"])
     optimizer.load_state_dict(saved["optimizer"])
     torch.set_rng_state(saved["random"].cpu())
@@ -149,7 +163,10 @@ def save(folder, agent, optimizer, state, entropy):
 def trained(args, make_agent):
     """Return the agent of the run, or the published one."""
     path = args.folder / "weights.pt"
-    if not path.exists() and "Breakout" in args.env_id:
+    if path.exists():
+        saved = torch.load(args.folder / "checkpoint.pt", weights_only=True)
+        check_title(args, saved["state"])
+    elif "Breakout" in args.env_id:
         path = HERE / "breakout.pt"
     if not path.exists():
         stop(f"nothing trained in {args.folder} yet: train it first")

@@ -100,12 +100,8 @@ def test_a_run_leaves_its_curve_its_weights_and_a_checkpoint(run, capsys):
     weights = torch.load(RUN / "weights.pt", weights_only=True)
     assert equal(weights, checkpoint()["weights"])
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split(" steps")[0] for line in lines] == [
-        "64",
-        "128",
-        "160",
-        f"{RUN}: 160",
-    ]
+    counts = [line.split(" steps")[0] for line in lines]
+    assert counts == ["64", "128", "160", f"{RUN}: 160"]
 
 
 def test_the_same_seed_trains_the_same(run):
@@ -165,7 +161,7 @@ def test_a_finished_run_has_nothing_left_to_do(run, capsys):
     before = {name: (RUN / name).read_bytes() for name in FILES}
     run("--steps", "64", "--resume")
     assert {name: (RUN / name).read_bytes() for name in FILES} == before
-    assert f"{RUN}: 64 steps" in capsys.readouterr().out
+    assert f"{RUN}: 64 steps of 64" in capsys.readouterr().out
 
 
 def test_ctrl_c_finishes_the_update_and_saves(run, monkeypatch):
@@ -310,6 +306,8 @@ def test_published_weights_in_half_precision_serve_where_no_run_is(
         (["--games", "-1"], "num_envs"),
         (["--seed", "-1"], "seed"),
         (["--steps", "0"], "--steps"),
+        (["--threads", "0"], "--threads"),
+        (["--run", __file__], "not a folder"),
         (["--device", "cuda:99"], "--device"),
         (["--device", "abacus"], "--device"),
     ],
@@ -332,10 +330,11 @@ def test_a_run_is_not_overwritten(run, capsys):
         run("--steps", "32")
     assert end.value.code == 2
     assert "--resume" in capsys.readouterr().err
-    with pytest.raises(SystemExit) as end:
-        run(PONG, "--run", str(RUN), "--resume")
-    assert end.value.code == 2
-    assert ENV_ID in capsys.readouterr().err
+    for option in "--resume", "--evaluate", "--film":
+        with pytest.raises(SystemExit) as end:
+            run(PONG, "--run", str(RUN), option)
+        assert end.value.code == 2
+        assert f"is a run of {ENV_ID}" in capsys.readouterr().err
     assert {name: (RUN / name).read_bytes() for name in FILES} == before
 
 

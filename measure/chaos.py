@@ -828,15 +828,17 @@ def describe_soak(data):
         f"{data['frames']:,} frames, in {data['seconds'] / 60:.0f} minutes",
         "faults": f"**{number:,}**: {', '.join(faults)}",
         "calls without an answer": f"**{data['no answer']}**; the longest "
-        f"step took {data['longest step']} s, with a timeout of "
-        f"{data['timeout']} s",
-        "workers replaced in steps and resets": f"{data['replaced']:,}; "
+        f"step took {data['longest step']} s; the timeout of "
+        f"{data['timeout']} s and the start of a worker may come more than "
+        "once in a step",
+        "workers replaced in steps and resets": f"{data['replaced']:,}, since "
+        "several faults may hit one worker; "
         f"{data['games disturbed']:,} games were reported as restarted",
         "workers replaced without a fault": f"**"
         f"{data['replaced without a fault']}**",
         "faults that were not noticed": f"**{data['faults not noticed']}**",
         "observations compared": f"{data['compared']:,}, those of all games "
-        "in all steps",
+        "in all steps and resets",
         "differences": f"**{data['differences']}**",
         "processes left, file descriptors left": f"**{left['processes']}**, "
         f"**{left['descriptors']}**",

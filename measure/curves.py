@@ -188,7 +188,8 @@ def of_the_comparison(training, notes):
         )
         parts = list(map(median, columns))
         cells = [f"{part:.2f} s ({part / sum(parts):.0%})" for part in parts]
-        rows.append([name, *cells, f"{sum(parts):.2f} s"])
+        whole = median(sum(one[side]) for one in share["rounds"])
+        rows.append([name, *cells, f"{whole:.2f} s"])
     whole, games = [], []
     for one in share["rounds"]:
         whole.append(sum(one["wrappers"]) / sum(one["games"]))

@@ -471,8 +471,7 @@ def example(word):
 
 def test_how_to_evaluate(capsys):
     made = example("evaluation")
-    for games in (made["training"], made["evaluation"]):
-        games.close()
+    assert made["evaluation"].closed
     assert (made["scores"] >= 0).all() and made["scores"].shape == (8,)
     mean = made["scores"].mean()
     assert capsys.readouterr().out == f"{mean:.1f} points on average\n"
