@@ -653,7 +653,9 @@ def short(data):
         [
             table([*head, *columns], *body),
             "A network looks at each batch of 8 and waits for a device, or "
-            "computes on one of the cores. "
+            "computes on one of the cores. In lockstep the games wait for it; "
+            "in turn another batch plays meanwhile. An episode is a whole "
+            'game, `on_life_loss="ignore"`. '
             f"{machine['cores']} cores ({machine['processor']}), "
             f"{part['rounds']} rounds of {part['seconds']} s on "
             f'{part["date"]}, medians. "Faster" is what is faster in every '
