@@ -5,7 +5,8 @@
 
 Reads what measure/agent.py, measure/training.py and examples/labml_ppo.py
 published in measure/results. Writes docs/learning.md and its chart,
-docs/learning.svg. Trains nothing: a few seconds.
+docs/learning.svg, and what README says of the film. Trains nothing: a few
+seconds.
 """
 
 import csv
@@ -151,9 +152,8 @@ def of_the_agent(curve, agent):
 ![{film["reward"]:.0f} points](agent.webp)
 
 {agent["steps"]:,} steps, which are {FRAMES * agent["steps"]:,} frames, made by
-`python examples/ppo.py --bfloat16 --threads 1`, seed 0, in
-{spent / 3600:.1f} hours; the machine had other work to do besides, and the
-training stood still while benchmarks ran. {agent["note"]}On the chart, the
+`python examples/ppo.py --bfloat16`, seed 0, in {spent / 3600:.1f} hours.
+{agent["note"]}On the chart, the
 score is the mean of the last 20 whole games of training; it was
 {last["score"]:.1f} at the end.
 
@@ -178,6 +178,17 @@ them yourself with `python examples/ppo.py --evaluate`, or see one with
 {about(agent)}"""
 
 
+def of_the_film(agent):
+    """What README says below the film."""
+    served, film = agent["scores"]["served"], agent["film"]
+    return (
+        "Left, a whole game of the agent that `examples/ppo.py` has trained: "
+        f"{film['reward']:.0f} points, where {fmean(served):.1f} are its mean "
+        f"of {len(served)} games ([more](docs/learning.md)). Right, what "
+        "eight random players saw when they last hit a brick."
+    )
+
+
 def of_the_comparison(training, notes):
     """The part about `Games` beside CleanRL's wrappers."""
     share = notes["share"]
@@ -188,12 +199,13 @@ def of_the_comparison(training, notes):
         )
         parts = list(map(median, columns))
         cells = [f"{part:.2f} s ({part / sum(parts):.0%})" for part in parts]
-        whole = median(sum(one[side]) for one in share["rounds"])
-        rows.append([name, *cells, f"{whole:.2f} s"])
+        update = median(sum(one[side]) for one in share["rounds"])
+        rows.append([name, *cells, f"{update:.2f} s"])
     whole, games = [], []
     for one in share["rounds"]:
         whole.append(sum(one["wrappers"]) / sum(one["games"]))
         games.append(one["wrappers"][0] / one["games"][0])
+    learning = [one[side][2] for one in share["rounds"] for side in NAMES]
     where = publish.table(
         ["an update", "games", "network while playing", "learning", "all"],
         *rows,
@@ -241,8 +253,9 @@ each side in turn, with {how(share)}; medians.
 {where}
 
 An update on `Games` is {spread(whole)} times as fast, the games alone
-{spread(games)} times: the median of the rounds, and their range. Rounds that
-other programs disturbed count like any other, hence its width.
+{spread(games)} times: the median of the rounds, and their range. Learning is
+the same on both sides; that it took {min(learning):.2f} to
+{max(learning):.2f} s on either is chance, hence the width of the range.
 
 **What is learned from equal steps**: the score is the mean of the last 20
 whole games, raw points; {seeds} each, with {how(ran)}. The band on the chart
@@ -292,6 +305,7 @@ def main():
         of_labml(labml, notes["labml"]),
     ]
     PAGE.write_text("\n\n".join(parts) + "\n")
+    publish.put(publish.README, "agent", of_the_film(notes["agent"]))
 
 
 if __name__ == "__main__":

@@ -35,6 +35,7 @@ def folder(monkeypatch, tmp_path):
     monkeypatch.setattr(publish, "ROOT", tmp_path)
     monkeypatch.setattr(publish, "RESULTS", results)
     monkeypatch.setattr(publish, "RUNS", tmp_path / "runs")
+    monkeypatch.setattr(publish, "README", tmp_path / "README.md")
     monkeypatch.setattr(curves, "CHART", tmp_path / "docs/learning.svg")
     monkeypatch.setattr(curves, "PAGE", tmp_path / "docs/learning.md")
     return tmp_path
@@ -250,8 +251,11 @@ def test_the_page_says_what_the_data_say(folder, monkeypatch):
                 f"KrullNoFrameskip-v4,{side},{seed},900,{last + seed}"
             )
     (results / "training.csv").write_text("\n".join(lines) + "\n")
+    (folder / "README.md").write_text("<!-- agent --> <!-- /agent -->")
     monkeypatch.setattr(sys, "argv", ["curves.py"])
     curves.main()
+    readme = (folder / "README.md").read_text()
+    assert "trained: 44 points, where 45.0 are its mean of 2 games" in readme
     page = " ".join((folder / "docs/learning.md").read_text().split())
     for words in (
         "2,000 steps, which are 8,000 frames",
@@ -263,6 +267,7 @@ def test_the_page_says_what_the_data_say(folder, monkeypatch):
         "3.00 (2.00–4.00) times as fast",
         "the games alone 4.00 (4.00–4.00) times",
         "| `Games` | 1.00 s (25%) | 1.00 s (25%) | 2.00 s (50%) | 4.00 s |",
+        "it took 2.00 to 11.00 s on either is chance",
         "Krull, after 900 steps",
         "| `Games` | 100 | 100, 101 |",
         "| CleanRL's wrappers | 90 | 90, 91 |",
