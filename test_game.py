@@ -13,21 +13,21 @@ the page. Each part is a class, which can be run alone, such as the second with
 | `TestEpisode` | what ends an episode, and what is reported of it | 0 |
 | `TestStart` | how a game starts: no-ops, FIRE, resets by snapshot | 0 |
 | `TestEnds` | what `Games` report of these ends | 0 |
-| `TestGymnasium` | all titles are, bit for bit, Gymnasium's | half of all |
+| `TestGymnasium` | all titles are, bit for bit, Gymnasium's | 36 |
 | `TestTitles` | real titles: seeds, ids, limits, screens | 6 |
 | `TestInput` | what is refused, and what is taken | 1 |
-| `TestWorker` | a game in another process | 6 |
-| `TestPrograms` | programs that end, one way or another | 12 |
-| `TestGames` | many games, the same whatever plays them | 28 |
+| `TestWorker` | a game in another process | 7 |
+| `TestPrograms` | programs that end, one way or another | 13 |
+| `TestGames` | many games, the same whatever plays them | 24 |
 | `TestWrappers` | Gymnasium's own wrappers around them | 3 |
 | `TestArguments` | wrong arguments | 1 |
-| `TestClosing` | closing leaves nothing behind | 5 |
-| `TestFaults` | workers that die, hang, fail or are interrupted | 39 |
-| `TestMain` | the module as a program | 9 |
-| `TestSystems` | where names are missing that Windows and macOS lack | 8 |
-| `TestReadme` | README's programs run | 13 |
+| `TestClosing` | closing leaves nothing behind | 4 |
+| `TestFaults` | workers that die, hang, fail or are interrupted | 41 |
+| `TestMain` | the module as a program | 7 |
+| `TestSystems` | where names are missing that Windows and macOS lack | 4 |
+| `TestReadme` | README's programs run | 4 |
 
-The seconds are those of one core, on a busy machine; two cores share them. The
+The seconds are those of two cores with nothing else to do, 150 in all. The
 first four parts play an emulator whose frames are known, so that what is right
 is worked out by hand. What a test needs of the system stands above it, such as
 `needs_fork`; elsewhere it is skipped.
