@@ -266,7 +266,7 @@ is the range.
 **What it is worth.** On these two cores, where learning takes most of the
 time, the same agent is there {median(whole):.2f} times as fast. On a machine
 with a GPU the network and the learning take less; if they took no time at all,
-the agent would be there {median(games):.1f} times as fast, which is a model
+the agent would be there {median(games):.2f} times as fast, which is a model
 and no measurement. {verdict}
 
 {about(share)}"""

@@ -272,7 +272,7 @@ def test_the_page_says_what_the_data_say(folder, monkeypatch):
         "| `Games` | 100 | 100, 101 |",
         "| CleanRL's wrappers | 90 | 90, 91 |",
         "there 3.00 times as fast",
-        "there 4.0 times as fast, which is a model",
+        "there 4.00 times as fast, which is a model",
         "With 2 seeds the two sides' ranges don't overlap.",
         "9 steps of Breakout in 1.0 hours",
     ):

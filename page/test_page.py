@@ -117,6 +117,11 @@ def test_both_pages_are_fresh():
     assert weave.html_page(SOURCE) == HTML
 
 
+def test_every_number_was_put_in():
+    assert "{{" not in MARKDOWN
+    assert "{{" not in HTML
+
+
 def test_a_stale_page_is_noticed(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(sys, "argv", ["weave.py", "--check"])
     assert weave.main() == 0

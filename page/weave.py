@@ -44,6 +44,7 @@ DOCS = ROOT / "docs"
 RESULTS = ROOT / "measure/results"
 MEASURED = [
     HERE / "facts.json",
+    RESULTS / "agent.json",
     RESULTS / "differences.json",
     RESULTS / "benchmark.json",
     RESULTS / "chaos.json",
