@@ -163,10 +163,11 @@ def save(folder, agent, optimizer, state, entropy):
 def trained(args, make_agent):
     """Return the agent of the run, or the published one."""
     path = args.folder / "weights.pt"
-    if path.exists():
-        saved = torch.load(args.folder / "checkpoint.pt", weights_only=True)
+    checkpoint = args.folder / "checkpoint.pt"
+    if checkpoint.exists():
+        saved = torch.load(checkpoint, args.device, weights_only=True)
         check_title(args, saved["state"])
-    elif "Breakout" in args.env_id:
+    if not path.exists() and "Breakout" in args.env_id:
         path = HERE / "breakout.pt"
     if not path.exists():
         stop(f"nothing trained in {args.folder} yet: train it first")
