@@ -1,30 +1,17 @@
 """Train an agent with PPO on `Games`: the file to start from.
 
 In the manner of CleanRL's `ppo_atari.py`, each detail with its source. What
-isn't PPO, its options and the folder of a run, is in runs.py. Copy both beside
-game.py, and change what you like.
+isn't PPO is in runs.py; copy both beside game.py, and change what you like.
 
     pip install -r requirements.txt -r examples/requirements.txt
     python examples/ppo.py PongNoFrameskip-v4             # train
     python examples/ppo.py PongNoFrameskip-v4 --resume    # go on with it
     python examples/ppo.py PongNoFrameskip-v4 --evaluate  # 30 whole games
     python examples/ppo.py PongNoFrameskip-v4 --film      # one, as a film
-
-Everything goes to a folder of the run, runs/ENV_ID-SEED unless --run names
-another: curve.csv, weights.pt, checkpoint.pt, evaluation.json, film.webp. For
-Breakout there are trained weights, breakout.pt: without a run of your own,
---evaluate and --film take those.
-
---resume restores the weights, the optimiser, the counters and PyTorch's random
-numbers (there are no others). The games themselves start anew.
 """
 
-import pathlib
-import signal
 import sys
-import time
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 try:
     import numpy as np
     import torch
@@ -37,9 +24,8 @@ except ModuleNotFoundError as error:
     sys.exit(f"ppo.py: {error}: {needs}")
 
 # Served as runs.py says. Rewards become -1, 0 or 1, so that one learning rate
-# is right for all titles (Mnih et al. 2015). Actions are not sticky, as in DQN
-# and CleanRL; ids such as "ALE/Pong-v5" have sticky ones (Machado et al. 2018)
-# and need no other change.
+# is right for all titles (Mnih et al. 2015). Actions aren't sticky, as in DQN;
+# with ids such as "ALE/Pong-v5" they are (Machado et al. 2018).
 TRAINING = dict(runs.SERVED, clip_reward=True)
 
 # As Baselines' ppo2 sets them for Atari, and CleanRL after it.
@@ -55,9 +41,6 @@ MAX_GRADIENT = 0.5
 # Three as in the PPO paper (Schulman et al. 2017, table 5), where Baselines
 # have four: on a CPU most of the time goes into learning.
 EPOCHS = 3
-
-UPDATES_TO_A_SAVE = 10
-LAST = 20  # whole games that the score on the curve is the mean of
 
 
 def layer(module, gain=2**0.5):
@@ -93,10 +76,8 @@ class Agent(nn.Module):
     def forward(self, obs):
         """From `uint8 (n, 4, 84, 84)` to a policy and `n` values."""
         obs = obs.to(torch.float32, memory_format=torch.channels_last) / 255
-        kind = obs.device.type
-        with torch.autocast(kind, torch.bfloat16, enabled=self.bfloat16):
-            hidden = self.body(obs)
-        hidden = hidden.float()  # what follows needs the precision
+        with torch.autocast(obs.device.type, torch.bfloat16, self.bfloat16):
+            hidden = self.body(obs).float()  # what follows needs precision
         value = self.value(hidden).squeeze(1)
         return Categorical(logits=self.policy(hidden)), value
 
@@ -105,9 +86,8 @@ class Agent(nn.Module):
 def play(agent, games, obs, seconds):
     """Play `STEPS` steps of all games.
 
-    Returns a batch to learn from, the observations to go on from, and the raw
-    scores of the whole games that ended. Adds to `seconds` what the games and
-    the network took.
+    Returns a batch to learn from, the next observations and the scores of the
+    whole games that ended. Adds to `seconds` what games and network took.
     """
     device = agent.value.weight.device
     seen = []
@@ -115,24 +95,18 @@ def play(agent, games, obs, seconds):
     scores = []
     final_values = torch.zeros((STEPS, games.num_envs), device=device)
     for step in range(STEPS):
-        start = time.perf_counter()
-        # All games go to the device as one batch, and stay there to be learned
-        # from; 28 kB a game, since they are bytes until the network reads them
-        obs = torch.as_tensor(obs, device=device)
-        policy, values = agent(obs)
-        actions = policy.sample()
-        seen.append((obs, actions, policy.log_prob(actions), values))
-        actions = actions.cpu().numpy()
-        chosen = time.perf_counter()
-        obs, rewards, terminated, truncated, infos = games.step(actions)
-        seconds["games"] += time.perf_counter() - chosen
-        seconds["network"] += chosen - start
+        with runs.timed(seconds, "network"):
+            # All games go to the device as one batch, and stay there to be
+            # learned from: 28 kB a game, bytes until the network reads them.
+            obs = torch.as_tensor(obs, device=device)
+            policy, values = agent(obs)
+            actions = policy.sample()
+            seen.append((obs, actions, policy.log_prob(actions), values))
+            actions = actions.cpu().numpy()
+        with runs.timed(seconds, "games"):
+            obs, rewards, terminated, truncated, infos = games.step(actions)
         outcomes.append((rewards, terminated, truncated))
-        # Raw scores of whole games are in `final_info`, under its mask. The
-        # rewards are clipped, and end with each life.
-        if "final_info" in infos:
-            ended = infos["_final_info"]
-            scores += infos["final_info"]["reward"][ended].tolist()
+        scores += runs.final_scores(infos).values()
         if truncated.any():
             final_obs = np.stack(infos["final_obs"][truncated])
             final_obs = torch.as_tensor(final_obs, device=device)
@@ -151,10 +125,10 @@ def advantages(rewards, terminated, truncated, values, next_values, final):
     """Return how much better each step was than expected, `(steps, games)`.
 
     That is generalised advantage estimation (Schulman et al. 2016). What
-    follows a step is worth nothing where the episode terminated. Where it was
-    truncated, the game would have gone on from its last observation, whose
-    value, in `final`, counts (Pardo et al. 2018). Else it is the next step's
-    value; after the last step, `next_values (games,)`.
+    follows a step is worth nothing where the episode terminated; where it was
+    truncated, the value of its last observation, in `final`, since the game
+    would have gone on (Pardo et al. 2018); else the next step's value, which
+    is one of `next_values (games,)` after the last step.
     """
     following = torch.cat([values[1:], next_values[None]])
     following = torch.where(truncated > 0, final, following)
@@ -170,10 +144,9 @@ def advantages(rewards, terminated, truncated, values, next_values, final):
 
 def learn(agent, optimizer, batch):
     """Learn from a batch; return the last minibatch's entropy."""
-    samples = len(batch[0])
     for _ in range(EPOCHS):
         # Each epoch sees all samples once, in a new order (Baselines).
-        for part in torch.randperm(samples).chunk(MINIBATCHES):
+        for part in torch.randperm(len(batch[0])).chunk(MINIBATCHES):
             obs, actions, old_log_probs, old_values, gains = (
                 column[part.to(column.device)] for column in batch
             )
@@ -189,10 +162,9 @@ def learn(agent, optimizer, batch):
             # al. 2020 found no gain in that.
             near = old_values + (values - old_values).clamp(-CLIP, CLIP)
             errors = torch.max((values - returns) ** 2, (near - returns) ** 2)
-            value_loss = errors.mean() / 2
             # a bonus for trying things (Mnih et al. 2016)
             entropy = policy.entropy().mean()
-            loss = policy_loss + VALUE_WEIGHT * value_loss
+            loss = policy_loss + VALUE_WEIGHT * errors.mean() / 2
             loss = loss - ENTROPY_WEIGHT * entropy
             optimizer.zero_grad()
             loss.backward()
@@ -206,47 +178,23 @@ def train(args):
     """Train until `args.steps` are played; save as it goes."""
     torch.manual_seed(args.seed)
     with runs.make_games(args, args.games, TRAINING) as games:
-        agent = Agent(games.single_action_space.n, args.bfloat16)
-        agent.to(args.device)
+        actions = games.single_action_space.n
+        agent = Agent(actions, args.bfloat16).to(args.device)
         # epsilon as in Baselines; PyTorch's own is 1e-8
         optimizer = torch.optim.Adam(agent.parameters(), eps=1e-5)
-        state = runs.begin(args, agent, optimizer)
+        run = runs.Run(args, agent, optimizer)
         # Drawn, so that a resumed run doesn't play the same games once more.
         seeds = torch.randint(2**31, (args.games,)).tolist()
         obs, _ = games.reset(seed=seeds)
-
-        # Ctrl-C waits for the end of the update, so that all is of one piece.
-        stopping = []
-        signal.signal(signal.SIGINT, lambda *_: stopping.append(True))
-        update = 0
-        while state["steps"] < args.steps and not stopping:
-            # falls to nothing (Baselines)
-            rate = LEARNING_RATE * (1 - state["steps"] / args.steps)
-            optimizer.param_groups[0]["lr"] = rate
-            batch, obs, scores = play(agent, games, obs, state["seconds"])
-            start = time.perf_counter()
-            entropy = learn(agent, optimizer, batch)
-            state["seconds"]["learning"] += time.perf_counter() - start
-            state["steps"] += STEPS * args.games
-            state["ended"] += len(scores)
-            state["scores"] = (state["scores"] + scores)[-LAST:]
-            update += 1
-            over = stopping or state["steps"] >= args.steps
-            if update % UPDATES_TO_A_SAVE == 0 or over:
-                runs.save(args.folder, agent, optimizer, state, entropy)
-    steps = f"{state['steps']:,} steps of {args.steps:,}"
-    print(f"{args.folder}: {steps}; --resume goes on, up to --steps")
-
-
-def main():
-    args = runs.arguments(__doc__)
-    if args.evaluate:
-        runs.evaluate(runs.trained(args, Agent), args)
-    elif args.film:
-        runs.film(runs.trained(args, Agent), args)
-    else:
-        train(args)
+        while not run.over():
+            rate = LEARNING_RATE * (1 - run.steps / args.steps)
+            optimizer.param_groups[0]["lr"] = rate  # falls to 0 (Baselines)
+            batch, obs, scores = play(agent, games, obs, run.seconds)
+            with runs.timed(run.seconds, "learning"):
+                entropy = learn(agent, optimizer, batch)
+            run.add(STEPS * args.games, scores, entropy)
+    print(run)
 
 
 if __name__ == "__main__":
-    main()
+    runs.main(__doc__, Agent, train)

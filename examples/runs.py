@@ -1,25 +1,38 @@
 """What isn't PPO in ppo.py: options, the folder of a run, evaluation, a film.
 
-A run's folder holds its curve, the weights and a checkpoint to go on from;
-`evaluate` and `film` play for any agent that returns a distribution of actions
-and a value: `policy, value = agent(obs)`.
+`main` does what the options say, with any network that returns a distribution
+of actions and a value, `policy, value = agent(obs)`, and any training that
+counts its updates with a `Run`.
 """
 
 import argparse
+import contextlib
 import csv
 import json
 import os
 import pathlib
+import signal
 import sys
+import time
 
 import gymnasium as gym
 import numpy as np
 import torch
 from PIL import Image
 
-from game import Game, Games
-
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent))  # of game.py, unless it lies here
+from game import Game, Games  # noqa: E402
+
+FILES = """\
+Everything goes to a folder of the run, runs/ENV_ID-SEED unless --run names
+another: curve.csv, weights.pt, checkpoint.pt, evaluation.json, film.webp. For
+Breakout there are trained weights, breakout.pt: without a run of your own,
+--evaluate and --film take those.
+
+--resume restores the weights, the optimiser, the counters and PyTorch's random
+numbers (there are no others). The games themselves start anew.
+"""
 
 # In training a lost life ends an episode, so that losing one costs something,
 # but not the game, so that the agent sees all of it (Mnih et al. 2015). FIRE
@@ -35,8 +48,24 @@ WAYS = {"served": SERVED, "alone": ALONE}
 # what DQN was judged by.
 GAMES = 30
 
+UPDATES_TO_A_SAVE = 10
+LAST = 20  # whole games that the score on the curve is the mean of
+# What a run goes on from, beside weights, optimiser and random numbers.
+COUNTERS = ["steps", "ended", "scores", "seconds", "rows"]
+
 STEP_MILLISECONDS = 67  # of the film: a step is four frames of 1/60 s
 ZOOM = 2  # of the film: each pixel becomes four, so that none is smoothed
+
+
+def main(description, make_agent, train):
+    """Train, evaluate or film, as the options say."""
+    args = arguments(description)
+    if args.evaluate:
+        evaluate(trained(args, make_agent), args)
+    elif args.film:
+        film(trained(args, make_agent), args)
+    else:
+        train(args)
 
 
 def arguments(description):
@@ -46,6 +75,7 @@ def arguments(description):
     """
     parser = argparse.ArgumentParser(
         description=description,
+        epilog=FILES,
         formatter_class=argparse.RawTextHelpFormatter,
     )
     option = parser.add_argument
@@ -111,53 +141,102 @@ def check_title(args, state):
         stop(f"{args.folder} is a run of {state['env_id']}")
 
 
-def begin(args, agent, optimizer):
-    """Return the counters of a new run, or restore those of an old one."""
-    if not args.resume:
+@contextlib.contextmanager
+def timed(seconds, part):
+    """Add the seconds that a block takes to `seconds[part]`."""
+    start = time.perf_counter()
+    yield
+    seconds[part] += time.perf_counter() - start
+
+
+class Run:
+    """A training: how far it has come, and its folder.
+
+    With --resume it goes on from the checkpoint there. From its start Ctrl-C
+    waits for the end of an update, so that all is of one piece.
+    """
+
+    def __init__(self, args, agent, optimizer):
+        self.args = args
+        self.agent = agent
+        self.optimizer = optimizer
+        self.updates = 0
+        self.steps = 0
+        self.ended = 0  # whole games
+        self.scores = []  # of the last of them
+        self.seconds = dict.fromkeys(["games", "network", "learning"], 0.0)
+        self.rows = []  # of the curve
+        if args.resume:
+            self.resume()
         args.folder.mkdir(parents=True, exist_ok=True)
-        seconds = dict.fromkeys(["games", "network", "learning"], 0.0)
-        state = {"env_id": args.env_id, "steps": 0, "ended": 0, "scores": []}
-        return state | {"seconds": seconds, "rows": []}
+        self.interrupted = False
+        signal.signal(signal.SIGINT, self.interrupt)
 
-    # without `weights_only` a file could run any code
-    path = args.folder / "checkpoint.pt"
-    saved = torch.load(path, args.device, weights_only=True)
-    state = saved["state"]
-    check_title(args, state)
-    agent.load_state_dict(saved["weights"])
-    optimizer.load_state_dict(saved["optimizer"])
-    torch.set_rng_state(saved["random"].cpu())
-    on_gpus = [each.cpu() for each in saved["random_on_gpus"]]
-    torch.cuda.set_rng_state_all(on_gpus)
-    return state
+    def __str__(self):
+        steps = f"{self.steps:,} steps of {self.args.steps:,}"
+        return f"{self.args.folder}: {steps}; --resume goes on, up to --steps"
 
+    def interrupt(self, *_):
+        self.interrupted = True
 
-def save(folder, agent, optimizer, state, entropy):
-    """Write the curve, the weights and all that is needed to go on."""
-    row = {"steps": state["steps"], **state["seconds"]}
-    row |= {"ended": state["ended"], "entropy": entropy}
-    row["score"] = np.mean(state["scores"]).item() if state["scores"] else 0
-    state["rows"].append({name: round(x, 3) for name, x in row.items()})
-    with open(folder / "curve.csv", "w", newline="") as file:
-        writer = csv.DictWriter(file, row)
-        writer.writeheader()
-        writer.writerows(state["rows"])
-    weights = agent.state_dict()
-    together = {"weights": weights, "optimizer": optimizer.state_dict()}
-    together |= {"random": torch.get_rng_state(), "state": state}
-    together |= {"random_on_gpus": torch.cuda.get_rng_state_all()}
-    files = {"weights.pt": weights, "checkpoint.pt": together}
-    for name, data in files.items():
-        # A crash while writing must not leave half a file.
-        torch.save(data, folder / "new.pt")
-        os.replace(folder / "new.pt", folder / name)
-    speed = state["steps"] / sum(state["seconds"].values())
-    print(
-        f"{row['steps']:,} steps, {speed:,.0f} a second, "
-        f"{row['ended']} games, score {row['score']:.1f}, "
-        f"entropy {entropy:.2f}",
-        flush=True,
-    )
+    def over(self):
+        """Are all steps played, or was Ctrl-C pressed?"""
+        return self.interrupted or self.steps >= self.args.steps
+
+    def add(self, steps, scores, entropy):
+        """Count an update; save after every tenth, and after the last."""
+        self.updates += 1
+        self.steps += steps
+        self.ended += len(scores)
+        self.scores = [*self.scores, *scores][-LAST:]
+        if self.updates % UPDATES_TO_A_SAVE == 0 or self.over():
+            self.save(entropy)
+
+    def save(self, entropy):
+        """Write the curve, the weights and all that is needed to go on."""
+        score = np.mean(self.scores).item() if self.scores else 0
+        row = {"steps": self.steps, **self.seconds, "ended": self.ended}
+        row |= {"entropy": entropy, "score": score}
+        self.rows.append({name: round(x, 3) for name, x in row.items()})
+        folder = self.args.folder
+        with open(folder / "curve.csv", "w", newline="") as file:
+            writer = csv.DictWriter(file, row)
+            writer.writeheader()
+            writer.writerows(self.rows)
+        weights = self.agent.state_dict()
+        state = {name: getattr(self, name) for name in COUNTERS}
+        checkpoint = {
+            "weights": weights,
+            "optimizer": self.optimizer.state_dict(),
+            "random": torch.get_rng_state(),
+            "random_on_gpus": torch.cuda.get_rng_state_all(),
+            "state": {"env_id": self.args.env_id, **state},
+        }
+        files = {"weights.pt": weights, "checkpoint.pt": checkpoint}
+        for name, data in files.items():
+            # A crash while writing must not leave half a file.
+            torch.save(data, folder / "new.pt")
+            os.replace(folder / "new.pt", folder / name)
+        speed = self.steps / sum(self.seconds.values())
+        print(
+            f"{self.steps:,} steps, {speed:,.0f} a second, "
+            f"{self.ended} games, score {score:.1f}, entropy {entropy:.2f}",
+            flush=True,
+        )
+
+    def resume(self):
+        """Restore what `save` wrote."""
+        path = self.args.folder / "checkpoint.pt"
+        # without `weights_only` a file could run any code
+        saved = torch.load(path, self.args.device, weights_only=True)
+        check_title(self.args, saved["state"])
+        for name in COUNTERS:
+            setattr(self, name, saved["state"][name])
+        self.agent.load_state_dict(saved["weights"])
+        self.optimizer.load_state_dict(saved["optimizer"])
+        torch.set_rng_state(saved["random"].cpu())
+        on_gpus = [each.cpu() for each in saved["random_on_gpus"]]
+        torch.cuda.set_rng_state_all(on_gpus)
 
 
 def trained(args, make_agent):
@@ -186,6 +265,16 @@ def choose(agent, obs):
     return policy.sample().cpu().numpy()
 
 
+def final_scores(infos):
+    """Return the scores of the whole games that ended in a step, by index.
+
+    Those are raw points, and stand in `final_info`, under its mask. The
+    rewards of a step may be clipped, and episodes may end with each life.
+    """
+    ended = np.flatnonzero(infos.get("_final_info", []))
+    return {i: infos["final_info"]["reward"][i].item() for i in ended}
+
+
 def whole_games(agent, games, seed):
     """Play until each game was over once; return those scores.
 
@@ -197,8 +286,8 @@ def whole_games(agent, games, seed):
     obs, _ = games.reset(seed=seed)
     while len(first) < games.num_envs:
         obs, *_, infos = games.step(choose(agent, obs))
-        for i in np.flatnonzero(infos.get("_final_info", [])):
-            first.setdefault(i, infos["final_info"]["reward"][i].item())
+        for i, score in final_scores(infos).items():
+            first.setdefault(i, score)
     return [first[i] for i in sorted(first)]
 
 

@@ -36,7 +36,7 @@ FILES = ["checkpoint.pt", "curve.csv", "weights.pt"]
 def run(monkeypatch, tmp_path):
     """Run the program in an empty folder, with few steps to an update."""
     monkeypatch.setattr(ppo, "STEPS", 16)
-    monkeypatch.setattr(ppo, "UPDATES_TO_A_SAVE", 2)
+    monkeypatch.setattr(runs, "UPDATES_TO_A_SAVE", 2)
     monkeypatch.setattr(runs, "GAMES", 2)
     monkeypatch.setattr(runs, "HERE", tmp_path / "no published weights")
     monkeypatch.chdir(tmp_path)
@@ -45,7 +45,7 @@ def run(monkeypatch, tmp_path):
     def run(*args):
         options = "--games", "2", "--device", "cpu", "--threads", "1"
         monkeypatch.setattr(sys, "argv", ["ppo.py", *options, *args])
-        ppo.main()
+        runs.main(ppo.__doc__, ppo.Agent, ppo.train)
         # Nothing is written elsewhere.
         assert [path.name for path in tmp_path.iterdir()] == ["runs"]
 

@@ -25,7 +25,6 @@ import contextlib
 import csv
 import statistics
 import sys
-import time
 from importlib import metadata
 
 import ale_py
@@ -39,6 +38,7 @@ sys.path.insert(0, str(publish.ROOT / "examples"))
 import torch  # noqa: E402
 
 import ppo  # noqa: E402
+import runs  # noqa: E402
 from game import Games  # noqa: E402
 
 SIDES = ["games", "wrappers"]
@@ -102,30 +102,31 @@ def training(args, side, seed, updates):
             optimizer.param_groups[0]["lr"] = rate
             seconds = dict.fromkeys(PARTS, 0.0)
             batch, obs, new = ppo.play(agent, games, obs, seconds)
-            start = time.perf_counter()
-            ppo.learn(agent, optimizer, batch)
-            seconds["learning"] = time.perf_counter() - start
+            with runs.timed(seconds, "learning"):
+                ppo.learn(agent, optimizer, batch)
             scores += new
             yield seconds, scores
 
 
 def share(args):
     """Let both sides train in turn; write where the time of each goes."""
-    runs = {
+    trainings = {
         side: training(args, side, args.seeds[0], args.rounds + 1)
         for side in SIDES
     }
     rounds = []
     for i in range(args.rounds + 1):
-        spent = {side: next(runs[side])[0] for side in SIDES[:: (-1) ** i]}
+        spent = {
+            side: next(trainings[side])[0] for side in SIDES[:: (-1) ** i]
+        }
         rounds.append(
             {
                 side: [round(seconds[part], 4) for part in PARTS]
                 for side, seconds in spent.items()
             }
         )
-    for run in runs.values():
-        run.close()
+    for each in trainings.values():
+        each.close()
     rounds = rounds[1:]  # the first was to warm up
     note(args, "share", parts=PARTS, rounds=rounds)
     for side in SIDES:
@@ -152,7 +153,7 @@ def learn(args):
             for update, (_, scores) in enumerate(run, 1):
                 if update % UPDATES_TO_A_ROW and update < updates:
                     continue
-                last = scores[-ppo.LAST :]
+                last = scores[-runs.LAST :]
                 score = statistics.fmean(last) if last else 0
                 row = [args.env_id, side, seed, update * batch, len(scores)]
                 rows.append([*row, round(score, 3)])
