@@ -29,7 +29,8 @@ import sys
 import threading
 import time
 
-# What Python's own pool of processes is made of, too.
+# Python's own pool of processes is made with these, too: an error keeps its
+# traceback on the way, and something is done after each fork and at the end.
 from multiprocessing import pool, util
 from typing import NamedTuple
 
@@ -45,7 +46,7 @@ from gymnasium import vector
 
 # ## Words and sizes
 #
-# Each of these words means one thing, all the way down:
+# What these words mean here, all the way down:
 #
 # - **title**: a cartridge, such as Breakout; Gymnasium knows 104 of ALE's.
 # - **frame**: what the console draws in 1/60 of a second.
@@ -56,6 +57,11 @@ from gymnasium import vector
 # - **game**: what is played from one reset of the emulator to the next.
 # - **episode**: what counts as one play for the agent: a game, or one life.
 # - **no-op**: the action that presses nothing.
+# - **row**: the games that one process plays.
+#
+# Baselines, Stable-Baselines3 (SB3), CleanRL, EnvPool and labml, from which
+# conventions come, are programs of others: see [who is who](#who-is-who). PPO
+# is the way of learning that most of them have.
 BREAKOUT = "BreakoutNoFrameskip-v4"
 ACTION_REPEAT = 4  # frames to a step
 STACK = 4  # pictures to an observation
@@ -67,7 +73,7 @@ SIZE = 84  # pixels of a picture, both ways
 class Snapshot(NamedTuple):
     """The state that later games start from, and the screen that it shows.
 
-    To put it back is 100 times as fast as to reset the emulator.
+    Why there is one is said below, under "Where a game starts".
     """
 
     state: object
@@ -109,6 +115,7 @@ class Game:
         require(
             on_life_loss in modes, f"on_life_loss of {modes}", on_life_loss
         )
+        # How many lives must be left for a lost life to end the episode.
         self._lives_needed = self.MODES[on_life_loss]
         self._restarts = on_life_loss == "restart"
         self._seed = check_number("seed", seed)
@@ -400,6 +407,7 @@ class Game:
             return self._snapshot.gray
         return self._ale.getScreenGrayscale()
 
+    # A worker passes something to each method that it calls, here `None`.
     def render(self, _=None):
         """Return the colour screen as it is now, `uint8 (height, 160, 3)`.
 
@@ -509,7 +517,7 @@ def worker_process(remote, seed, env_id=BREAKOUT, make=Game, **options):
     # OpenCV's own threads would fight with the other workers for the cores.
     cv2.setNumThreads(0)
     become_batch_job()
-    # The `poll` of a pipe makes such a selector each time.
+    # Made once, where `remote.poll` would make one at each call.
     selector = selectors.DefaultSelector()
     selector.register(remote, selectors.EVENT_READ)
 
@@ -527,6 +535,7 @@ def worker_process(remote, seed, env_id=BREAKOUT, make=Game, **options):
                 command, data = message
                 if command == "close":
                     return
+                # Made here, so that an error in it becomes the answer, too.
                 if game is None:
                     game = make(seed, env_id, **options)
                 if command not in ("step", "reset", "render"):
@@ -578,8 +587,8 @@ def become_batch_job():
 
     Linux may let a process that wakes up interrupt another: here the program
     that has just sent the message, and that then waits while a row of games
-    plays. A batch job that wakes up interrupts nobody. Where that can't be
-    said or isn't allowed, all goes on without.
+    plays. A batch job that wakes up interrupts nobody. Where there is no
+    such thing, or it isn't allowed, all goes on without.
     """
     if hasattr(os, "SCHED_BATCH"):
         with contextlib.suppress(OSError):
@@ -627,7 +636,8 @@ class Worker(OwnsProcesses):
     A game in a process of its own.
 
     Takes what `Game` takes, and as `context` the name of a start method
-    (`"fork"`, `"spawn"` or `"forkserver"`) or a context of `multiprocessing`.
+    (`"fork"`, `"spawn"` or `"forkserver"`) or a context of `multiprocessing`;
+    and with `make=MyGame` it plays that in place of a `Game`.
     `worker.child.send(("step", action))` asks, and `worker.child.recv()`
     brings what `Game.step` returns, as in labml's PPO tutorial. `process` is
     the `multiprocessing.Process`; `close()` or a `with` statement ends it.
@@ -828,7 +838,7 @@ class Row:
     def step(self, actions):
         """Step all games; return the ends of episodes.
 
-        That is a list of `(game, terminated, episode_info)`.
+        That is a list of `(number, terminated, episode_info)`.
         """
         rewards = self._records["reward"]
         rewards[:] = 0
@@ -979,7 +989,7 @@ class Games(OwnsProcesses, vector.VectorEnv):
         # The first command is one of which only the answer matters. If it
         # doesn't come from all workers, none of them is left behind.
         try:
-            self._replace(dict.fromkeys(range(rows)), "render")
+            self._start_workers(range(rows), "render")
             self._raise_errors()
         except BaseException:
             self.close()
@@ -1022,7 +1032,7 @@ class Games(OwnsProcesses, vector.VectorEnv):
         # A reset that Ctrl-C interrupts has to be made once more.
         self._was_reset = False
         self._ask("reset", seeds)
-        self._answers(START_TIMEOUT)
+        self._gather_or_replace(START_TIMEOUT)
 
         # Whatever was played before is forgotten.
         self._ends.clear()
@@ -1061,8 +1071,8 @@ class Games(OwnsProcesses, vector.VectorEnv):
         dict. All of them are copies, yours to change. The dict holds, each
         with a mask, `"final_obs"` of the episodes that ended (in SAME_STEP
         mode) and `"final_info"` of the games whose emulator was reset; and
-        `"restarted"`, a mask of the games that had to be replaced, in a step
-        in which there are any.
+        `"restarted"`, a mask of the games that had to start over because their
+        worker was replaced, in a step in which there are any.
         """
         self._check_call(stepping=True)
         self._stepping = False
@@ -1073,33 +1083,33 @@ class Games(OwnsProcesses, vector.VectorEnv):
         if not self._was_reset:
             raise gym.error.ResetNeeded("call reset() before step()")
         actions = check_actions(actions, (self.num_envs,), self.meanings)
-        for game in self._resting:
-            actions[game] = None
+        for number in self._resting:
+            actions[number] = None
         self._ask("step", actions)
         self._resting.clear()
 
     def _finish_step(self):
         """Wait for the answers, and put together what `step` returns."""
-        self._answers(0.0)
+        self._gather_or_replace(0.0)
         terminated = np.zeros(self.num_envs, bool)
         truncated = np.zeros(self.num_envs, bool)
         infos = {}
 
         # Only games whose episode has ended take work of their own: a loop
         # over all of them would take longer with each game.
-        for game, lost, episode_info in self._ends:
-            terminated[game] = lost
+        for number, was_terminated, episode_info in self._ends:
+            terminated[number] = was_terminated
             info = {}
             if episode_info is not None:
-                truncated[game] = episode_info["truncated"]
+                truncated[number] = episode_info["truncated"]
                 info["final_info"] = episode_info
-            self._end_episode(game, info, infos)
+            self._end_episode(number, info, infos)
 
         # A game that had to start over was cut short.
-        for game in self._restarted:
-            terminated[game] = False
-            truncated[game] = True
-            self._end_episode(game, {}, infos)
+        for number in self._restarted:
+            terminated[number] = False
+            truncated[number] = True
+            self._end_episode(number, {}, infos)
         if self._restarted:
             infos["restarted"] = np.zeros(self.num_envs, bool)
             infos["restarted"][list(self._restarted)] = True
@@ -1108,19 +1118,19 @@ class Games(OwnsProcesses, vector.VectorEnv):
         rewards = self._records["reward"].copy()
         return self._take_observations(), rewards, terminated, truncated, infos
 
-    def _end_episode(self, game, info, infos):
+    def _end_episode(self, number, info, infos):
         """Hand out a game's last observation; add its `info` to `infos`.
 
         Gymnasium puts the infos of single games into one dict: an array for
         each key, and under `"_" + key` a mask of the games that have it.
         """
-        last = self._records["final_obs"][game]
+        last = self._records["final_obs"][number]
         if self.metadata["autoreset_mode"] is NEXT_STEP:
-            self._records["obs"][game, self._place.value] = last
-            self._resting.append(game)
+            self._records["obs"][number, self._place.value] = last
+            self._resting.append(number)
         else:
             info["final_obs"] = last.copy()
-        self._add_info(infos, info, game)
+        self._add_info(infos, info, number)
 
     def _take_observations(self):
         """Return a copy of what the games show; the places change roles."""
@@ -1204,7 +1214,7 @@ class Games(OwnsProcesses, vector.VectorEnv):
     # `Worker` of your own isn't replaced: its `recv` raises `EOFError`.) One
     # that dies before its first answer is tried twice more and then no more:
     # what killed it, such as a lack of memory, would only kill the next.
-    def _answers(self, at_least):
+    def _gather_or_replace(self, at_least):
         """Wait for all answers; replace the workers that don't answer.
 
         Waits for the timeout, or for `at_least` seconds if that is longer.
@@ -1214,21 +1224,22 @@ class Games(OwnsProcesses, vector.VectorEnv):
             row = self._rows[i]
             self._restarted.update(range(row.start, row.stop))
         if causes:
-            self._replace(causes, "reset")
+            self._start_workers(list(causes), "reset")
         self._raise_errors()
 
-    def _replace(self, causes, command):
-        """Start new workers for the rows in `causes`, and ask them.
+    def _start_workers(self, rows, command):
+        """Start workers for the rows with these numbers, and ask them.
 
         Raises `RuntimeError` if they die at their start again and again; the
         games are closed then.
         """
         for _ in range(STARTS):
-            for i in causes:
+            for i in rows:
                 self._start(i, command)
             causes = self._gather(max(self._timeout, START_TIMEOUT))
             if not causes:
                 return
+            rows = list(causes)
         self.close()
         cause = next(iter(causes.values()))
         raise RuntimeError(f"{STARTS} starts of a worker failed: {cause}")
@@ -1286,7 +1297,7 @@ def check_autoreset_mode(mode):
 # ## Playing
 #
 # As a program, `python game.py`, the module plays whole games at random, shows
-# with labml how it goes, and leaves a picture of what each agent saw when it
+# with labml how it goes, and leaves an image of what each agent saw when it
 # last scored.
 IMAGE = "game.png"
 ZOOM = 2  # of the image
@@ -1295,7 +1306,7 @@ REPORT_EVERY = 0.5  # seconds
 
 
 def main(arguments=()):
-    """Play Atari games at random, and leave a picture: game.png."""
+    """Play Atari games at random, and leave an image: game.png."""
     parser = argparse.ArgumentParser(
         prog="game.py",
         description=main.__doc__,
@@ -1333,7 +1344,7 @@ def main(arguments=()):
         start = time.perf_counter()
         next_report = start
 
-        # What an agent saw when it last scored is what the picture will show.
+        # What an agent saw when it last scored is what the image will show.
         for _ in monit.loop(args.steps):
             actions = rng.integers(games.single_action_space.n, size=n)
             observations, rewards, *_, infos = games.step(actions)

@@ -21,7 +21,8 @@ import torch
 from PIL import Image
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.append(str(HERE.parent))  # of game.py, unless it lies here
+# In this repository game.py lies one folder up; copied, it lies beside.
+sys.path.append(str(HERE.parent))
 from game import Game, Games  # noqa: E402
 
 FILES = """\

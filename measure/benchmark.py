@@ -511,7 +511,7 @@ def counts(columns):
         row = [f"{NAMES[name]}, steps/s"]
         row += [speed(column[name]) for column in columns.values()]
         body.append(row)
-    for name in ("games", "gymnasium", "labml"):
+    for name in columns["1"]:
         memory = [column[name]["memory"] for column in columns.values()]
         body.append([f"{NAMES[name]}, MB", *(f"{m:,.0f}" for m in memory)])
     return [table(["games", *columns], *body)]
@@ -536,7 +536,7 @@ def modelled(columns):
         )
     head = ["cores", "games", "the parent's work for a step"]
     head += ["steps/s that it alone could do", "steps/s, modelled"]
-    return [table([*head, "of as many times one core"], *body)]
+    return [table([*head, "of as many times the speed of one core"], *body)]
 
 
 def passes(columns):
@@ -607,8 +607,8 @@ def own(data):
     }
     if not others:
         return (
-            "All return observations that stay as they are and may be "
-            "written to."
+            "The observations that any of them returns are the caller's: no "
+            "later step changes them, and they may be written to."
         )
     return f"Observations that aren't the caller's: {'; '.join(others)}."
 

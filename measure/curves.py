@@ -152,7 +152,7 @@ def of_the_agent(curve, agent):
 ![{film["reward"]:.0f} points](agent.webp)
 
 {agent["steps"]:,} steps, which are {FRAMES * agent["steps"]:,} frames, made by
-`python examples/ppo.py --bfloat16`, seed 0, in {spent / 3600:.1f} hours.
+`examples/ppo.py` with `--bfloat16`, seed 0, in {spent / 3600:.1f} hours.
 {agent["note"]}On the chart, the
 score is the mean of the last 20 whole games of training; it was
 {last["score"]:.1f} at the end.

@@ -11,9 +11,9 @@ PICTURES = Path(__file__).resolve().parent.parent / "docs/figures"
 
 STYLE = """
 text { font: 15px system-ui, "Segoe UI", Roboto, sans-serif; fill: #201e1a }
-.quiet { font-size: 13px; fill: #5e594e }
-.strong { font-weight: 600 } .small { font-size: 13px }
-.code { font: 13px ui-monospace, Menlo, Consolas, monospace }
+.quiet { fill: #5e594e }
+.strong { font-weight: 600 }
+.code { font: 14px ui-monospace, Menlo, Consolas, monospace }
 .mid { text-anchor: middle } .end { text-anchor: end }
 .line { stroke: #5e594e; stroke-width: 1.5; fill: none }
 .tip { fill: #5e594e } .box { fill: #f4f1e9; stroke: #5e594e }

@@ -37,7 +37,7 @@ from game import Game, Games  # noqa: E402
 
 STEP_TIME = HERE.parent / "measure/results/step_time.json"
 NETWORK_MS = 1.5  # of the network in measure/benchmark.py
-TURNS_MS = 10  # of the drawing of two rows in turn
+TURNS_MS = 10  # of the drawing of two `Games` in turn
 BANDS = 42  # of five rows, which become two
 MISTAKES = 0.3  # of the steps, in the whole game that is drawn
 BAD_SEED = 12  # with which that game is played
@@ -307,7 +307,7 @@ def draw_autoreset(actions):
             taken = f"{recordings.ACTIONS[action]}{ignored}"
             d.text(x, y + 14, f"{recordings.LOST_AT + i}: {taken}", "quiet")
             draw_square(d, x, y + 22, 140, stack, kind != "next")
-            d.text(x, y + 180, OBS_IS[kind], "strong small")
+            d.text(x, y + 180, OBS_IS[kind], "strong")
             d.text(x, y + 198, f"reward {reward:.0f}", "code")
             d.text(x, y + 215, f"terminated {terminated}", "code")
             if "final_info" in infos:
@@ -321,7 +321,7 @@ def draw_autoreset(actions):
 
 
 def draw_turns(step_time):
-    """Steps in lockstep above, and of two rows in turn below."""
+    """Steps in lockstep above, and of two `Games` in turn below."""
     cores = step_time["machine"]["cores"]
     games = 8 * step_time["Breakout"]["total"] / cores / 1000
     network = NETWORK_MS
@@ -337,7 +337,7 @@ def draw_turns(step_time):
             x, end = left + start * scale, min(start + length, TURNS_MS)
             kind = "other" if letter == "B" else "bar"
             d.box(f"{x:.1f}", y, f"{(end - start) * scale - 2:.1f}", 20, kind)
-            d.text(f"{x + 5:.1f}", y + 15, letter, "ink small")
+            d.text(f"{x + 5:.1f}", y + 15, letter, "ink")
 
     rounds = range(8)
     both = games + network
@@ -346,7 +346,7 @@ def draw_turns(step_time):
     lane(52, "games", [(i * both + network, games, "A") for i in rounds])
 
     each = max(games, network)
-    d.text(4, 116, "Two rows in turn", "strong")
+    d.text(4, 116, "Two Games in turn", "strong")
     spans = [(i * each, network, "AB"[i % 2]) for i in rounds]
     lane(126, "network", spans)
     for row, y in ("A", 152), ("B", 178):
@@ -390,7 +390,7 @@ def draw_step_time(step_time):
     past = dict.fromkeys(titles, 0)
     for i, part in enumerate(parts):
         y = 40 + 52 * i
-        d.text(4, y + 13, part, "small")
+        d.text(4, y + 13, part)
         for j, (title, measured) in enumerate(titles.items()):
             time_of = measured["parts"][i][1]
             x, width = 4 + 420 * past[title] / most, 420 * time_of / most
@@ -407,24 +407,24 @@ def draw_step_time(step_time):
 
 OBS = 4 * 84 * 84
 RECORD = [  # a game's part of the shared memory: field, bytes, writer, reader
-    ("reward", 8, ["worker, in each step"], ["program, in each step"]),
+    ("reward", 8, ["worker, in each step"], ["program, in it"]),
     (
         "obs[place]",
         OBS,
-        ["worker, in each step"],
-        ["program, in each step;", "it returns a copy"],
+        ["worker, in each reset", "and step"],
+        ["program, after it;", "returns a copy"],
     ),
     (
         "obs[1 - place]",
         OBS,
         ["nobody: the caller", "has seen this one"],
-        ["a new worker, if", "the old one has died"],
+        ["a new worker, if the", "old one has died"],
     ),
     (
         "final_obs",
         OBS,
-        ["worker, when an", "episode ends"],
-        ["program, in that step"],
+        ["worker, as an episode", "ends and at a reset"],
+        ["program, in it"],
     ),
     (
         "screen",
@@ -438,17 +438,17 @@ RECORD = [  # a game's part of the shared memory: field, bytes, writer, reader
 def draw_record():
     """One record of the shared memory: who writes and who reads a field."""
     d = Drawing(44 + 62 * len(RECORD))
-    d.text(4, 18, "one game's record", "strong small")
-    d.text(154, 18, "who writes", "strong small")
-    d.text(316, 18, "who reads", "strong small")
+    d.text(4, 18, "a game's record", "strong")
+    d.text(154, 18, "who writes", "strong")
+    d.text(322, 18, "who reads", "strong")
     for i, (field, size, writes, reads) in enumerate(RECORD):
         y = 32 + 62 * i
         d.box(4, y, 140, 62)
         d.text(14, y + 26, field, "code strong")
         d.text(14, y + 46, f"{size:,} bytes", "quiet")
-        for x, lines in (154, writes), (316, reads):
+        for x, lines in (154, writes), (322, reads):
             for k, line in enumerate(lines):
-                d.text(x, y + 26 + 18 * k, line, "small")
+                d.text(x, y + 26 + 18 * k, line)
         d.line((144, y + 62), (476, y + 62))
     d.save("record.svg")
 
@@ -475,7 +475,7 @@ def draw_agent(recording):
         zip(recording["actions"], chances, strict=True)
     ):
         y = 26 + 42 * i
-        d.text(350, y + 13, name, "strong small" if i == action else "quiet")
+        d.text(350, y + 13, name, "strong" if i == action else "quiet")
         d.text(476, y + 13, percent(chance), "quiet end")
         d.box(350, y + 19, 126, 14)
         d.box(350, y + 19, 126 * chance, 14, "bar" if i == action else "tip")
@@ -531,13 +531,13 @@ def draw_pipe():
         for j in range(4):
             d.box(x + 12 + 32 * j, y + 54, 28, 28, "page")
             d.text(x + 26 + 32 * j, y + 73, str(4 * i + j), "mid quiet")
-        d.text(x + 12, y + 102, "a row of games,", "quiet")
-        d.text(x + 12, y + 120, "played one by one", "quiet")
-        d.arrow((x + 24, top + 74), (x + 24, y))
-        d.arrow((x + 92, y), (x + 92, top + 74))
+        d.text(x + 12, y + 102, "a row, played", "quiet")
+        d.text(x + 12, y + 120, "game after game", "quiet")
+        d.arrow((x + 12, top + 74), (x + 12, y))
+        d.arrow((x + 88, y), (x + 88, top + 74))
         for side, count, what in [
-            (30, down // 2, "actions"),
-            (98, up // 2, "ends"),
+            (18, down // 2, "actions"),
+            (94, up // 2, "ends"),
         ]:
             d.text(x + side, top + 100, f"{count} bytes", "quiet")
             d.text(x + side, top + 117, what, "quiet")
@@ -548,7 +548,7 @@ def draw_pipe():
     for k, line in enumerate(["observations", "uint8", "(8, 4, 84, 84)"]):
         d.text(340, y + 94 + 18 * k, line, "code" if k else "")
     d.text(340, y + 150, f"{pipe['shared']:,} bytes", "quiet")
-    for k, line in enumerate(["rewards", "last observations", "screens"]):
+    for k, line in enumerate(["rewards", "final_obs", "screens"]):
         d.text(340, y + 178 + 18 * k, line)
     d.arrow((237, y + 136), (237, y + 164), (328, y + 164))
     d.arrow((79, y + 136), (79, y + 184), (328, y + 184))

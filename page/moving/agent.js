@@ -100,8 +100,8 @@ function tell(at) {
     : lost ? " The ball is lost, and a life." : "";
   const left = lives === 1 ? "1 life" : `${lives} lives`;
   return `Step ${at}: with ${left} and ` +
-    `${plural(scoreAt(i), "point")}, it expects ${value.toFixed(2)} ` +
-    `from here on and draws ${actions[action]}, which it gave ` +
+    `${plural(scoreAt(i), "point")}, it expects ${value.toFixed(2)} in ` +
+    `rewards to come and draws ${actions[action]}, which it gave ` +
     `${percent(chances[action])}.${follows}`;
 }
 
@@ -114,7 +114,8 @@ decisions.forEach(([, reward, , first], i) => {
   if (first && i) marks.push({ at: i, text: "lost life", kind: "end" });
 });
 shared.film(figure, { count: decisions.length, show, prepare, marks,
-  pace: PACE, rest: PACE });
+  pace: PACE, playing: "In real time. Pause, or move the slider, to read " +
+  "what it expects and draws." });
 const whole = decisions.length < recorded.length
   ? `These are its first ${decisions.length} of ${recorded.length} steps`
   : `These are all its ${recorded.length} steps`;

@@ -215,15 +215,14 @@ function put(cell, label, kind, pixels, width, colours = GRAYS, view = WHOLE) {
 // `show(i)` draws step i and returns the sentence. `first` is the number of
 // the first step, `start` the one to begin with, `hold(i)` for how many steps'
 // time the film stays at it, and `marks` are places to jump to, or only to see
-// if they have no text. While the film plays there is a new sentence at every
-// `rest`th step. The film
-// plays by itself while it is in view, unless the reader wants less motion or
-// has taken hold of it, and begins anew after its end. The sentence is read
-// out only if the reader has moved it.
+// if they have no text. A film too fast to read along says `playing` while it
+// plays. The film plays by itself while it is in view, unless the reader wants
+// less motion or has taken hold of it, and begins anew after its end. The
+// sentence is read out only if the reader has moved it.
 function film(figure, options) {
   const { count, first = 1, start = first, pace = 7.5, marks = [] } = options;
   const { show, prepare = () => {}, name = "Step", hold = () => 1 } = options;
-  const { rest = 1 } = options;
+  const { playing } = options;
   const last = first + count - 1, id = figure.id;
   const box = figure.querySelector(".controls");
   box.innerHTML = `
@@ -245,7 +244,7 @@ function film(figure, options) {
     slider.setAttribute("aria-valuetext", `${name} ${at}`);
     says.setAttribute("aria-live", byReader ? "polite" : "off");
     const sentence = show(at);
-    if (byReader || !timer || at % rest === 0) says.textContent = sentence;
+    says.textContent = timer && playing ? playing : sentence;
   }
   function wait() {
     timer = setTimeout(() => {
@@ -269,6 +268,7 @@ function film(figure, options) {
   function toggle() {
     theirs = true;
     run(!timer);
+    draw(true);
   }
   play.addEventListener("click", toggle);
   slider.addEventListener("input", () => go(slider.value));
