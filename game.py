@@ -17,6 +17,7 @@ It is written to be read from top to bottom and to be copied as it is.
 
 import argparse
 import contextlib
+import copy
 import multiprocessing
 import numbers
 import operator
@@ -122,6 +123,10 @@ class Game:
         self._noop_max = check_number("noop_max", noop_max)
         self._clip_reward = clip_reward
         require_atari(env_id)
+        if not isinstance(env_id, str):
+            # What a spec wraps around a game would be around this one.
+            env_id = copy.copy(env_id)
+            env_id.additional_wrappers = ()
 
         # The ids of a title differ in how many frames they hold an action:
         # `…NoFrameskip-v4` one, `…-v4` two to four at random, `ALE/…-v5` four.
@@ -1326,7 +1331,7 @@ def main(arguments=()):
         check_number("games", n, least=1)
         check_number("steps", args.steps, least=1)
         games = Games(n, args.env_id, seed=args.seed, on_life_loss="ignore")
-    except (gym.error.Error, TypeError, ValueError) as error:
+    except (gym.error.Error, ImportError, TypeError, ValueError) as error:
         parser.exit(2, f"game.py: {error}\n")
 
     # labml warns if there is no file with its settings; none is needed here.

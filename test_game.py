@@ -1146,6 +1146,21 @@ class TestTitles:
         assert np.array_equal(ours, theirs)
         assert not np.array_equal(ours, other)
 
+    def test_the_wrappers_of_a_spec_are_left_out(self):
+        """As those of an environment that somebody has wrapped already."""
+        env = gym.wrappers.AtariPreprocessing(gym.make(BREAKOUT))
+        wrappers = env.spec.additional_wrappers
+        assert len(wrappers) == 1
+        one = Game(0, env.spec)
+        other = Game(0)
+        assert np.array_equal(one.reset(), other.reset())
+        for step in range(100):
+            first, *rest = one.step(step % 4)
+            second, *others = other.step(step % 4)
+            assert np.array_equal(first, second)
+            assert rest == others
+        assert env.spec.additional_wrappers == wrappers
+
     @pytest.mark.parametrize("env_id", [BREAKOUT, "QbertNoFrameskip-v4"])
     @pytest.mark.parametrize("mode", MODES)
     def test_every_game_gets_the_whole_limit(self, env_id, mode):
@@ -3642,6 +3657,7 @@ class TestMain:
         [
             (["Breakot-v4"], "Did you mean: `Breakout`?"),
             (["NoSuchGame"], "NoSuchGame"),
+            (["no_such_module:Pong-v5"], "no_such_module"),
             (["CartPole-v1"], "Atari"),
             (["--games", "0"], "games"),
             (["--steps", "0"], "steps"),

@@ -25,7 +25,7 @@ try:
     from game import Games
 except ModuleNotFoundError as error:
     needs = "pip install -r requirements.txt -r examples/requirements.txt"
-    sys.exit(f"dqn.py: {error}: {needs}")
+    sys.exit(f"dqn.py: {error}: needs game.py, and {needs}")
 
 # What these mean is said in runs.py.
 SERVED = dict(on_life_loss="continue", fire_on_reset=True, noop_max=30)
@@ -184,6 +184,8 @@ def main():
     args = parser.parse_args()
     if min(args.steps, args.memory, args.learning_starts) < 1:
         parser.error("expected numbers of 1 or more")
+    if not 0 <= args.seed < 2**63:
+        parser.error("expected a seed from 0 to 2**63 - 1, as PyTorch does")
     try:
         torch.zeros(1, device=args.device)
     except (AssertionError, RuntimeError):
@@ -191,7 +193,7 @@ def main():
     options = {"seed": args.seed, "processes": 0, **TRAINING}
     try:
         games = Games(1, args.env_id, **options)
-    except (gym.error.Error, TypeError, ValueError) as error:
+    except (gym.error.Error, ImportError, TypeError, ValueError) as error:
         parser.exit(2, f"dqn.py: {error}\n")
     with games:
         try:

@@ -21,7 +21,8 @@ try:
 
     from game import Games
 except ModuleNotFoundError as error:
-    sys.exit(f"in_turn.py: {error}: pip install -r requirements.txt")
+    needs = "pip install -r requirements.txt"
+    sys.exit(f"in_turn.py: {error}: needs game.py, and {needs}")
 
 
 def choose(games, obs, milliseconds):
@@ -69,7 +70,7 @@ def main():
     try:
         for count, name in (1, "one in lockstep"), (2, "two in turn"):
             print(f"{name}: {play(count, args):,.0f} steps/s", flush=True)
-    except (gym.error.Error, TypeError, ValueError) as error:
+    except (gym.error.Error, ImportError, TypeError, ValueError) as error:
         parser.exit(2, f"in_turn.py: {error}\n")
     except KeyboardInterrupt:
         print("interrupted")

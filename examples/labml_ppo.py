@@ -10,9 +10,10 @@ from is game.py. A lost life restarts the game, so the agent knows first lives
 only. An update takes eight epochs, and the time for that.
 
 A run writes its curve, what it ran on and its weights to runs/labml as it
-goes. --publish writes the first two to measure/results instead, as labml.csv
-and labml.json. After --resume the weights, the optimiser and the counters are
-those saved last; the games begin anew.
+goes, as labml-SEED.csv, .json and .pt. --publish writes the first two to
+measure/results instead, as labml.csv and labml.json. After --resume the
+weights, the optimiser and the counters are those saved last; the games begin
+anew.
 """
 
 import argparse
@@ -44,7 +45,7 @@ try:
     from labml_nn.rl.ppo.experiment import Trainer
 except ImportError as error:
     needs = "pip install -r requirements.txt -r examples/labml_ppo.txt"
-    sys.exit(f"labml_ppo.py: {error}: {needs}")
+    sys.exit(f"labml_ppo.py: {error}: needs game.py, and {needs}")
 
 PACKAGES = ["ale-py", "gymnasium", "labml", "labml-nn", "numpy", "torch"]
 COLUMNS = ["steps", "seconds", "sampling", "training", "episodes", "reward"]
@@ -181,10 +182,13 @@ def main():
         line = f"{weights} is there: --resume, or another --seed"
         parser.exit(2, f"labml_ppo.py: {line}\n")
     folder.mkdir(parents=True, exist_ok=True)
-    results = ROOT / "measure/results" if args.publish else folder
-    steps = train(args, weights, results / "labml.csv")
+    results = weights
+    if args.publish:
+        results = ROOT / "measure/results/labml"
+    steps = train(args, weights, results.with_suffix(".csv"))
     about = machine() | {"seed": args.seed, "steps": steps}
-    (results / "labml.json").write_text(json.dumps(about, indent=1) + "\n")
+    text = json.dumps(about, indent=1) + "\n"
+    results.with_suffix(".json").write_text(text)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ isn't PPO is in runs.py; copy both beside game.py, and change what you like.
     pip install -r requirements.txt -r examples/requirements.txt
     python examples/ppo.py PongNoFrameskip-v4             # train
     python examples/ppo.py PongNoFrameskip-v4 --resume    # go on with it
-    python examples/ppo.py PongNoFrameskip-v4 --evaluate  # 30 whole games
+    python examples/ppo.py PongNoFrameskip-v4 --evaluate  # whole games
     python examples/ppo.py PongNoFrameskip-v4 --film      # one, as a film
 """
 
@@ -21,7 +21,7 @@ try:
     import runs
 except ModuleNotFoundError as error:
     needs = "pip install -r requirements.txt -r examples/requirements.txt"
-    sys.exit(f"ppo.py: {error}: {needs}")
+    sys.exit(f"ppo.py: {error}: needs game.py, runs.py, and {needs}")
 
 # Served as runs.py says. Rewards become -1, 0 or 1, so that one learning rate
 # is right for all titles (Mnih et al. 2015). Actions aren't sticky, as in DQN;
@@ -186,7 +186,7 @@ def train(args):
         # Drawn, so that a resumed run doesn't play the same games once more.
         seeds = torch.randint(2**31, (args.games,)).tolist()
         obs, _ = games.reset(seed=seeds)
-        while not run.over():
+        while not run.over:
             rate = LEARNING_RATE * (1 - run.steps / args.steps)
             optimizer.param_groups[0]["lr"] = rate  # falls to 0 (Baselines)
             batch, obs, scores = play(agent, games, obs, run.seconds)

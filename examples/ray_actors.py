@@ -23,7 +23,7 @@ try:
     import game
 except ModuleNotFoundError as error:
     needs = "pip install -r requirements.txt -r examples/ray.txt"
-    sys.exit(f"ray_actors.py: {error}: {needs}")
+    sys.exit(f"ray_actors.py: {error}: needs game.py, and {needs}")
 
 # An actor that died is started again so many times, and a call that failed by
 # it is made again. Both are needed: without retries the next call raises
@@ -83,21 +83,26 @@ def main():
         parser.error("expected actors and steps of 1 or more")
     try:
         game.Games(args.games, args.env_id, processes=0).close()
-    except (gym.error.Error, TypeError, ValueError) as error:
+    except (gym.error.Error, ImportError, TypeError, ValueError) as error:
         parser.exit(2, f"ray_actors.py: {error}\n")
     # The module goes along, wherever this program was started.
     module = str(pathlib.Path(game.__file__).resolve())
     options = {} if args.address else {"num_cpus": args.actors}
-    ray.init(
-        args.address,
-        runtime_env={"py_modules": [module]},
-        include_dashboard=False,
-        log_to_driver=False,
-        **options,
-    )
+    try:
+        ray.init(
+            args.address,
+            runtime_env={"py_modules": [module]},
+            include_dashboard=False,
+            log_to_driver=False,
+            **options,
+        )
+    except ConnectionError as error:
+        parser.exit(2, f"ray_actors.py: {error}\n")
     start = time.perf_counter()
     try:
         scores = play(args)
+    except KeyboardInterrupt:
+        sys.exit("interrupted")
     finally:
         ray.shutdown()
     seconds = time.perf_counter() - start

@@ -1,8 +1,8 @@
 """What isn't PPO in ppo.py: options, the folder of a run, evaluation, a film.
 
 `main` does what the options say, with any network that returns a distribution
-of actions and a value, `policy, value = agent(obs)`, and any training that
-counts its updates with a `Run`.
+of actions and a value, `policy, value = agent(obs)`, and with any training
+that counts its updates with a `Run`.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import os
 import pathlib
 import signal
 import sys
+import tempfile
 import time
 
 import gymnasium as gym
@@ -25,14 +26,19 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent))
 from game import Game, Games  # noqa: E402
 
+RUNS = pathlib.Path("runs")
+SEEDS = 2**63  # PyTorch takes those below
 FILES = """\
 Everything goes to a folder of the run, runs/ENV_ID-SEED unless --run names
 another: curve.csv, weights.pt, checkpoint.pt, evaluation.json, film.webp. For
-Breakout there are trained weights, breakout.pt: without a run of your own,
---evaluate and --film take those.
+Breakout there are trained weights, breakout.pt: where there is no run of your
+own, --evaluate and --film take those, and write to runs/published.
 
 --resume restores the weights, the optimiser, the counters and PyTorch's random
 numbers (there are no others). The games themselves start anew.
+
+--evaluate takes minutes, and --film about one for a thousand steps. Ctrl-C
+ends a training after the update, and leaves it to be resumed.
 """
 
 # In training a lost life ends an episode, so that losing one costs something,
@@ -61,12 +67,15 @@ ZOOM = 2  # of the film: each pixel becomes four, so that none is smoothed
 def main(description, make_agent, train):
     """Train, evaluate or film, as the options say."""
     args = arguments(description)
-    if args.evaluate:
-        evaluate(trained(args, make_agent), args)
-    elif args.film:
-        film(trained(args, make_agent), args)
-    else:
-        train(args)
+    try:
+        if args.evaluate:
+            evaluate(trained(args, make_agent), args)
+        elif args.film:
+            film(trained(args, make_agent), args)
+        else:
+            train(args)
+    except KeyboardInterrupt:
+        stop("interrupted", code=130)
 
 
 def arguments(description):
@@ -85,32 +94,35 @@ def arguments(description):
     option("--steps", type=int, default=10_000_000, help=steps)
     option("--games", type=int, default=8, help="at once; 8 unless given")
     option("--seed", type=int, default=0, help="0 unless given")
-    option("--run", type=pathlib.Path, help="the run's folder", dest="folder")
+    option("--run", type=pathlib.Path, help="the run's folder")
     option("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     bfloat16 = "faster where the processor has avx512_bf16, slower elsewhere"
     option("--bfloat16", action="store_true", help=bfloat16)
     threads = "of PyTorch; 1 is the fastest where other programs run beside"
     option("--threads", type=int, help=threads)
     option("--resume", action="store_true", help="go on with the run")
-    option("--evaluate", action="store_true", help="play 30 whole games")
+    both = "play 30 whole games served, and 30 alone"
+    option("--evaluate", action="store_true", help=both)
     option("--film", action="store_true", help="play one, as film.webp")
     args = parser.parse_args()
     if args.steps < 1:
         stop(f"--steps: expected 1 or more, got {args.steps}")
     if args.threads is not None and args.threads < 1:
         stop(f"--threads: expected 1 or more, got {args.threads}")
+    if not 0 <= args.seed < SEEDS:
+        stop(f"--seed: expected 0 to {SEEDS - 1}, got {args.seed}")
     try:
         torch.zeros(1, device=args.device)
     except (AssertionError, RuntimeError):
         stop(f"--device: PyTorch finds no {args.device} here")
-    if args.folder is None:
-        name = f"{args.env_id}-{args.seed}".replace("/", "-")
-        args.folder = pathlib.Path("runs") / name
+    name = f"{args.env_id}-{args.seed}".replace("/", "-")
+    args.folder = args.run or RUNS / name
     if args.folder.exists() and not args.folder.is_dir():
         stop(f"--run: {args.folder} is not a folder")
-    exists = (args.folder / "checkpoint.pt").exists()
-    if args.resume and not exists:
+    if args.resume and not (args.folder / "checkpoint.pt").exists():
         stop(f"nothing to resume in {args.folder}")
+    files = [args.folder / name for name in ("weights.pt", "checkpoint.pt")]
+    exists = any(path.exists() for path in files)
     if exists and not (args.resume or args.evaluate or args.film):
         stop(f"{args.folder} has a run: --resume goes on, --run names another")
     if args.threads:
@@ -118,10 +130,18 @@ def arguments(description):
     return args
 
 
-def stop(line):
+def stop(line, code=2):
     """End with a line and not with a traceback."""
     print(f"{pathlib.Path(sys.argv[0]).name}: {line}", file=sys.stderr)
-    sys.exit(2)
+    sys.exit(code)
+
+
+def make_game(args, **options):
+    """Return one game, or end with a line on what is wrong with it."""
+    try:
+        return Game(args.seed, args.env_id, **options)
+    except (gym.error.Error, ImportError, TypeError, ValueError) as error:
+        stop(error)
 
 
 def make_games(args, count, options):
@@ -132,8 +152,28 @@ def make_games(args, count, options):
     """
     try:
         return Games(count, args.env_id, seed=args.seed, **options)
-    except (gym.error.Error, TypeError, ValueError) as error:
+    except (gym.error.Error, ImportError, TypeError, ValueError) as error:
         stop(error)
+
+
+def make_folder(args):
+    """Make the run's folder, or end with a line if it can't be written to."""
+    try:
+        args.folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=args.folder):
+            pass
+    except OSError as error:
+        stop(f"--run: {error}")
+
+
+def load(args, path):
+    """Return what was saved, or end with a line if it can't be read."""
+    try:
+        # without `weights_only` a file could run any code
+        return torch.load(path, args.device, weights_only=True)
+    # PyTorch raises all kinds of errors at what it hasn't written.
+    except Exception as error:
+        stop(f"{path} can't be read: {error!r}")
 
 
 def check_title(args, state):
@@ -153,8 +193,8 @@ def timed(seconds, part):
 class Run:
     """A training: how far it has come, and its folder.
 
-    With --resume it goes on from the checkpoint there. From its start Ctrl-C
-    waits for the end of an update, so that all is of one piece.
+    With --resume it goes on from the checkpoint there. From here on Ctrl-C
+    waits for the end of the update, so that all is of one piece.
     """
 
     def __init__(self, args, agent, optimizer):
@@ -167,9 +207,10 @@ class Run:
         self.scores = []  # of the last of them
         self.seconds = dict.fromkeys(["games", "network", "learning"], 0.0)
         self.rows = []  # of the curve
+        make_folder(args)
         if args.resume:
             self.resume()
-        args.folder.mkdir(parents=True, exist_ok=True)
+        self.over = self.steps >= args.steps
         self.interrupted = False
         signal.signal(signal.SIGINT, self.interrupt)
 
@@ -180,17 +221,15 @@ class Run:
     def interrupt(self, *_):
         self.interrupted = True
 
-    def over(self):
-        """Are all steps played, or was Ctrl-C pressed?"""
-        return self.interrupted or self.steps >= self.args.steps
-
     def add(self, steps, scores, entropy):
         """Count an update; save after every tenth, and after the last."""
         self.updates += 1
         self.steps += steps
         self.ended += len(scores)
         self.scores = [*self.scores, *scores][-LAST:]
-        if self.updates % UPDATES_TO_A_SAVE == 0 or self.over():
+        # Decided here alone: a run that is over has been saved.
+        self.over = self.interrupted or self.steps >= self.args.steps
+        if self.updates % UPDATES_TO_A_SAVE == 0 or self.over:
             self.save(entropy)
 
     def save(self, entropy):
@@ -227,9 +266,7 @@ class Run:
 
     def resume(self):
         """Restore what `save` wrote."""
-        path = self.args.folder / "checkpoint.pt"
-        # without `weights_only` a file could run any code
-        saved = torch.load(path, self.args.device, weights_only=True)
+        saved = load(self.args, self.args.folder / "checkpoint.pt")
         check_title(self.args, saved["state"])
         for name in COUNTERS:
             setattr(self, name, saved["state"][name])
@@ -243,18 +280,23 @@ class Run:
 def trained(args, make_agent):
     """Return the agent of the run, or the published one."""
     path = args.folder / "weights.pt"
-    checkpoint = args.folder / "checkpoint.pt"
-    if checkpoint.exists():
-        saved = torch.load(checkpoint, args.device, weights_only=True)
-        check_title(args, saved["state"])
-    if not path.exists() and "Breakout" in args.env_id:
-        path = HERE / "breakout.pt"
+    published = HERE / "breakout.pt"
+    if not path.exists() and args.run is None and "Breakout" in args.env_id:
+        path = published
+        args.folder = RUNS / "published"
     if not path.exists():
         stop(f"nothing trained in {args.folder} yet: train it first")
-    print(f"weights: {path}")
-    weights = torch.load(path, args.device, weights_only=True)
-    agent = make_agent(len(weights["policy.bias"])).to(args.device)
-    agent.load_state_dict(weights)  # half precision becomes float32
+    checkpoint = args.folder / "checkpoint.pt"
+    if checkpoint.exists():
+        check_title(args, load(args, checkpoint)["state"])
+    agent = make_agent(len(make_game(args).meanings)).to(args.device)
+    try:
+        # half precision becomes float32
+        agent.load_state_dict(load(args, path))
+    except (RuntimeError, TypeError):
+        stop(f"{path} has other weights than an agent for {args.env_id}")
+    print(f"weights: {path}", flush=True)
+    make_folder(args)
     return agent
 
 
@@ -288,7 +330,10 @@ def whole_games(agent, games, seed):
     while len(first) < games.num_envs:
         obs, *_, infos = games.step(choose(agent, obs))
         for i, score in final_scores(infos).items():
-            first.setdefault(i, score)
+            if i not in first:
+                first[i] = score
+                over = f"{len(first)} of {games.num_envs} games"
+                print(f"{over}: {score:.0f} points", flush=True)
     return [first[i] for i in sorted(first)]
 
 
@@ -300,25 +345,25 @@ def evaluate(agent, args):
             scores = results[way] = whole_games(agent, games, args.seed)
         print(
             f"{way}: {len(scores)} games, {np.mean(scores):.1f} points "
-            f"({min(scores):.0f} to {max(scores):.0f}) with {options}"
+            f"({min(scores):.0f} to {max(scores):.0f}) with {options}",
+            flush=True,
         )
-    args.folder.mkdir(parents=True, exist_ok=True)
-    path = args.folder / "evaluation.json"
-    path.write_text(json.dumps(results) + "\n")
+        path = args.folder / "evaluation.json"
+        path.write_text(json.dumps(results) + "\n")
 
 
 def film(agent, args):
     """Play one whole game and leave it as an animated picture."""
     torch.manual_seed(args.seed)
-    game = Game(args.seed, args.env_id, **SERVED)
+    game = make_game(args, **SERVED)
     obs = game.reset()
     screens = []
     info = None
     while info is None:
         screens.append(game.render())
         obs, _, _, info = game.step(choose(agent, obs[None])[0])
-    args.folder.mkdir(parents=True, exist_ok=True)
     path = args.folder / "film.webp"
+    print(f"{len(screens):,} steps, to be written to {path}", flush=True)
     write_film(screens, path)
     print(f"{path}: {info}")
 

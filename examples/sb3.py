@@ -27,7 +27,7 @@ try:
     from game import Games
 except ModuleNotFoundError as error:
     needs = "pip install -r requirements.txt -r examples/sb3.txt"
-    sys.exit(f"sb3.py: {error}: {needs}")
+    sys.exit(f"sb3.py: {error}: needs game.py, and {needs}")
 
 
 class GamesVecEnv(VecEnv):
@@ -129,25 +129,11 @@ def train(games, steps, seed):
     return model
 
 
-def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("env_id", nargs="?", default="BreakoutNoFrameskip-v4")
-    parser.add_argument("--games", type=int, default=8)
-    parser.add_argument("--steps", type=int, default=10_000_000)
-    parser.add_argument("--seed", type=int, default=0)
-    args = parser.parse_args()
-    # What these mean, and why whole games need FIRE too, is said in runs.py.
-    served = dict(on_life_loss="continue", fire_on_reset=True, noop_max=30)
-    training = dict(served, seed=args.seed, clip_reward=True)
-    try:
-        games = Games(args.games, args.env_id, **training)
-    except (gym.error.Error, TypeError, ValueError) as error:
-        parser.exit(2, f"sb3.py: {error}\n")
+def train_and_evaluate(games, args, served):
+    """Train, and then play whole games for their raw points."""
     with games:
         model = train(games, args.steps, args.seed)
-    # Raw points of whole games, from seeds that training didn't see.
+    # From seeds that training didn't see.
     seed = args.seed + args.games
     with Games(args.games, args.env_id, seed=seed, **served) as games:
         scores, _ = evaluate_policy(
@@ -158,6 +144,32 @@ def main():
             return_episode_rewards=True,
         )
     print(f"scores of {args.games} games: {scores}")
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("env_id", nargs="?", default="BreakoutNoFrameskip-v4")
+    parser.add_argument("--games", type=int, default=8)
+    parser.add_argument("--steps", type=int, default=10_000_000)
+    parser.add_argument("--seed", type=int, default=0)
+    args = parser.parse_args()
+    if args.steps < 1:
+        parser.error("expected steps of 1 or more")
+    if not 0 <= args.seed < 2**32:
+        parser.error("expected a seed from 0 to 2**32 - 1, as SB3 does")
+    # What these mean, and why whole games need FIRE too, is said in runs.py.
+    served = dict(on_life_loss="continue", fire_on_reset=True, noop_max=30)
+    training = dict(served, seed=args.seed, clip_reward=True)
+    try:
+        games = Games(args.games, args.env_id, **training)
+    except (gym.error.Error, ImportError, TypeError, ValueError) as error:
+        parser.exit(2, f"sb3.py: {error}\n")
+    try:
+        train_and_evaluate(games, args, served)
+    except KeyboardInterrupt:
+        print("interrupted")
 
 
 if __name__ == "__main__":

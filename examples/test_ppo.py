@@ -183,6 +183,35 @@ def test_ctrl_c_finishes_the_update_and_saves(run, monkeypatch):
     assert count == 3 * ppo.EPOCHS * ppo.MINIBATCHES
 
 
+def interrupt_after(monkeypatch, owner, name):
+    """Let Ctrl-C come when a method has been called for the first time."""
+    method = getattr(owner, name)
+    calls = []
+
+    def interrupting(*args, **kwargs):
+        result = method(*args, **kwargs)
+        if not calls:
+            os.kill(os.getpid(), signal.SIGINT)
+        calls.append(1)
+        return result
+
+    monkeypatch.setattr(owner, name, interrupting)
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "updates"),
+    [(runs.Games, "reset", 1), (runs.Run, "add", 2)],
+)
+def test_ctrl_c_outside_of_an_update_plays_one_more(
+    run, monkeypatch, capsys, owner, name, updates
+):
+    interrupt_after(monkeypatch, owner, name)
+    run("--steps", "1000")
+    steps = updates * UPDATE
+    assert checkpoint()["state"]["steps"] == steps
+    assert f"{RUN}: {steps} steps of 1,000" in capsys.readouterr().out
+
+
 def test_a_crash_while_saving_leaves_the_checkpoint_before(run, monkeypatch):
     run("--steps", "64")
     before = (RUN / "checkpoint.pt").read_bytes()
@@ -216,11 +245,10 @@ def test_evaluation_plays_whole_games_in_both_ways(run, capsys):
     scores = json.loads((folder / "evaluation.json").read_text())
     assert list(scores) == ["served", "alone"]
     assert np.shape(list(scores.values())) == (2, 2)
-    lines = capsys.readouterr().out.splitlines()
-    assert (
-        f"served: 2 games, {np.mean(scores['served']):.1f} points"
-        in (lines[-2])
-    )
+    out = capsys.readouterr().out
+    for way, points in scores.items():
+        assert f"\n{way}: 2 games, {np.mean(points):.1f} points" in out
+    assert out.count("2 of 2 games: ") == 2
 
 
 class Finals:
@@ -284,11 +312,24 @@ def test_published_weights_in_half_precision_serve_where_no_run_is(
     monkeypatch.setattr(runs, "HERE", published)
     run("--evaluate")
     assert "breakout.pt" in capsys.readouterr().out
-    assert names() == ["evaluation.json"]
-    # Not for another title.
+    assert not RUN.exists()
+    assert names(pathlib.Path("runs/published")) == ["evaluation.json"]
+    # Not for another title, nor in place of a run that was named.
+    for args in [PONG], ["--run", "runs/mine"]:
+        with pytest.raises(SystemExit) as end:
+            run(*args, "--evaluate")
+        assert end.value.code == 2
+        assert "nothing trained" in capsys.readouterr().err
+
+
+def test_ctrl_c_in_an_evaluation_is_one_line(run, monkeypatch, capsys):
+    run("--steps", "32")
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    interrupt_after(monkeypatch, runs.Games, "reset")
     with pytest.raises(SystemExit) as end:
-        run(PONG, "--evaluate")
-    assert end.value.code == 2
+        run("--evaluate")
+    assert end.value.code == 130
+    assert capsys.readouterr().err == "ppo.py: interrupted\n"
 
 
 # ---------------------------------------------------------------------------
@@ -309,7 +350,9 @@ def test_published_weights_in_half_precision_serve_where_no_run_is(
         (["--seed", "-1"], "seed"),
         (["--steps", "0"], "--steps"),
         (["--threads", "0"], "--threads"),
+        (["--seed", str(2**63)], "seed"),
         (["--run", __file__], "not a folder"),
+        (["--run", f"{os.devnull}/run"], "--run"),
         (["--device", "cuda:99"], "--device"),
         (["--device", "abacus"], "--device"),
     ],
@@ -338,6 +381,48 @@ def test_a_run_is_not_overwritten(run, capsys):
         assert end.value.code == 2
         assert f"is a run of {ENV_ID}" in capsys.readouterr().err
     assert {name: (RUN / name).read_bytes() for name in FILES} == before
+
+
+@pytest.mark.parametrize("option", ["--evaluate", "--film"])
+@pytest.mark.parametrize("name", ["weights.pt", "checkpoint.pt"])
+@pytest.mark.parametrize("data", [b"", b"half of it"])
+def test_files_that_cant_be_read(run, capsys, option, name, data):
+    run("--steps", "32")
+    (RUN / name).write_bytes(data)
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as end:
+        run(option)
+    assert end.value.code == 2
+    err = capsys.readouterr().err
+    assert err.startswith(f"ppo.py: {RUN / name} can't be read: ")
+    assert err.count("\n") == 1
+
+
+def test_weights_of_another_title(run, capsys):
+    """Known by their shape, and by the checkpoint if there is one."""
+    run("--steps", "32")
+    (RUN / "checkpoint.pt").unlink()
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as end:
+        run(PONG, "--run", str(RUN), "--film")
+    assert end.value.code == 2
+    assert "other weights than an agent for Pong" in capsys.readouterr().err
+    # And they are not overwritten.
+    with pytest.raises(SystemExit) as end:
+        run("--steps", "32")
+    assert end.value.code == 2
+    assert "has a run" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("env_id", ["BreakoutTypo-v4", "no_module:Pong-v5"])
+def test_a_film_of_a_bad_id_is_one_line(run, capsys, env_id):
+    run("--steps", "32")
+    (RUN / "checkpoint.pt").unlink()
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as end:
+        run(env_id, "--run", str(RUN), "--film")
+    assert end.value.code == 2
+    assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_as_a_program(tmp_path):

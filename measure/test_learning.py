@@ -62,14 +62,12 @@ def test_the_wrapped_games_report_whole_games_as_games_do():
             rewards_seen |= set(rewards)
             points += rewards
             lives += terminated.sum()
-            if "final_info" in infos:
-                ended = infos["_final_info"]
-                assert terminated[ended].all()
-                # Rows of one point each: clipped and raw are the same.
-                scores = infos["final_info"]["reward"]
-                assert (scores[ended] == points[ended]).all()
-                points[ended] = 0
-                whole += scores[ended].tolist()
+            # Rows of one point each: clipped and raw are the same.
+            for i, score in agent.runs.final_scores(infos).items():
+                assert terminated[i]
+                assert score == points[i]
+                points[i] = 0
+                whole.append(score)
     finally:
         wrapped.close()
     assert rewards_seen == {0, 1}

@@ -78,6 +78,7 @@ class Wrapped(AsyncVectorEnv):
     def step(self, actions):
         *result, infos = super().step(actions)
         final = infos.pop("final_info", {})
+        infos.pop("_final_info", None)
         # "episode" is there when a game is over, and not at each lost life.
         if "episode" in final:
             infos["final_info"] = {"reward": final["episode"]["r"]}
