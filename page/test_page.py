@@ -700,7 +700,7 @@ def test_code_is_in_sight_where_it_is_discussed(visit):
       const rows = [...document.querySelectorAll(".row:has(.prose)")];
       const unseen = [], height = document.documentElement.scrollHeight;
       let seen = 0;
-      for (let y = 0; y < height; y += 300) {
+      for (let y = 0; y < height; y += 100) {
         scrollTo(0, y);
         for (const row of rows) {
           const sum = (kind) => [...row.querySelectorAll(kind)]
