@@ -3574,10 +3574,19 @@ def assert_summary(lines):
     return int(steps[1].replace(",", ""))
 
 
+# The emulator's greeting. It is written piece by piece, so that those of two
+# processes that start at the same time may be mixed.
+BANNER = re.compile(
+    r"A\.L\.E: Arcade Learning Environment \(version |"
+    r"\d+\.\d+\.\d+\+\w+\)|"
+    r"\[Powered by Stella\]"
+)
+
+
 def without_banner(stderr):
-    """Return what isn't the emulator's greeting."""
-    lines = stderr.splitlines()
-    return [i for i in lines if not i.startswith(("A.L.E", "[Powered"))]
+    """Return the lines of what isn't the emulator's greeting."""
+    lines = BANNER.sub("", stderr).splitlines()
+    return [line for line in lines if line.strip()]
 
 
 # Ctrl-C comes when the program asks for its random numbers, before the reset,

@@ -280,9 +280,8 @@ class Run:
 def trained(args, make_agent):
     """Return the agent of the run, or the published one."""
     path = args.folder / "weights.pt"
-    published = HERE / "breakout.pt"
     if not path.exists() and args.run is None and "Breakout" in args.env_id:
-        path = published
+        path = HERE / "breakout.pt"
         args.folder = RUNS / "published"
     if not path.exists():
         stop(f"nothing trained in {args.folder} yet: train it first")
