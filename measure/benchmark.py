@@ -76,6 +76,7 @@ MODEL_CORES = [16, 64]
 ROW = 4  # games to a core in the model
 PASSES = [0.5, 1.5, 5]  # milliseconds of a network's pass
 TUNE_ROUNDS = 3  # at most
+WIDE = 1.25  # times the slowest round: the fastest one shows that it is noisy
 CALM = 0.5  # of a column's measurements; what has fewer is measured again
 
 # ## What is measured
@@ -338,6 +339,14 @@ def spread(values):
 
 def speed(row):
     return f"{median(row['speed']):,.0f}"
+
+
+def speed_or_range(row):
+    """The median, and the range if rounds differ by more than `WIDE`."""
+    least, most = min(row["speed"]), max(row["speed"])
+    if most <= WIDE * least:
+        return speed(row)
+    return f"{speed(row)} ({least:,.0f}–{most:,.0f})"
 
 
 def how(part):
@@ -645,7 +654,7 @@ def short(data):
         way = "in turn" if batches(name) > 1 else "in lockstep"
         row = [NAMES[name].removesuffix(" in turn"), way]
         row.append(in_flight(name, first))
-        row += [speed(column[name]) for column in columns.values()]
+        row += [speed_or_range(column[name]) for column in columns.values()]
         body.append(row)
     head = ["whole games of Breakout, steps/s", "batches", "games in flight"]
     names = SHORT.split()
@@ -658,7 +667,8 @@ def short(data):
             'game, `on_life_loss="ignore"`. '
             f"{machine['cores']} cores ({machine['processor']}), "
             f"{part['rounds']} rounds of {part['seconds']} s on "
-            f'{part["date"]}, medians. "Faster" is what is faster in every '
+            f"{part['date']}, medians; where the rounds differ by more than a "
+            'quarter, their range, too. "Faster" is what is faster in every '
             "round:",
             "\n".join(sayings(columns, each) for each in group(names)),
         ]
