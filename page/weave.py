@@ -198,6 +198,8 @@ def markdown_page(source):
                 text = re.sub(r"\]\((?!http|#)", "](docs/", text)
                 text = text.replace("](docs/../", "](")
                 text = re.sub(IMAGE, still, text)
+                # Two figures in a row: each caption is a paragraph.
+                text = re.sub(r"(?<=[^\n])\n(?=!\[)", "\n\n", text)
             out.append(text)
     return "\n\n".join(out) + "\n"
 
