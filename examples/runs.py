@@ -136,24 +136,21 @@ def stop(line, code=2):
     sys.exit(code)
 
 
-def make_game(args, **options):
-    """Return one game, or end with a line on what is wrong with it."""
+def make(kind, *args, **options):
+    """Return a `Game` or `Games`, or end with a line on what is wrong."""
     try:
-        return Game(args.seed, args.env_id, **options)
+        return kind(*args, **options)
     except (gym.error.Error, ImportError, TypeError, ValueError) as error:
         stop(error)
 
 
 def make_games(args, count, options):
-    """Return the games, or end with a line on what is wrong with them.
+    """Return games for these arguments.
 
     On Linux up to Python 3.13 their processes are forked, as is usual beside
     PyTorch. Should one hang at its start, `Games` starts another.
     """
-    try:
-        return Games(count, args.env_id, seed=args.seed, **options)
-    except (gym.error.Error, ImportError, TypeError, ValueError) as error:
-        stop(error)
+    return make(Games, count, args.env_id, seed=args.seed, **options)
 
 
 def make_folder(args):
@@ -288,7 +285,8 @@ def trained(args, make_agent):
     checkpoint = args.folder / "checkpoint.pt"
     if checkpoint.exists():
         check_title(args, load(args, checkpoint)["state"])
-    agent = make_agent(len(make_game(args).meanings)).to(args.device)
+    game = make(Game, args.seed, args.env_id)
+    agent = make_agent(len(game.meanings)).to(args.device)
     try:
         # half precision becomes float32
         agent.load_state_dict(load(args, path))
@@ -354,7 +352,7 @@ def evaluate(agent, args):
 def film(agent, args):
     """Play one whole game and leave it as an animated picture."""
     torch.manual_seed(args.seed)
-    game = make_game(args, **SERVED)
+    game = make(Game, args.seed, args.env_id, **SERVED)
     obs = game.reset()
     screens = []
     info = None

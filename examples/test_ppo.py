@@ -53,6 +53,23 @@ def run(monkeypatch, tmp_path):
     signal.signal(signal.SIGINT, handler)
 
 
+@pytest.fixture
+def refused(run, capsys):
+    """Run the program with what it refuses; return its one line."""
+
+    def refused(*args):
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as end:
+            run(*args)
+        assert end.value.code == 2
+        err = capsys.readouterr().err
+        assert err.startswith("ppo.py: ")
+        assert err.count("\n") == 1
+        return err
+
+    return refused
+
+
 def curve(folder=RUN):
     """Return the rows of the curve, as numbers."""
     with open(folder / "curve.csv", newline="") as file:
@@ -301,7 +318,7 @@ def test_the_film_is_one_whole_game(run, capsys):
 
 
 def test_published_weights_in_half_precision_serve_where_no_run_is(
-    run, monkeypatch, tmp_path, capsys
+    run, refused, monkeypatch, tmp_path, capsys
 ):
     torch.manual_seed(0)
     weights = ppo.Agent(4).state_dict()
@@ -316,10 +333,7 @@ def test_published_weights_in_half_precision_serve_where_no_run_is(
     assert names(pathlib.Path("runs/published")) == ["evaluation.json"]
     # Not for another title, nor in place of a run that was named.
     for args in [PONG], ["--run", "runs/mine"]:
-        with pytest.raises(SystemExit) as end:
-            run(*args, "--evaluate")
-        assert end.value.code == 2
-        assert "nothing trained" in capsys.readouterr().err
+        assert "nothing trained" in refused(*args, "--evaluate")
 
 
 def test_ctrl_c_in_an_evaluation_is_one_line(run, monkeypatch, capsys):
@@ -357,72 +371,47 @@ def test_ctrl_c_in_an_evaluation_is_one_line(run, monkeypatch, capsys):
         (["--device", "abacus"], "--device"),
     ],
 )
-def test_wrong_input_is_one_line(run, capsys, tmp_path, args, words):
-    with pytest.raises(SystemExit) as end:
-        run(*args)
-    assert end.value.code == 2
-    err = capsys.readouterr().err
-    assert err.startswith("ppo.py: ")
-    assert words in err
-    assert err.count("\n") == 1
+def test_wrong_input_is_one_line(refused, tmp_path, args, words):
+    assert words in refused(*args)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_run_is_not_overwritten(run, capsys):
+def test_a_run_is_not_overwritten(run, refused):
     run("--steps", "32")
     before = {name: (RUN / name).read_bytes() for name in FILES}
-    with pytest.raises(SystemExit) as end:
-        run("--steps", "32")
-    assert end.value.code == 2
-    assert "--resume" in capsys.readouterr().err
+    assert "--resume" in refused("--steps", "32")
     for option in "--resume", "--evaluate", "--film":
-        with pytest.raises(SystemExit) as end:
-            run(PONG, "--run", str(RUN), option)
-        assert end.value.code == 2
-        assert f"is a run of {ENV_ID}" in capsys.readouterr().err
+        err = refused(PONG, "--run", str(RUN), option)
+        assert f"is a run of {ENV_ID}" in err
     assert {name: (RUN / name).read_bytes() for name in FILES} == before
 
 
 @pytest.mark.parametrize("option", ["--evaluate", "--film"])
 @pytest.mark.parametrize("name", ["weights.pt", "checkpoint.pt"])
 @pytest.mark.parametrize("data", [b"", b"half of it"])
-def test_files_that_cant_be_read(run, capsys, option, name, data):
+def test_files_that_cant_be_read(run, refused, option, name, data):
     run("--steps", "32")
     (RUN / name).write_bytes(data)
-    capsys.readouterr()
-    with pytest.raises(SystemExit) as end:
-        run(option)
-    assert end.value.code == 2
-    err = capsys.readouterr().err
-    assert err.startswith(f"ppo.py: {RUN / name} can't be read: ")
-    assert err.count("\n") == 1
+    assert f"{RUN / name} can't be read: " in refused(option)
 
 
-def test_weights_of_another_title(run, capsys):
+def test_weights_of_another_title(run, refused):
     """Known by their shape, and by the checkpoint if there is one."""
     run("--steps", "32")
     (RUN / "checkpoint.pt").unlink()
-    capsys.readouterr()
-    with pytest.raises(SystemExit) as end:
-        run(PONG, "--run", str(RUN), "--film")
-    assert end.value.code == 2
-    assert "other weights than an agent for Pong" in capsys.readouterr().err
+    err = refused(PONG, "--run", str(RUN), "--film")
+    assert "other weights than an agent for Pong" in err
     # And they are not overwritten.
-    with pytest.raises(SystemExit) as end:
-        run("--steps", "32")
-    assert end.value.code == 2
-    assert "has a run" in capsys.readouterr().err
+    assert "has a run" in refused("--steps", "32")
 
 
 @pytest.mark.parametrize("env_id", ["BreakoutTypo-v4", "no_module:Pong-v5"])
-def test_a_film_of_a_bad_id_is_one_line(run, capsys, env_id):
+def test_a_film_of_a_bad_id_is_one_line(run, refused, env_id):
     run("--steps", "32")
     (RUN / "checkpoint.pt").unlink()
-    capsys.readouterr()
-    with pytest.raises(SystemExit) as end:
-        run(env_id, "--run", str(RUN), "--film")
-    assert end.value.code == 2
-    assert capsys.readouterr().err.count("\n") == 1
+    assert env_id.split("-")[0].split(":")[0] in refused(
+        env_id, "--run", str(RUN), "--film"
+    )
 
 
 def test_as_a_program(tmp_path):
