@@ -74,7 +74,7 @@ START_METHODS = [
     for method in ("fork", "spawn", "forkserver")
     if method in multiprocessing.get_all_start_methods()
 ]
-each_start_method = pytest.mark.parametrize("context", START_METHODS)
+each_start_method = pytest.mark.parametrize("method", START_METHODS)
 both_modes = pytest.mark.parametrize("mode", [SAME_STEP, NEXT_STEP])
 here_and_there = pytest.mark.parametrize("processes", [0, 2])
 
@@ -328,8 +328,9 @@ DEEDS = [crash, unsendable, unreadable, interrupt, leave, die, hang]
 class Trap:
     """A ghost for emulators, in this process and in those forked from it.
 
-    After `trap.set(deed, seed)` the game that was seeded so does the deed as
-    soon as its emulator is used; or `later` uses after that, or `times` times.
+    After `trap.set(deed, seed)` the game that was seeded so, or with `None`
+    whichever comes first, does the deed as soon as its emulator is used; or
+    `later` uses after that, or `times` times.
     """
 
     def __init__(self):
@@ -342,7 +343,7 @@ class Trap:
 
     def set(self, deed, seed, later=0, times=1):
         self._deed.value = DEEDS.index(deed)
-        self._seed.value = seed
+        self._seed.value = -1 if seed is None else seed
         self._later.value = later
         self._left.value = times
 
@@ -362,7 +363,7 @@ class Trap:
             return
         if os.getpid() != self._test:
             self._players[seed] = os.getpid()
-        if seed == self._seed.value and self._left.value > 0:
+        if self._seed.value in (-1, seed) and self._left.value > 0:
             if self._later.value > 0:
                 self._later.value -= 1
             else:
@@ -658,10 +659,12 @@ def left_after(seconds, pids):
 
 
 def interrupted(line, call):
-    """Call, with Ctrl-C as the line of that number is run, of all in it."""
+    """Call, with Ctrl-C before that line of all that the module runs in it."""
     lines = itertools.count()
 
     def trace(frame, event, arg):
+        if frame.f_code.co_filename != game.__file__:
+            return None
         if event == "line" and next(lines) == line:
             raise KeyboardInterrupt
         return trace
@@ -1616,11 +1619,11 @@ class TestWorker:
     """A game in another process, asked as labml's tutorial asks."""
 
     @each_start_method
-    def test_a_worker_plays_the_same_game(self, context):
+    def test_a_worker_plays_the_same_game(self, method):
         """Whichever way it was started, with every option on."""
         actions = ACTIONS[:90]
         one = Game(3, SEAQUEST, **EVERYTHING)
-        with Worker(3, SEAQUEST, context=context, **EVERYTHING) as worker:
+        with Worker(3, SEAQUEST, context=method, **EVERYTHING) as worker:
             for seed in (None, 8):
                 expected = trajectory(one, actions, seed)
                 theirs = trajectory_of_worker(worker, actions, seed)
@@ -1725,7 +1728,7 @@ class TestWorker:
         [
             (crash, ZeroDivisionError, "a bug in the middle"),
             (unsendable, RuntimeError, "(?s)Unsendable.*an odd error"),
-            (unreadable, (RuntimeError, TypeError), ""),
+            (unreadable, RuntimeError, "Unreadable.*odd"),
         ],
     )
     def test_an_error_is_raised_where_it_is_received(
@@ -1819,7 +1822,7 @@ class TestWorker:
     @needs_proc
     def test_ctrl_c_in_close(self, trap):
         """Whichever line it comes at, another call ends the process."""
-        for line in itertools.count(0, 1 if ALL else 5):
+        for line in itertools.count():
             worker = Worker(5, context="fork")
             pid = worker.process.pid
             ask(worker, "reset")
@@ -1832,22 +1835,12 @@ class TestWorker:
         assert line > 0
         assert left_after(4, [pid]) == []
 
-    @needs_fork
-    @pytest.mark.parametrize("copied", COPIES)
-    def test_a_worker_cannot_be_copied(self, trap, copied):
-        """Two owners would close each other's pipes."""
-        with Worker(0, context="fork") as worker:
-            with pytest.raises(TypeError):
-                copied(worker)
-            gc.collect()
-            assert seen(ask(worker, "reset")) == START
-
     @needs_batch_jobs
     @each_start_method
-    def test_a_worker_is_a_batch_job(self, context):
+    def test_a_worker_is_a_batch_job(self, method):
         """Whoever waits for it goes first; this process stays as it is."""
         before = os.sched_getscheduler(0)
-        with Worker(0, context=context) as worker:
+        with Worker(0, context=method) as worker:
             ask(worker, "reset")
             assert os.sched_getscheduler(worker.process.pid) == os.SCHED_BATCH
             assert os.sched_getscheduler(0) == before != os.SCHED_BATCH
@@ -1923,13 +1916,13 @@ class TestGames:
     """Many games: the same whatever plays them, as Gymnasium would."""
 
     @pytest.mark.parametrize(
-        "processes, context",
+        "processes, method",
         [way for way in WAYS if way[1] in (None, *START_METHODS)],
     )
-    def test_the_same_games_whatever_plays_them(self, processes, context):
+    def test_the_same_games_whatever_plays_them(self, processes, method):
         """Bit for bit those of `Game`, with every option on."""
         first, expected = steps_of_five_games()
-        kwargs = dict(processes=processes, context=context, **EVERYTHING)
+        kwargs = dict(processes=processes, context=method, **EVERYTHING)
         with Games(5, SHORT, seed=20, **kwargs) as many:
             np.testing.assert_array_equal(many.reset()[0], first)
             for actions, step in expected:
@@ -2360,8 +2353,9 @@ class TestFaults:
             if os.getpid() != test and ale.seed == 13:
                 sys.settrace(count)
                 if ale.frame % 4 == 3:
-                    left.value = line.value
+                    number = line.value
                     line.value = 0
+                    left.value = number
             return act(ale, *args)
 
         monkeypatch.setattr(FakeALE, "act", act_and_count)
@@ -2396,20 +2390,24 @@ class TestFaults:
             follow(many, twin, restarted=[2, 3])
             for screen, one in zip(many.render(), twin.games, strict=True):
                 assert np.array_equal(screen, one.render())
+            trap.set(die, 23)  # when that of the other game is drawn already
+            screens = many.render()
+            assert trap.sprung()
+            assert [bool(screen.any()) for screen in screens] == [1, 1, 0, 0]
 
     @both_modes
     @here_and_there
-    @pytest.mark.parametrize("all_fail", [False, True])
     @pytest.mark.parametrize(
-        "deed, expected, words",
+        "deed, seed, expected, words",
         [
-            (crash, ZeroDivisionError, "a bug in the middle"),
-            (unsendable, (Unsendable, RuntimeError), "an odd error"),
-            (interrupt, KeyboardInterrupt, ""),
+            (crash, 22, ZeroDivisionError, "a bug in the middle"),
+            (crash, None, ZeroDivisionError, "a bug in the middle"),
+            (unsendable, 22, (Unsendable, RuntimeError), "an odd error"),
+            (interrupt, 22, KeyboardInterrupt, "^$"),
         ],
     )
     def test_after_an_error_the_games_need_a_reset(
-        self, trap, processes, mode, deed, expected, words, all_fail
+        self, trap, processes, mode, deed, seed, expected, words
     ):
         """It is raised once, and nothing of before is left after the reset.
 
@@ -2421,14 +2419,11 @@ class TestFaults:
             for later in range(8):
                 begin(many, twin, 20)
                 follow(many, twin, 1)
-                if all_fail:
-                    trap.set(deed, None, later, times=100)
-                else:
-                    trap.set(deed, 22, later)
+                trap.set(deed, seed, later, times=1 if seed else 100)
                 with pytest.raises(expected, match=words) as error:
                     for _ in range(20):
                         many.step([NOOP] * 4)
-                trap.set(deed, None, times=0)
+                trap.sprung()
                 if deed is crash:
                     assert "in crash" in text_of(error.value)
                 for step in (many.step, many.step_async):
@@ -2441,7 +2436,7 @@ class TestFaults:
 
     def test_a_replacement_that_dies_at_once(self, trap):
         """An error with the exit code, and the games are closed."""
-        with pair() as (many, twin):
+        with pair(noop_max=3) as (many, twin):
             begin(many, twin, 20)
             trap.set(leave, 22, times=2)
             with pytest.raises(RuntimeError, match="42"):
@@ -2606,15 +2601,15 @@ def being_stopped():
 # How many orders of calls are tried, and how long they are. By default they
 # are the same each time.
 TRIED = hypothesis.settings(
-    max_examples=2000 if ALL else 40,
+    max_examples=int(os.environ.get("N", 40)),
     stateful_step_count=30,
     derandomize=not ALL,
     database=None,
     deadline=None,
-    print_blob=ALL,
+    phases=list(hypothesis.Phase) if ALL else [hypothesis.Phase.generate],
     suppress_health_check=list(hypothesis.HealthCheck),
 )
-GAMES = 4
+GAMES = 3
 game_numbers = strategies.integers(0, GAMES - 1)
 batches = strategies.lists(
     strategies.integers(0, 2), min_size=GAMES, max_size=GAMES
@@ -2675,6 +2670,8 @@ class Calls(hypothesis.stateful.RuleBasedStateMachine):
 
     def share_of(self, i):
         """Return the games that are played in the same process as game i."""
+        if self.processes == 0:
+            return set()
         players = [self.trap.player(seed) for seed in self.twin.seeds]
         return {j for j in range(GAMES) if players[j] == players[i]}
 
@@ -2708,7 +2705,7 @@ class Calls(hypothesis.stateful.RuleBasedStateMachine):
             seed = next(self.seeds)
         elif kind == "list":
             first = next(self.seeds)
-            seed = [first + 3, first, first + 7, first + 4]
+            seed = [first + 3, first, first + 7]
         begin(self.games, self.twin, seed, self.lost)
         self.seed_anew = False
         self.lost = set()
@@ -2731,14 +2728,17 @@ class Calls(hypothesis.stateful.RuleBasedStateMachine):
     def step_wait(self):
         self.check_step(self.games.step_wait(), self.actions)
 
-    @rule()
-    def call_at_the_wrong_time(self):
+    @rule(batch=strategies.sampled_from(BAD_BATCHES))
+    def call_wrongly(self, batch):
         closed = gym.error.ClosedEnvironmentError
         pending = gym.error.AlreadyPendingCallError
         needed = gym.error.ResetNeeded
         wrong = dict(new=needed, stepping=pending, closed=closed)
-        if self.state in wrong:
-            for step in (self.games.step, self.games.step_async):
+        for step in (self.games.step, self.games.step_async):
+            if self.state == "ready":
+                with pytest.raises(REFUSED):
+                    step(batch)
+            else:
                 with pytest.raises(wrong[self.state]):
                     step([NOOP] * GAMES)
         if self.state in ("new", "ready"):
@@ -2749,13 +2749,6 @@ class Calls(hypothesis.stateful.RuleBasedStateMachine):
             for call in (self.games.reset, self.games.render):
                 with pytest.raises(closed):
                     call()
-
-    @when("ready")
-    @rule(batch=strategies.sampled_from(BAD_BATCHES))
-    def step_badly(self, batch):
-        for step in (self.games.step, self.games.step_async):
-            with pytest.raises(REFUSED):
-                step(batch)
 
     @when("ready")
     @rule()
@@ -2777,10 +2770,10 @@ class Calls(hypothesis.stateful.RuleBasedStateMachine):
 
     @when("ready")
     @precondition(lambda self: self.processes > 0 and not self.was_late)
-    @rule(i=game_numbers, actions=batches)
-    def be_late(self, i, actions):
+    @rule(i=game_numbers, actions=batches, seldom=strategies.integers(0, 9))
+    def be_late(self, i, actions, seldom):
         share = self.share_of(i)
-        if not share & self.lost:
+        if seldom == 0 and not share & self.lost:
             self.was_late = True
             pid = self.trap.player(self.twin.seeds[i])
             os.kill(pid, signal.SIGSTOP)
@@ -2807,7 +2800,7 @@ class Calls(hypothesis.stateful.RuleBasedStateMachine):
         expected = {
             crash: ZeroDivisionError,
             unsendable: (Unsendable, RuntimeError),
-            unreadable: (Unreadable, RuntimeError, TypeError),
+            unreadable: (Unreadable, RuntimeError),
             interrupt: KeyboardInterrupt,
         }.get(deed, ())
         share = self.share_of(i)
@@ -2829,7 +2822,7 @@ class Calls(hypothesis.stateful.RuleBasedStateMachine):
 
     @when("ready")
     @rule(
-        line=strategies.integers(0, 250),
+        line=strategies.integers(0, 90),
         call=strategies.sampled_from(
             ["step", "wait", "reset", "render", "close"]
         ),
@@ -2983,7 +2976,7 @@ def starting_others(context):
         other.join()
 
 
-def working_threads(context):
+def working_threads():
     """Play beside threads, OpenCV's own and others."""
     import threading
 
@@ -3002,9 +2995,9 @@ def working_threads(context):
     threads = [threading.Thread(target=work) for _ in range(2)]
     for thread in threads:
         thread.start()
-    with game.Games(4, processes=2, context=context) as many:
+    with game.Games(4, processes=2, context="fork") as many:
         many.reset()
-        for _ in range(30):
+        for _ in range(10):
             assert "restarted" not in many.step([0, 1, 2, 3])[4]
     done.set()
 
@@ -3100,10 +3093,8 @@ class TestPrograms:
 
     @needs_fork
     def test_programs_with_busy_threads(self, program):
-        """OpenCV's own, and others, whichever way workers are started."""
-        text = as_program(working_threads)
-        for process in [program(text, method) for method in START_METHODS]:
-            end_of(process)
+        """OpenCV's own, and others: a fork copies their locks."""
+        end_of(program(as_program(working_threads)))
 
     @needs_proc
     def test_programs_without_a_guard(self, program):
@@ -3282,23 +3273,24 @@ def be_macos():
 
 
 def be_windows():
-    import multiprocessing
     import os
     import select
     import signal
-    from multiprocessing import context, resource_tracker
 
-    lacking = {
-        os: "sched_getaffinity sched_setscheduler SCHED_BATCH sched_yield"
-        " fork forkpty killpg",
-        select: "poll epoll",
-        signal: "pthread_sigmask pthread_kill sigwait",
-        resource_tracker: "ensure_running",
-    }
-    for module, names in lacking.items():
-        for name in names.split():
+    def take_away(module, *names):
+        for name in names:
             if hasattr(module, name):
                 delattr(module, name)
+
+    take_away(os, "sched_getaffinity", "sched_setscheduler", "SCHED_BATCH")
+    take_away(os, "sched_yield", "fork", "forkpty", "killpg")
+    take_away(select, "poll", "epoll")
+    take_away(signal, "pthread_sigmask", "pthread_kill", "sigwait")
+
+    import multiprocessing
+    from multiprocessing import context, resource_tracker
+
+    take_away(resource_tracker, "ensure_running")
     spawn = context._concrete_contexts["spawn"]
     context._concrete_contexts = {"spawn": spawn}
     context._default_context._default_context = spawn
