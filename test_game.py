@@ -2240,8 +2240,9 @@ class TestGames:
         ) as wrapped:
             assert wrapped.reset()[0].shape == (2, 4, 84, 84)
 
-    def test_gymnasiums_video_recorder(self, monkeypatch, tmp_path, trap):
+    def test_gymnasiums_video_recorder(self, monkeypatch, tmp_path, titles):
         """`RecordVideo` is fed: here with a codec that keeps the frames."""
+        titles()
         films = []
 
         class Clip:
