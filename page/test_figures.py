@@ -9,7 +9,6 @@ import base64
 import json
 import multiprocessing
 import re
-import shutil
 import xml.etree.ElementTree as xml
 from importlib import resources
 from pathlib import Path
@@ -17,7 +16,7 @@ from pathlib import Path
 import gymnasium as gym
 import numpy as np
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 import figures
 import game
@@ -142,17 +141,6 @@ def test_stills_are_light_and_dark(name):
 
 
 @pytest.fixture(scope="module")
-def chromium():
-    names = "chromium", "chromium-browser", "google-chrome"
-    path = next(filter(None, map(shutil.which, names)))
-    quiet = "no-sandbox disable-gpu disable-background-networking"
-    with sync_playwright() as playwright:
-        yield playwright.chromium.launch(
-            executable_path=path, args=[f"--{flag}" for flag in quiet.split()]
-        )
-
-
-@pytest.fixture(scope="module")
 def address(tmp_path_factory):
     """A page with nothing but the figures that move."""
     to_html = weave.markdown_to_html()
@@ -179,33 +167,13 @@ def address(tmp_path_factory):
 
 
 @pytest.fixture
-def visit(chromium, address):
-    """Open the page; in the end nobody has complained or asked elsewhere."""
-    complaints, pages = [], []
+def visit(open_page, address):
+    """Open the page of a width, where nothing moves unless it is asked to."""
 
     def visit(width=1280, motion="reduce", **options):
-        page = chromium.new_page(
-            viewport={"width": width, "height": 900},
-            reduced_motion=motion,
-            **options,
-        )
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on(
-            "request",
-            lambda request: (
-                request.url.startswith(("file:", "data:"))
-                or complaints.append(request.url)
-            ),
-        )
-        page.goto(address)
-        pages.append(page)
-        return page
+        return open_page(address, width, reduced_motion=motion, **options)
 
-    yield visit
-    for page in pages:
-        page.close()
-    assert not complaints
+    return visit
 
 
 def look_at(page, name):
