@@ -24,15 +24,15 @@ import recordings
 import weave
 
 HERE = Path(__file__).resolve().parent
-MOVING = ["step", "which-way", "modes", "pipe", "agent"]
-FILMS = ["moving", "modes-figure", "pipe-figure", "agent-figure"]  # their ids
+MOVING = ["step", "rules", "modes", "pipe", "agent"]
+FILMS = ["moving", "rules-figure", "modes-figure", "pipe-figure", "agent-figure"]
 LENGTHS = {"moving": 200, "modes-figure": 23, "pipe-figure": 60}
 STILL = [*MOVING, "slots", "maximum", "bands", "lives", "autoreset", "record"]
 KILLED_AT = 21
 
 
 def read(name):
-    return json.loads((HERE / f"{name}.json").read_text())
+    return json.loads((HERE / f"data/{name}.json").read_text())
 
 
 RECORDING = read("recording")
@@ -42,17 +42,18 @@ ACTIONS = [step[0] for step in RECORDING["steps"]]
 # The recordings
 
 
-@pytest.mark.parametrize("name", ["recording", "modes"])
+@pytest.mark.parametrize("name", ["recording", "modes", "rules"])
 def test_recordings_are_what_the_script_makes(name, monkeypatch, tmp_path):
-    monkeypatch.setattr(recordings, "HERE", tmp_path)
+    monkeypatch.setattr(recordings, "DATA", tmp_path)
     played = list(recordings.play())
     recordings.record(played)
     recordings.record_modes(played)
+    recordings.record_rules(played)
     assert json.loads((tmp_path / f"{name}.json").read_text()) == read(name)
 
 
 def test_eight_games_are_what_the_script_makes(monkeypatch, tmp_path):
-    monkeypatch.setattr(recordings, "HERE", tmp_path)
+    monkeypatch.setattr(recordings, "DATA", tmp_path)
     recordings.record_pipe(lambda actions: {})
     made = json.loads((tmp_path / "pipe.json").read_text())
     assert made.items() <= read("pipe").items()
@@ -283,8 +284,8 @@ def test_the_agent_sees_what_was_recorded(visit):
     page = visit()
     look_at(page, "agent-figure")
     agent = read("agent")
-    frames = list(recordings.unpack_frames(agent["frames"]))
-    screens = list(recordings.unpack(agent["screens"], wide=True))
+    frames = list(recordings.unpack(agent["frames"], 84, 84))
+    screens = list(recordings.unpack(agent["screens"]))
     assert len(frames) == len(screens) == len(agent["decisions"])
     told = pictures(page, "agent.frames")
     assert (np.array(told) == np.reshape(frames, (len(frames), -1))).all()
@@ -295,33 +296,6 @@ def test_the_agent_sees_what_was_recorded(visit):
     chances = np.array([step[5] for step in agent["decisions"]])
     assert np.allclose(chances.sum(axis=1), 1, atol=0.03)
     assert str(agent["score"]) in page.locator("#agent-score").inner_text()
-
-
-@pytest.mark.parametrize("right", [True, False])
-def test_which_way_keeps_the_score(visit, right):
-    page = visit(has_touch=True)
-    figure = look_at(page, "which-way")
-    for i in range(20):
-        shown = figure.locator("#guess > :not(.absent)").count()
-        assert shown == (1 if i < 10 else 4)
-        asked = page.evaluate("whichWay()")
-        assert [asked["at"], asked["up"]] in RECORDING["ways"]
-        key = "ArrowUp" if asked["up"] == right else "ArrowDown"
-        if i:  # the buttons have the focus
-            page.keyboard.press(key)
-        else:
-            figure.locator(
-                f'button[value="{int(asked["up"] == right)}"]'
-            ).tap()
-        word = "Right" if right else "Wrong"
-        assert figure.locator(".says").inner_text().startswith(word)
-        assert figure.locator("#guess > :not(.absent)").count() == 4
-        if i < 19:
-            page.keyboard.press("Enter")
-    cells = figure.locator("tbody td").all_inner_texts()
-    assert cells == (["10", "10"] if right else ["0", "10"]) * 2
-    figure.locator("button.next").click()
-    assert figure.locator("tbody td").all_inner_texts() == ["0"] * 4
 
 
 @pytest.mark.parametrize("name", FILMS)
@@ -405,7 +379,7 @@ def test_nothing_moves_for_who_wants_less_motion(visit):
 @pytest.mark.parametrize("width", [360, 390, 768, 1024, 1280, 1920])
 def test_pixels_are_whole_and_nothing_overflows(visit, width):
     page = visit(width)
-    for name in [*FILMS, "which-way"]:
+    for name in FILMS:
         look_at(page, name)
     assert page.evaluate("document.documentElement.scrollWidth") == width
     widths = page.evaluate("""
@@ -435,7 +409,7 @@ def test_a_figure_keeps_its_height(visit, width):
 @pytest.mark.parametrize("width", [360, 1280])
 def test_axe_finds_nothing(visit, width, scheme):
     page = visit(width, color_scheme=scheme)
-    for name in [*FILMS, "which-way"]:
+    for name in FILMS:
         look_at(page, name)
     axe = resources.files("axe_playwright_python") / "axe.min.js"
     page.evaluate(axe.read_text())

@@ -5,7 +5,6 @@ Tests of the page: `game.md` and `docs/index.html`.
     pytest page/test_page.py
 """
 
-import base64
 import gzip
 import html.parser
 import inspect
@@ -23,6 +22,7 @@ import pytest
 from playwright.sync_api import expect, sync_playwright
 
 import game
+import recordings
 import weave
 
 HERE = Path(__file__).resolve().parent
@@ -34,7 +34,7 @@ HTML = (DOCS / "index.html").read_text()
 CSS = (HERE / "page.css").read_text()
 STYLES = HTML.partition("<style>")[2].partition("</style>")[0]
 NOTES = (HERE / "notes.md").read_text()
-RECORDING = json.loads((HERE / "recording.json").read_text())
+RECORDING = json.loads((HERE / "data/recording.json").read_text())
 FACTS = json.loads((HERE / "facts.json").read_text())
 DIFFERENCES = json.loads(
     (ROOT / "measure/results/differences.json").read_text()
@@ -493,21 +493,6 @@ def test_two_rows_in_turn():
 # The recording
 
 
-def recorded_screens():
-    data = base64.b64decode(RECORDING["frames"])
-    screen, at = np.zeros((210, 160), np.uint8), 0
-    while at < len(data):
-        count, at = data[at], at + 1
-        for x, y, w, h, colour in (
-            np.frombuffer(data[at : at + 5 * count], np.uint8)
-            .reshape(-1, 5)
-            .tolist()
-        ):
-            screen[y : y + h, x : x + w] = colour
-        at += 5 * count
-        yield screen.copy()
-
-
 def replayed():
     """What `Game` gives for the recorded actions."""
     one = game.Game(0)
@@ -518,7 +503,7 @@ def replayed():
 
 
 def test_the_recording_is_a_real_game():
-    screens = recorded_screens()
+    screens = recordings.unpack(RECORDING["frames"])
     gray = np.array(RECORDING["gray"], np.uint8)
     rgb = np.array(RECORDING["rgb"], np.uint8)
     next(screens)

@@ -16,7 +16,7 @@ only if there is that file. `{{name}}` in it is a measured number.
 A picture `figures/NAME.svg` moves in the browser if there is `NAME.html` in
 `page/moving`: that stands in its place, with `{{picture}}` and `{{caption}}`
 in it. All `*.css` and `*.js` of that folder come along, `shared.js` first, and
-`data-needs="recording"` in a figure brings along `page/recording.json`, as
+`data-needs="recording"` in a figure brings along `page/data/recording.json` as
 `<script type="application/json" id="recording">`.
 """
 
@@ -237,7 +237,7 @@ def data(html):
     needed = " ".join(re.findall(r'data-needs="([^"]*)"', html))
     out = []
     for name in sorted(set(needed.split())):
-        text = (HERE / f"{name}.json").read_text().strip()
+        text = (HERE / f"data/{name}.json").read_text().strip()
         text = text.replace("<", "\\u003c")
         out.append(
             f'<script type="application/json" id="{name}">{text}</script>'
