@@ -126,14 +126,18 @@ def draw_maximum(game="AsteroidsNoFrameskip-v4", frames=130):
     }
 
 
+def brightened(pictures):
+    return [np.minimum(1.6 * picture, 255) for picture in pictures]
+
+
 def draw_rules(played):
     """Six rules, kept on the left and broken on the right."""
     rules = json.loads((HERE / "data/rules.json").read_text())
     screens = {name: list(recordings.unpack(rules[name])) for name in rules}
-    d = Drawing(498)
+    d = Drawing(510)
 
     def pair(place, rule, kept, broken, told):
-        x, y = 2 + 244 * (place % 2), 166 * (place // 2)
+        x, y = 2 + 244 * (place % 2), 172 * (place // 2)
         d.text(x, y + 16, rule, "strong")
         for left, pictures in (x, kept), (x + 120, broken):
             if len(pictures) == 1:
@@ -151,8 +155,14 @@ def draw_rules(played):
     kept, broken = small(np.maximum(*two)), np.maximum(*map(small, two))
     told = f"{(kept > broken).sum()} pixels fade, by up to "
     told += str((kept - broken).max())
-    around = np.s_[14:70, 28:84]
-    pair(1, "Shrunk first", [kept[around]], [broken[around]], told)
+    near = np.s_[14:70, 28:84]
+    pair(
+        1,
+        "Shrunk first",
+        brightened([kept[near]]),
+        brightened([broken[near]]),
+        told,
+    )
 
     step = played[62]
     kept = [picture[37:67, 6:36] for picture in step["stack"]]
@@ -162,19 +172,20 @@ def draw_rules(played):
     oldest = find_ball(played[59]["frames"][3][1])
     near, far = (math.dist(balls[1], ball) for ball in (balls[0], oldest))
     told = f"the ball flies {near:.0f} pixels, not {far:.0f}"
+    kept, broken = brightened(kept), brightened(broken)
     pair(2, "Four frames in a row", kept, broken, told)
     pair(3, "One picture", kept, kept[3:], "which way does it fly?")
 
     at = recordings.WITHOUT_FIRE
     idle = small(np.maximum(*screens["no_fire"][-2:]))
     points = sum(step["reward"] for step in played[1 : at + 1])
-    told = f"{at} steps: no ball, 0 points, not {points}"
+    told = f"no ball, and 0 points in place of {points}"
     pair(4, "No FIRE", [played[at]["picture"]], [idle], told)
 
     pairs = zip(*[iter(screens["no_ops"])] * 2, strict=True)
     starts = [small(np.maximum(*two)) for two in pairs]
     games = {start.tobytes(): start for start in starts[1:]}
-    told = f"30 starts, {len(games)} games; without them one"
+    told = f"{len(starts) - 1} starts make {len(games)} games"
     pair(5, "No no-op starts", list(games.values()), starts[:1], told)
     d.save("rules.svg")
 

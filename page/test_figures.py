@@ -25,7 +25,13 @@ import weave
 
 HERE = Path(__file__).resolve().parent
 MOVING = ["step", "rules", "modes", "pipe", "agent"]
-FILMS = ["moving", "rules-figure", "modes-figure", "pipe-figure", "agent-figure"]
+FILMS = [
+    "moving",
+    "rules-figure",
+    "modes-figure",
+    "pipe-figure",
+    "agent-figure",
+]
 LENGTHS = {"moving": 200, "modes-figure": 23, "pipe-figure": 60}
 STILL = [*MOVING, "slots", "maximum", "bands", "lives", "autoreset", "record"]
 KILLED_AT = 21
@@ -181,9 +187,7 @@ def look_at(page, name):
     """Bring a figure into view, where it begins; return it."""
     figure = page.locator(f"#{name}")
     figure.scroll_into_view_if_needed()
-    expect(figure.locator("canvas").last).not_to_have_attribute(
-        "aria-label", "not drawn yet"
-    )
+    expect(figure.locator(".number")).not_to_be_empty()
     return figure
 
 
@@ -213,6 +217,147 @@ def test_a_step_is_what_game_returns(visit):
     one.reset()
     for action, stack in zip(ACTIONS, stacks, strict=True):
         assert (one.step(action)[0].reshape(4, -1) == stack).all()
+
+
+def unlike(screens):
+    """The last two frames, shrunk before the maximum."""
+    return np.maximum(*map(recordings.small, screens[-2:]))
+
+
+def alike(screens):
+    """The last two frames as they should be."""
+    return recordings.small(np.maximum(*screens[-2:]))
+
+
+def played_by_game(actions, **options):
+    one = game.Game(0, **options)
+    one.reset()
+    return [one.step(action)[0] for action in actions]
+
+
+def broken_in_python(rule):
+    """At each step the pictures with a rule kept and with it broken."""
+    played = list(recordings.play())[1:]
+    idle = [0 if action == recordings.FIRE else action for action in ACTIONS]
+    match rule:
+        case "maximum":
+            first, last = recordings.ASTEROIDS
+            thrust = [recordings.THRUST] * last
+            name = "AsteroidsNoFrameskip-v4"
+            frames = list(recordings.frames_of(name, thrust))
+            for i in range(first, last):
+                kept = alike(frames[: i + 1])
+                yield [kept], [recordings.small(frames[i])]
+        case "order":
+            first, last = recordings.DEMONS
+            shots = [i // 16 % 4 for i in range(4 * last)]
+            name = "DemonAttackNoFrameskip-v4"
+            frames = list(recordings.frames_of(name, shots))
+            for i in range(first, last + 1):
+                yield [alike(frames[: 4 * i])], [unlike(frames[: 4 * i])]
+        case "frames":
+            for i, stack in enumerate(played_by_game(ACTIONS[:99])):
+                frames = [gray for _, gray in played[i]["frames"]]
+                if i >= 39:
+                    yield stack, list(map(recordings.small, frames))
+        case "fire":
+            idle = idle[: recordings.WITHOUT_FIRE]
+            both = map(played_by_game, (ACTIONS, idle))
+            for kept, broken in zip(*both, strict=False):
+                yield kept[3:], broken[3:]
+        case "life":
+            modes = [
+                played_by_game(ACTIONS, on_life_loss=mode)
+                for mode in ("restart", "ignore")
+            ]
+            first = recordings.MODES_STEPS[0] - 1
+            steps = slice(first, recordings.MODES_STEPS[-1])
+            yield from zip(*(mode[steps] for mode in modes), strict=True)
+
+
+@pytest.mark.parametrize(
+    "rule", ["maximum", "order", "frames", "fire", "life"]
+)
+def test_a_broken_rule_is_what_numpy_and_opencv_make(visit, rule):
+    page = visit()
+    figure = look_at(page, "rules-figure")
+    figure.locator(f"input[value={rule}]").check()
+    slider = figure.locator("input[type=range]")
+    first, last = map(slider.get_attribute, ("min", "max"))
+    told = pictures(
+        page,
+        f"Array.from({{ length: {last} - {first} + 1 }}, (_, i) =>"
+        f' rules.see("{rule}", i + {first}))',
+    )
+    made = list(broken_in_python(rule))
+    assert len(made) == len(told)
+    differ = 0
+    for ours, theirs in zip(made, told, strict=True):
+        for one, other in zip(ours, theirs, strict=True):
+            assert np.array_equal(np.reshape(one, (len(one), -1)), other)
+        differ += not np.array_equal(*ours)
+    assert differ >= len(made) / 2
+
+
+def test_thirty_starts_make_as_many_games_as_were_counted(visit):
+    page = visit()
+    look_at(page, "rules-figure")
+    games = {}
+    held = [action for action in ACTIONS[:60] for _ in range(4)]
+    for count in range(1, 31):
+        frames = recordings.frames_of(recordings.BREAKOUT, [0] * count + held)
+        frames = [frame.tobytes() for frame in frames][count:]
+        games.setdefault(tuple(frames), []).append(count)
+    assert page.evaluate("rules.games()") == list(games.values())
+    assert (
+        len(games)
+        == json.loads((HERE / "facts.json").read_text())["noop_starts"]
+    )
+    starts, none = pictures(page, 'rules.see("noops", 1)')
+    played = [frames[: 4 * recordings.STARTED] for frames in games]
+    for start, frames in zip(starts, played, strict=True):
+        last = [np.frombuffer(frame, np.uint8) for frame in frames[-2:]]
+        screens = [frame.reshape(210, 160) for frame in last]
+        assert (alike(screens).ravel() == start).all()
+    one = played_by_game(ACTIONS[: recordings.STARTED])[-1][3]
+    assert (one.ravel() == none[0]).all()
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_one_picture_is_a_quiz(visit, right):
+    page = visit(390, has_touch=True)
+    figure = look_at(page, "rules-figure")
+    figure.get_by_label("one picture").tap()
+    says = figure.locator(".says")
+    for i in range(1, 5):
+        assert figure.locator(".sides .absent").count() == 4
+        asked = page.evaluate("rules.asked()")
+        assert [asked["at"], asked["up"]] in RECORDING["ways"]
+        rises = asked["up"] == right
+        button = figure.get_by_text("It rises" if rises else "It falls")
+        if i % 2:
+            button.tap()
+        else:
+            button.focus()
+            page.keyboard.press("Enter")
+        assert figure.locator(".sides .absent").count() == 0
+        word, count = ("Right", i) if right else ("Wrong", 0)
+        assert says.inner_text().startswith(f"{word}: in step {asked['at']}")
+        assert f"right in {count} of {i} round" in says.inner_text()
+        page.keyboard.press("Enter")  # the focus is on the next round
+
+
+def test_rules_by_keyboard(visit):
+    page = visit()
+    figure = look_at(page, "rules-figure")
+    seen, radios = set(), figure.locator("input[type=radio]")
+    radios.first.focus()
+    for i in range(radios.count()):
+        expect(radios.nth(i)).to_be_checked()
+        shown = figure.locator(".side:last-child span").inner_text()
+        seen.add((shown, figure.locator(".says").inner_text()))
+        page.keyboard.press("ArrowRight")
+    assert len(seen) == radios.count() == 7
 
 
 @pytest.mark.parametrize("which, mode", list(enumerate(recordings.MODES)))
@@ -391,18 +536,30 @@ def test_pixels_are_whole_and_nothing_overflows(visit, width):
         assert shown % drawn == 0, (drawn, shown)
 
 
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", [390, 800, 1280])
 def test_a_figure_keeps_its_height(visit, width):
-    """Whether it has begun or not, and at whatever step."""
+    """Whether it has begun or not, and at whatever step of whatever rule."""
     page = visit(width)
     for name in FILMS:
         figure = page.locator(f"#{name}")
         height = figure.evaluate("(one) => one.offsetHeight")
-        slider = look_at(page, name).locator("input[type=range]")
-        first, last = map(slider.get_attribute, ("min", "max"))
-        for at in range(int(first), int(last) + 1, 5):
-            slider.fill(str(at))
-            assert figure.evaluate("(one) => one.offsetHeight") == height
+        look_at(page, name)
+        assert figure.evaluate("""(figure) => {
+            const slider = figure.querySelector(".track input");
+            const heights = new Set();
+            const radios = figure.querySelectorAll("[name=rule]");
+            for (const radio of radios.length ? radios : [null]) {
+              radio?.click();
+              for (let at = +slider.min; at <= +slider.max; at++) {
+                slider.value = at;
+                slider.dispatchEvent(new Event("input"));
+                heights.add(figure.offsetHeight);
+              }
+              figure.querySelector(".answers:not([hidden]) :enabled")?.click();
+              heights.add(figure.offsetHeight);
+            }
+            return [...heights];
+        }""") == [height], name
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -113,8 +113,8 @@ const RULES = {
     },
   },
   fire: {
-    heads: ["FIRE, then others", "NOOP in place of FIRE"],
-    reel: () => ({ count: noFire.length, pace: 5 }),
+    heads: ["FIRE first", "NOOP in place of FIRE"],
+    reel: () => ({ count: noFire.length, start: 12, pace: 5 }),
     see: (at) => [[steps[at - 1].picture()], [picture(noFire[at - 1])]],
     tell(at) {
       const points = steps.slice(0, at).reduce((n, s) => n + s.reward, 0);
@@ -133,12 +133,15 @@ const RULES = {
     tell(at) {
       const since = at - lost, left = 4 - since;
       const { reward } = modes.ignore[at - modes.first];
-      if (since < 0) return `Step ${at}: ${-since} before the ball is lost.`;
+      if (since < 0) {
+        return `Step ${at}: ${-since} before the ball is lost. Both are the ` +
+          "same.";
+      }
       if (!since) {
         return `Step ${at}: the ball is lost. As an end: done is True, and ` +
           "nothing of what comes later counts for what was done before. As " +
           `none: done is False and the reward ${reward}, as if nothing had ` +
-          "happened: what it cost shows in the points that don't come.";
+          "happened.";
       }
       const old = left > 0 ? `${left} of the four pictures are still those ` +
         "of before the loss" : "nothing tells of the loss any more";
@@ -194,6 +197,7 @@ async function prepare() {
 
 function show(at) {
   const seen = rule.see(at), view = rule.view?.(at) ?? WHOLE;
+  $in(".sides").classList.toggle("near", view !== WHOLE);
   const kept = rule === RULES.fire ? "The rule kept" : "As DQN saw it";
   sides.forEach(({ side, title, what, big, four }, s) => {
     const pictures = seen[s], stack = pictures.length > 1;
