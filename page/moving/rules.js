@@ -208,7 +208,10 @@ function show(at) {
       const age = ["the oldest", "", "", "the newest"][i];
       const label = stack ? rule.labels?.()[i] ?? age : "";
       const kind = stack && rule.mark?.(at) === i ? "kept" : "";
-      put((stack ? four : big)[i], label, kind, pixels, SIZE, GRAYS, view);
+      const cell = (stack ? four : big)[i];
+      put(cell, label, kind, pixels, SIZE, GRAYS, view);
+      cell.firstChild.setAttribute("aria-label",
+        `${title.textContent}: ${what.textContent} ${label}`);
     });
   });
   return rule.tell(at, seen);
