@@ -59,7 +59,7 @@ IN_LOCKSTEP = "ale", "envpool"  # what `Games` is compared with
 IN_TURN = "ale_2", "ale_3", "envpool_2", "envpool_3"
 IMAGE = r'(!\[.*\]\()(\S+) "(.*)"\)'
 FILE = r"(?<!\[)`([\w/]+\.(?:py|md|txt|json))`(?!\])"  # that is named
-IT_MOVES = " (In [docs/index.html](docs/index.html) this and others move.)"
+IT_MOVES = " (In [docs/index.html](index.html) this and others move.)"
 IMPORTS = "**The imports**: what the module is built on, and why."
 DESCRIPTION = (
     "Atari preprocessing for DQN and PPO, explained line by line: frame skip, "
