@@ -825,8 +825,9 @@ def test_a_link_to_a_fold_that_was_closed_again(visit):
 
 def test_a_name_that_leads_into_a_fold_opens_it(visit):
     page = visit()
-    inside = page.locator("details .def[id]").all_text_contents()
-    used = page.locator("main > .code .own")
+    names = page.locator("details .def[id]:not([id*='.'])")
+    inside = names.all_text_contents()
+    used = page.locator("main > .code .own:not(.def)")
     one = next(one for one in used.all() if one.inner_text() in inside)
     one.click()
     expect(page.locator("details[open] .here")).to_be_in_viewport()

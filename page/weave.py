@@ -95,8 +95,9 @@ class Block:
 def blocks(source):
     """Return the source as a list of blocks, in order.
 
-    A heading begins a new one, and so does what follows the title. Blank
-    lines are kept inside a block and dropped between two.
+    A heading begins a new one, and so does what follows the title, and what
+    has a docstring. Blank lines are kept inside a block and dropped between
+    two.
     """
     lines = ["", *source.splitlines()]  # the first is number 1
     kinds = ["code" if line.strip() else "" for line in lines]
@@ -110,6 +111,9 @@ def blocks(source):
         if isinstance(node, documented) and ast.get_docstring(node):
             doc = node.body[0].value
             starts.add(doc.end_lineno + 1)
+            if not isinstance(node, ast.Module):
+                heads = [node, *node.decorator_list]
+                starts.add(min(head.lineno for head in heads))
             for row in range(doc.lineno, doc.end_lineno + 1):
                 text = re.sub(rf"^ {{0,{doc.col_offset}}}", "", lines[row])
                 lines[row] = text.replace('"""', "").rstrip()
