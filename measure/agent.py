@@ -14,7 +14,7 @@ place:
 - measure/results/agent.json: the scores of 30 whole games in both ways that
   ppo.py has, and on what it was trained;
 - docs/agent.webp: a film of the game with --film-seed, all of it;
-- page/agent.json: a recording of that game's first --most decisions.
+- page/data/agent.json: a recording of that game's first --most decisions.
 
 About five minutes for an agent whose games are long.
 
@@ -28,17 +28,12 @@ The recording is JSON:
   probabilities]`. `lives` and `value` are those before the action, `value` is
   in the clipped points that the agent learned from, and discounted; `first` is
   1 where the observation begins a life, so that its four frames are the same;
-- `screens`: for each decision the 160×210 screen before it, base64. A screen
-  is what has changed since the one before: the number of rectangles (two
-  bytes, low byte first), then for each `x, y, width, height, colour`. The
-  screen before the first is all of colour 0.
-- `frames`: for each decision the newest 84×84 frame of the observation,
-  base64. A frame is what has changed since the one before: the number of runs
-  (two bytes, low byte first), then for each `x, y, length` and as many gray
-  values. The frame before the first is black.
+- `screens`: for each decision the 160×210 screen before it, as text; its
+  format is that of page/recordings.py;
+- `frames`: for each decision the newest 84×84 frame of the observation, in the
+  same way.
 """
 
-import base64
 import json
 import pathlib
 import shutil
@@ -52,9 +47,11 @@ import publish
 
 sys.path.insert(0, str(publish.ROOT))
 sys.path.insert(0, str(publish.ROOT / "examples"))
+sys.path.insert(0, str(publish.ROOT / "page"))
 import ppo  # noqa: E402
 import runs  # noqa: E402
 from game import Game, Games  # noqa: E402
+from recordings import pack  # noqa: E402
 
 ENV_ID = "BreakoutNoFrameskip-v4"
 PACKAGES = ["ale-py", "gymnasium", "numpy", "torch"]
@@ -63,42 +60,8 @@ PLACES = {
     "agent.csv": "measure/results",
     "scores.json": "measure/results/agent.json",
     "agent.webp": "docs",
-    "agent.json": "page",
+    "agent.json": "page/data",
 }
-
-
-def rectangles(old, new):
-    """Yield what has changed as `x, y, width, height, colour`."""
-    left = old != new
-    for y, x in np.argwhere(left):
-        if not left[y, x]:
-            continue  # a rectangle before this one had it
-        same = left[y, x:] & (new[y, x:] == new[y, x])
-        width = len(same) if same.all() else same.argmin()
-        columns = slice(x, x + width)
-        rows = (left[y:, columns] & (new[y:, columns] == new[y, x])).all(1)
-        height = len(rows) if rows.all() else rows.argmin()
-        left[y : y + height, columns] = False
-        yield [x, y, width, height, new[y, x]]
-
-
-def spans(old, new):
-    """Yield what has changed as `x, y, length` and the gray values."""
-    for y, changed in enumerate(old != new):
-        edges = np.flatnonzero(np.diff(changed, prepend=False, append=False))
-        for start, end in edges.reshape(-1, 2):
-            yield [start, y, end - start, *new[y, start:end]]
-
-
-def deltas(pictures, changes):
-    """Return pictures one after the other as base64, by what changes."""
-    data = bytearray()
-    old = np.zeros_like(pictures[0])
-    for new in pictures:
-        changed = [bytes(map(int, one)) for one in changes(old, new)]
-        data += len(changed).to_bytes(2, "little") + b"".join(changed)
-        old = new
-    return base64.b64encode(data).decode()
 
 
 @torch.no_grad()
@@ -137,8 +100,8 @@ def record(seed, info, decisions, screens, frames):
         "actions": info["actions"],
         "rgb": rgb.tolist(),
         "decisions": decisions,
-        "screens": deltas(indices, rectangles),
-        "frames": deltas(frames, spans),
+        "screens": pack(indices),
+        "frames": pack(frames),
     }
     return json.dumps(recording, separators=(",", ":")) + "\n"
 

@@ -30,8 +30,8 @@ def folder(monkeypatch, tmp_path):
     """All that would be written goes to a folder of the test."""
     results = tmp_path / "measure/results"
     results.mkdir(parents=True)
-    for place in "docs", "examples", "page":
-        (tmp_path / place).mkdir()
+    for place in "docs", "examples", "page/data":
+        (tmp_path / place).mkdir(parents=True)
     monkeypatch.setattr(publish, "ROOT", tmp_path)
     monkeypatch.setattr(publish, "RESULTS", results)
     monkeypatch.setattr(publish, "RUNS", tmp_path / "runs")
@@ -112,7 +112,7 @@ def test_a_finished_run_replaces_the_one_before_it(folder):
 # ---------------------------------------------------------------------------
 
 
-def unpack(data, shape, rectangles):
+def unpack(data, shape):
     """Return the pictures of a recording, as its description has them."""
     data, at = base64.b64decode(data), 0
     pictures, picture = [], np.zeros(shape, np.uint8)
@@ -120,15 +120,9 @@ def unpack(data, shape, rectangles):
         count = data[at] + 256 * data[at + 1]
         at += 2
         for _ in range(count):
-            if rectangles:
-                x, y, width, height, colour = data[at : at + 5]
-                picture[y : y + height, x : x + width] = colour
-                at += 5
-            else:
-                x, y, length = data[at : at + 3]
-                values = data[at + 3 : at + 3 + length]
-                picture[y, x : x + length] = list(values)
-                at += 3 + length
+            x, y, width, height, value = data[at : at + 5]
+            picture[y : y + height, x : x + width] = value
+            at += 5
         pictures.append(picture.copy())
     assert at == len(data)
     return pictures
@@ -150,7 +144,7 @@ def test_the_recording_is_what_the_agent_saw_and_did(folder, monkeypatch):
     curve = folder / "measure/results/agent.csv"
     assert curve.read_text() == "steps,score\n7,1\n"
     about = publish.read(folder / "measure/results/agent.json")
-    recording = publish.read(folder / "page/agent.json")
+    recording = publish.read(folder / "page/data/agent.json")
     assert about["steps"] == 7
     assert about["film"]["seed"] == recording["seed"] == 3
     assert about["film"]["reward"] == recording["score"]
@@ -166,8 +160,8 @@ def test_the_recording_is_what_the_agent_saw_and_did(folder, monkeypatch):
     game = agent.Game(3, BREAKOUT, **agent.runs.SERVED)
     obs = game.reset()
     rgb = np.array(recording["rgb"], np.uint8)
-    screens = unpack(recording["screens"], (210, 160), rectangles=True)
-    frames = unpack(recording["frames"], (84, 84), rectangles=False)
+    screens = unpack(recording["screens"], (210, 160))
+    frames = unpack(recording["frames"], (84, 84))
     decisions = recording["decisions"]
     assert len(screens) == len(frames) == len(decisions) <= 600
     assert recording["actions"] == ["NOOP", "FIRE", "RIGHT", "LEFT"]

@@ -13,6 +13,7 @@ workers play for the count of bytes: examples/labml_ppo.txt has them.
 
 import itertools
 import json
+import math
 import multiprocessing
 import os
 import platform
@@ -29,7 +30,7 @@ import numpy as np
 
 import recordings
 from drawing import Drawing, gray_to_rgb
-from recordings import FIRE, NOOP, brighter, make, play, small
+from recordings import FIRE, NOOP, brighter, find_ball, make, play, small
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
@@ -125,21 +126,68 @@ def draw_maximum(game="AsteroidsNoFrameskip-v4", frames=130):
     }
 
 
-def draw_which_way(played, one, other):
-    """Two steps whose newest pictures are alike and whose stacks aren't."""
-    d = Drawing(166)
-    shades = np.array([0.3, 0.5, 0.7, 1])[:, None, None]
-    for i, number in enumerate([one, other]):
-        x = 2 + 242 * i
-        around = [p[37:67, 6:36] for p in played[number]["stack"]]
-        around = np.minimum(2 * np.uint16(around), 255)  # easier to see
-        trail = (around * shades).max(axis=0)
-        d.text(x, 16, f"step {number}", "strong")
-        d.image(x, 26, 112, 112, gray_to_rgb(around[3]))
-        d.image(x + 120, 26, 112, 112, gray_to_rgb(trail), mark=True)
-        d.text(x, 156, "newest alone", "quiet")
-        d.text(x + 120, 156, "all four", "quiet")
-    d.save("which-way.svg")
+def brightened(pictures):
+    return [np.minimum(1.6 * picture, 255) for picture in pictures]
+
+
+def draw_rules(played):
+    """Six rules, kept on the left and broken on the right."""
+    rules = json.loads((HERE / "data/rules.json").read_text())
+    screens = {name: list(recordings.unpack(rules[name])) for name in rules}
+    d = Drawing(510)
+
+    def pair(place, rule, kept, broken, told):
+        x, y = 2 + 244 * (place % 2), 172 * (place // 2)
+        d.text(x, y + 16, rule, "strong")
+        for left, pictures in (x, kept), (x + 120, broken):
+            if len(pictures) == 1:
+                d.image(left, y + 26, 112, 112, gray_to_rgb(pictures[0]))
+            else:
+                draw_square(d, left, y + 26, 112, pictures)
+        d.text(x, y + 156, told, "quiet")
+
+    two = screens["asteroids"][15], screens["asteroids"][46]  # in a row
+    kept, broken = small(np.maximum(*two)), small(two[0])
+    gone = percent(((kept > 0) & (broken == 0)).sum() / (kept > 0).sum())
+    pair(0, "No maximum", [kept], [broken], f"{gone} of what is lit is gone")
+
+    two = screens["demons"][:2]
+    kept, broken = small(np.maximum(*two)), np.maximum(*map(small, two))
+    told = f"{(kept > broken).sum()} pixels fade, by up to "
+    told += str((kept - broken).max())
+    near = np.s_[14:70, 28:84]
+    pair(
+        1,
+        "Shrunk first",
+        brightened([kept[near]]),
+        brightened([broken[near]]),
+        told,
+    )
+
+    step = played[62]
+    kept = [picture[37:67, 6:36] for picture in step["stack"]]
+    grays = [gray for _, gray in step["frames"]]
+    broken = [small(gray)[37:67, 6:36] for gray in grays]
+    balls = [find_ball(gray) for gray in (grays[0], grays[3])]
+    oldest = find_ball(played[59]["frames"][3][1])
+    near, far = (math.dist(balls[1], ball) for ball in (balls[0], oldest))
+    told = f"the ball flies {near:.0f} pixels, not {far:.0f}"
+    kept, broken = brightened(kept), brightened(broken)
+    pair(2, "Four frames in a row", kept, broken, told)
+    pair(3, "One picture", kept, kept[3:], "which way does it fly?")
+
+    at = recordings.WITHOUT_FIRE
+    idle = small(np.maximum(*screens["no_fire"][-2:]))
+    points = sum(step["reward"] for step in played[1 : at + 1])
+    told = f"no ball, and 0 points in place of {points}"
+    pair(4, "No FIRE", [played[at]["picture"]], [idle], told)
+
+    pairs = zip(*[iter(screens["no_ops"])] * 2, strict=True)
+    starts = [small(np.maximum(*two)) for two in pairs]
+    games = {start.tobytes(): start for start in starts[1:]}
+    told = f"{len(starts) - 1} starts make {len(games)} games"
+    pair(5, "No no-op starts", list(games.values()), starts[:1], told)
+    d.save("rules.svg")
 
 
 def shrink_changed(old, new, picture):
@@ -459,8 +507,8 @@ def draw_agent(recording):
     at = next((i for i, step in enumerate(decisions) if step[1]), 0)
     action, _, _, _, value, chances = decisions[at]
     rgb = np.array(recording["rgb"], np.uint8)
-    screens = list(recordings.unpack(recording["screens"], wide=True))
-    frames = list(recordings.unpack_frames(recording["frames"]))
+    screens = list(recordings.unpack(recording["screens"]))
+    frames = list(recordings.unpack(recording["frames"], 84, 84))
     d = Drawing(408)
     for x, y, text in [
         (4, 16, "You see"),
@@ -499,7 +547,7 @@ def draw_agent(recording):
 
 def draw_pipe():
     """What crosses the pipes, labml's way and ours, and what is shared."""
-    pipe = json.loads((HERE / "pipe.json").read_text())
+    pipe = json.loads((HERE / "data/pipe.json").read_text())
     (labml_up, labml_down), (up, down) = (
         pipe["bytes"][way][0] for way in ("labml", "ours")
     )
@@ -875,12 +923,13 @@ def draw():
     """Make the recordings and all drawings; return the numbers in them."""
     played = list(play())
     recordings.record(played)
+    recordings.record_rules(played)
     draw_modes(recordings.record_modes(played))
     recordings.record_pipe(count_bytes)
     steps = [played[i] for i in (62, 12, 13, 14, 15)]
     draw_step(steps[0])
     draw_slots(steps[1:])
-    draw_which_way(played, 62, 118)
+    draw_rules(played)
     draw_lives()
     draw_autoreset([step["action"] for step in played[1:]])
     draw_pipe()
@@ -889,7 +938,7 @@ def draw():
         step_time = json.loads(STEP_TIME.read_text())
         draw_turns(step_time)
         draw_step_time(step_time)
-    agent = HERE / "agent.json"
+    agent = HERE / "data/agent.json"
     if agent.exists():
         draw_agent(json.loads(agent.read_text()))
     return draw_maximum() | draw_bands(played[61], played[62])

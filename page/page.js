@@ -1,24 +1,15 @@
 "use strict";
 const $ = (id) => document.getElementById(id);
 
-// The data of the figures: in the page, or in a file of their own.
-const data = {};
-const given = (name, value) => { data[name] = value; };
-const read = (name) => (data[name] ??= JSON.parse($(name).textContent));
-
-// Load a figure's file when the reader comes near, and begin.
-function whenNear(name, begin) {
-  const figure = document.querySelector(`[data-needs="${name}"]`);
-  const eye = new IntersectionObserver((seen) => {
-    if (!seen.some((one) => one.isIntersecting)) return;
-    eye.disconnect();
-    const script = document.createElement("script");
-    script.src = `data/${name}.js`;
-    script.onload = begin;
-    document.head.append(script);
-  }, { rootMargin: "1500px" });
-  eye.observe(figure);
-}
+// The data of the figures, each in a file of its own that is loaded when it is
+// first asked for.
+const given = {}, asked = {};
+const read = (name) => (asked[name] ??= new Promise((done) => {
+  const script = document.createElement("script");
+  script.src = `data/${name}.js`;
+  script.onload = () => done(given[name]);
+  document.head.append(script);
+}));
 
 // Open the folds around what a link or a name leads to.
 function unfold(part) {
@@ -177,14 +168,14 @@ function locate() {
   }
 }
 linked();
-let asked = false;
+let waits = false;
 addEventListener("scroll", () => {
-  if (!asked) {
+  if (!waits) {
     requestAnimationFrame(() => {
-      asked = false;
+      waits = false;
       locate();
     });
   }
-  asked = true;
+  waits = true;
 }, { passive: true });
 locate();

@@ -257,33 +257,21 @@ def test_a_comment_changes_a_few_lines():
 
 def test_a_figure_moves_if_there_is_a_file_for_it(monkeypatch, tmp_path):
     monkeypatch.setattr(weave, "HERE", tmp_path)
-    monkeypatch.setattr(weave, "DATA", tmp_path)
     image = '![A ball.](figures/slots.svg "Which *way*?")'
     still = weave.markdown_to_html()(image)
     assert "<figcaption>Which" in still
     assert re.search(r'width="\d+" height="\d+" loading="lazy"', still)
     (tmp_path / "moving").mkdir()
     for name in ("slots.js", "more.js", "shared.js"):
-        (tmp_path / "moving" / name).write_text(f"// {name}")
-    (tmp_path / "page.js").write_text("")
+        (tmp_path / "moving" / name).write_text("")
     (tmp_path / "moving/slots.html").write_text(
-        '<figure data-needs="facts">{{picture}}<p>{{caption}}</p></figure>'
+        "<figure>{{picture}}<p>{{caption}}</p></figure>"
     )
     html = weave.markdown_to_html()(image)
-    assert (
-        '<img src="figures/' in html and "<p>Which <em>way</em>?</p>" in html
-    )
-    (tmp_path / "facts.json").write_text('{"a": "<b>"}\n')
-    small, _, *scripts = weave.scripts(html)
-    assert small == (
-        '<script type="application/json" id="facts">'
-        '{"a": "\\u003cb>"}</script>'
-    )
-    names = [re.search(r"// (\w+)", script)[1] for script in scripts]
-    assert names == ["shared", "more", "slots"]
-    monkeypatch.setattr(weave, "LARGE", 5)
-    *_, waits = weave.scripts(html)
-    assert 'whenNear("facts", () => {\n// slots.js});' in waits
+    assert '<img src="figures/' in html
+    assert "<p>Which <em>way</em>?</p>" in html
+    names = [file.name for file in weave.added("js")]
+    assert names == ["shared.js", "more.js", "slots.js"]
 
 
 def test_a_note_waits_for_its_picture(monkeypatch, tmp_path):

@@ -19,9 +19,8 @@ while it is closed is its title and its first paragraph.
 A picture `figures/NAME.svg` moves in the browser if there is `NAME.html` in
 `page/moving`: that stands in its place, with `{{picture}}` and `{{caption}}`
 in it. All `*.css` and `*.js` of that folder come along, `shared.js` first.
-`data-needs="recording"` in a figure brings along `page/recording.json`: in the
-page, or as `docs/data/recording.js` if it is large. Then it is loaded when the
-reader comes near, and the figure's script waits for it.
+A script reads `page/data/NAME.json` by `await read("NAME")`; the page loads it
+from `docs/data/NAME.js` when it is first asked for.
 """
 
 import ast
@@ -46,7 +45,6 @@ ROOT = HERE.parent
 DOCS = ROOT / "docs"
 RESULTS = ROOT / "measure/results"
 FACTS = HERE / "facts.json"
-DATA = HERE  # of the figures that move
 MEASURED = [
     FACTS,
     RESULTS / "agent.json",
@@ -68,7 +66,6 @@ DESCRIPTION = (
 WORDS_A_MINUTE = 220
 SECONDS_A_LINE = 4
 NO_WORDS = r"<[^>]+>|\]\([^)]*\)|!\[[^]]*\]|[|*`#>_-]"  # marks and addresses
-LARGE = 40_000  # bytes of a figure's data that have a file of their own
 
 
 # Reading
@@ -332,18 +329,6 @@ def added(kind):
     return sorted(files, key=lambda file: (file.stem != "shared", file.name))
 
 
-def needed(html):
-    """The data that figures in `html` need, as `{name: JSON}`."""
-    names = " ".join(re.findall(r'data-needs="([\w ]*)"', html)).split()
-    return {
-        name: (DATA / f"{name}.json")
-        .read_text()
-        .strip()
-        .replace("<", "\\u003c")
-        for name in sorted(set(names))
-    }
-
-
 def definitions(source):
     """Where the module gives a name to something: `{(row, col): anchor}`.
 
@@ -508,6 +493,7 @@ def html_page(source):
 def page(title, main, source=""):
     """All that a browser needs, around what is read."""
     styles = [HERE / "page.css", *added("css")]
+    scripts = [HERE / "page.js", *added("js")]
     return fill(
         (HERE / "page.html").read_text(),
         title=title,
@@ -515,37 +501,21 @@ def page(title, main, source=""):
         style="".join(file.read_text() for file in styles),
         main=main,
         source=source,
-        scripts="\n".join(scripts(main)),
+        scripts="\n".join(
+            f"<script>\n{file.read_text()}</script>" for file in scripts
+        ),
     )
-
-
-def scripts(main):
-    """The data of the figures and all scripts, in order."""
-    data = needed(main)
-    for name, text in data.items():
-        if len(text) <= LARGE:
-            start = f'<script type="application/json" id="{name}">'
-            yield f"{start}{text}</script>"
-    for file in [HERE / "page.js", *added("js")]:
-        script = file.read_text()
-        html = file.with_suffix(".html")
-        for name in needed(html.read_text()) if html.exists() else ():
-            if len(data.get(name, "")) > LARGE:
-                script = f'whenNear("{name}", () => {{\n{script}}});\n'
-        yield f"<script>\n{script}</script>"
 
 
 def woven(source):
     """All files that are woven, as `{path: text}`."""
-    html = html_page(source)
     files = {
         ROOT / "game.md": markdown(story(source)),
-        DOCS / "index.html": html,
+        DOCS / "index.html": html_page(source),
     }
-    for name, text in needed(html).items():
-        if len(text) > LARGE:
-            file = DOCS / "data" / f"{name}.js"
-            files[file] = f'given("{name}", {text});\n'
+    for file in (HERE / "data").glob("*.json"):
+        script = f"given.{file.stem} = {file.read_text().strip()};\n"
+        files[DOCS / "data" / f"{file.stem}.js"] = script
     return files
 
 
