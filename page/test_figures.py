@@ -150,21 +150,11 @@ def address(tmp_path_factory):
         to_html(f'![Still.](figures/{name}.svg "A caption.")')
         for name in MOVING
     )
-    styles = [HERE / "page.css", *weave.added("css")]
-    scripts = [HERE / "page.js", *weave.added("js")]
-    parts = {
-        "main": f'<div class="note">{main}</div>',
-        "style": "".join(file.read_text() for file in styles),
-        "scripts": "".join(
-            f"<script>{file.read_text()}</script>" for file in scripts
-        ),
-        "data": weave.data(main),
-        "source": '""',
-    }
-    page = (HERE / "page.html").read_text()
-    page = re.sub(r"{{(\w+)}}", lambda m: parts.get(m[1], "Figures"), page)
-    path = tmp_path_factory.mktemp("figures") / "index.html"
-    path.write_text(page)
+    folder = tmp_path_factory.mktemp("figures")
+    for name in "figures", "data":
+        (folder / name).symlink_to(weave.DOCS / name)
+    path = folder / "index.html"
+    path.write_text(weave.page("Figures", f'<div class="note">{main}</div>'))
     return path.as_uri()
 
 
