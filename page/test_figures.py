@@ -8,7 +8,6 @@ Tests of the figures: what they show is what `Game` and `Games` return.
 import base64
 import json
 import multiprocessing
-import re
 import xml.etree.ElementTree as xml
 from importlib import resources
 from pathlib import Path
