@@ -8,6 +8,7 @@ Tests of the figures: what they show is what `Game` and `Games` return.
 import base64
 import json
 import multiprocessing
+import re
 import xml.etree.ElementTree as xml
 from importlib import resources
 from pathlib import Path
@@ -47,21 +48,16 @@ ACTIONS = [step[0] for step in RECORDING["steps"]]
 # The recordings
 
 
-@pytest.mark.parametrize("name", ["recording", "modes", "rules"])
-def test_recordings_are_what_the_script_makes(name, monkeypatch, tmp_path):
+def test_recordings_are_what_the_script_makes(monkeypatch, tmp_path):
     monkeypatch.setattr(recordings, "DATA", tmp_path)
     played = list(recordings.play())
     recordings.record(played)
     recordings.record_modes(played)
     recordings.record_rules(played)
-    assert json.loads((tmp_path / f"{name}.json").read_text()) == read(name)
-
-
-def test_eight_games_are_what_the_script_makes(monkeypatch, tmp_path):
-    monkeypatch.setattr(recordings, "DATA", tmp_path)
     recordings.record_pipe(lambda actions: {})
-    made = json.loads((tmp_path / "pipe.json").read_text())
-    assert made.items() <= read("pipe").items()
+    for name in "recording", "modes", "rules", "pipe":
+        made = json.loads((tmp_path / f"{name}.json").read_text())
+        assert made.items() <= read(name).items(), name
 
 
 def test_bytes_are_those_of_today():
@@ -275,12 +271,14 @@ def test_a_broken_rule_is_what_numpy_and_opencv_make(visit, rule):
     )
     made = list(broken_in_python(rule))
     assert len(made) == len(told)
-    differ = 0
+    differ = []
     for ours, theirs in zip(made, told, strict=True):
         for one, other in zip(ours, theirs, strict=True):
             assert np.array_equal(np.reshape(one, (len(one), -1)), other)
-        differ += not np.array_equal(*ours)
-    assert differ >= len(made) / 2
+        differ.append(np.sum(np.not_equal(*ours)))
+    assert np.count_nonzero(differ) >= len(made) / 2
+    if rule == "maximum":  # now the rocks are gone and now the ship
+        assert np.array_equal(np.array(differ) > 200, [False, True] * 30)
 
 
 def test_thirty_starts_make_as_many_games_as_were_counted(visit):
@@ -351,7 +349,7 @@ def test_a_mode_is_what_game_returns(visit, which, mode):
     played = f"modes.played[{which}]"
     stacks = pictures(page, f"{played}.map(({{ stack }}) => stack)")
     finals = pictures(page, f"{played}.map(({{ final }}) => final)")
-    screens = page.evaluate(f"{played}.map(({{ screen }}) => [...screen])")
+    screens = pictures(page, f"{played}.map(({{ screen }}) => screen)")
     facts = page.evaluate(
         f"{played}.map(({{ reward, done, lives, info }}) =>"
         " [reward, Boolean(done), lives, info])"
@@ -546,8 +544,7 @@ def test_a_figure_keeps_its_height(visit, width):
         }""") == [height], name
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("width, scheme", [(360, "light"), (1280, "dark")])
 def test_axe_finds_nothing(visit, width, scheme):
     page = visit(width, color_scheme=scheme)
     for name in FILMS:
