@@ -55,6 +55,7 @@ MEASURED = [
 ]
 IN_LOCKSTEP = "ale", "envpool"  # what `Games` is compared with
 IN_TURN = "ale_2", "ale_3", "envpool_2", "envpool_3"
+HOW_MANY = "none", "one", "two", "three", "all"
 IMAGE = r'(!\[.*\]\()(\S+) "(.*)"\)'
 FILE = r"(?<!\[)`([\w/]+\.(?:py|md|txt|json))`(?!\])"  # that is named
 IT_MOVES = " (In [docs/index.html](index.html) this and others move.)"
@@ -175,6 +176,10 @@ def in_words(facts):
     return {
         "speed": speed,
         "times": times,
+        "ahead": {
+            way: HOW_MANY[sum(one[way] > 1 for one in times.values())]
+            for way in ("engine", "turn")
+        },
         "ten_million": round(10e6 / speed["Breakout"] / 60),
         "agent_hours": sum(agent["seconds"].values()) / 3600,
         "agent_games": len(scores),
