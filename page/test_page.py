@@ -22,6 +22,7 @@ import pytest
 from playwright.sync_api import expect
 
 import game
+import measured
 import weave
 
 HERE = Path(__file__).resolve().parent
@@ -33,8 +34,8 @@ MARKDOWN = (ROOT / "game.md").read_text()
 HTML = (DOCS / "index.html").read_text()
 CSS = (HERE / "page.css").read_text()
 NOTES = (HERE / "notes.md").read_text()
-FACTS = json.loads(weave.FACTS.read_text())
-DIFFERENCES = json.loads((weave.RESULTS / "differences.json").read_text())
+FACTS = json.loads(measured.FACTS.read_text())
+DIFFERENCES = json.loads((measured.RESULTS / "differences.json").read_text())
 
 
 class Page(html.parser.HTMLParser):
@@ -438,7 +439,7 @@ def test_numbers_in_the_prose_of_the_module_were_measured():
     ]
     times.append(f"{game.AWAKE * 1000:g}")  # which is no measurement
     rest = 1 - float(FACTS["shrink_saves"].rstrip("\xa0%")) / 100
-    measured = {
+    allowed = {
         r"([\d.]+) ms": set(times),
         r"([\d.]+) µs": {about(FACTS["message_us"])},
         r"(\d+) of (?:the )?(\d+) titles": {
@@ -450,7 +451,7 @@ def test_numbers_in_the_prose_of_the_module_were_measured():
         },
         r"in (a \w+) of the time": {"a third"} if 0.3 < rest < 0.4 else set(),
     }
-    for pattern, numbers in measured.items():
+    for pattern, numbers in allowed.items():
         said = set(re.findall(pattern, prose))
         assert said <= numbers, pattern
 
