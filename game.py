@@ -825,9 +825,9 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
         if self._waits_for == ANSWERS:
             raise gym.error.AlreadyPendingCallError("call step_wait()", "step")
         waits_for = self._waits_for
-        self._records["screen"] = 0
         self._ask("render", [None] * self.num_envs)
-        self._gather(self._timeout)
+        for i in self._gather(self._timeout):
+            self._records["screen"][self._slices[i]] = 0
         self._waits_for = waits_for
         return tuple(self._records["screen"].copy())
 
