@@ -147,6 +147,11 @@ def f():
 """
 
 
+# #### Aside
+# Who opens it.
+b = 2
+
+
 # ## 2. Two
 #
 # ### Three
@@ -170,14 +175,16 @@ def test_the_weaver_on_a_small_module():
         ("prose", 10, 11),
         ("code", 11, 14),
         ("prose", 16, 18),
-        ("prose", 18, 24),
-        ("code", 24, 25),
+        ("code", 18, 19),
+        ("prose", 21, 23),
+        ("prose", 23, 29),
+        ("code", 29, 30),
     ]
 
 
-def test_imports_and_the_sections_of_the_last_part_are_folded():
+def test_what_is_folded():
     page = weave.markdown(weave.fold(weave.blocks(SMALL)))
-    first, second = page.split("</details>\n")[:2]
+    first, aside, last = page.split("</details>\n")[:3]
     assert first.endswith(f"""\
 <details>
 <summary>
@@ -191,7 +198,8 @@ import x
 ```
 
 """)
-    assert second.endswith("""\
+    assert "\n\n#### Aside\nWho opens it.\n\n</summary>\n\n```p" in aside
+    assert last.endswith("""\
 ## 2. Two
 
 <details>

@@ -13,8 +13,9 @@ section and `<!-- after: the-stack -->` behind its code; with `if agent.webp`
 at the end only if there is that file in `docs`. `{{name}}` in it is a number
 of `measured.py`, and `{{minutes[2]}}` says how long part 2 takes to read.
 
-The imports and the sections of the last part are folded: what a fold shows
-while it is closed is its title and its first paragraph.
+The imports and the sections of the last part are folded, and so is what stands
+under a `####` heading: what a fold shows while it is closed is its title and
+its first paragraph.
 
 A picture `figures/NAME.svg` moves in the browser if there is `NAME.html` in
 `page/moving`: that stands in its place, with `{{picture}}` and `{{caption}}`
@@ -182,18 +183,18 @@ def told(source, minutes):
 
 
 def fold(told):
-    """Fold the imports and each section of the last part."""
+    """Fold the imports, each section of the last part, and each aside."""
     parts = sum(block.level == 2 for block in told)
     found, part, is_open = [], 0, False
     for block in told:
-        if is_open and block.level in (2, 3):
+        if is_open and block.level in (2, 3, 4):
             found.append(Block("close"))
             is_open = False
         part += block.level == 2
         if part == 0 and block.is_code and not is_open:
             found.append(Block("open", 0, [IMPORTS]))
             is_open = True
-        if part == parts and block.level == 3:
+        if block.level == 4 or part == parts and block.level == 3:
             # What is seen of it is the title and the first paragraph.
             seen = re.match(r"#.*\n*(.+\n?)*", block.text)[0]
             cut = len(seen.splitlines())
