@@ -20,6 +20,7 @@ is what makes that fast and safe, for whoever wonders how.
 """
 
 import argparse
+import collections
 import contextlib
 import math
 import multiprocessing
@@ -140,10 +141,11 @@ class Game:
         ]
         self._console = Console(self.env)
 
-        # The stack, and the last gray screen with the picture of it.
-        self._observation = np.zeros((STACK, SIZE, SIZE), np.uint8)
+        # The stack, which drops its oldest picture when a new one comes; and
+        # the last gray screen with the picture of it.
+        self._stack = collections.deque(maxlen=STACK)
         black = np.zeros_like(self._ale.getScreenGrayscale())
-        self._last = (black, self._observation[-1])
+        self._last = (black, np.zeros((SIZE, SIZE), np.uint8))
 
         # Of the game that is played, and of the episode that ended last.
         self._is_reset = False
@@ -202,10 +204,11 @@ class Game:
         self._length += 1
         if self._clip_reward:
             reward = float(np.sign(reward))
+        done = lost or over
         episode_info = None
-        if lost or over:
+        if done:
             episode_info = self._end_episode(lost, over)
-        return self._observation.copy(), reward, lost or over, episode_info
+        return np.array(self._stack), reward, done, episode_info
 
     # ### Small and gray
     #
@@ -236,8 +239,7 @@ class Game:
         # in one statement: Ctrl-C may come between any two.
         picture = shrink_changes(screen, *self._last)
         self._last = (screen, picture)
-        self._observation[:-1] = self._observation[1:]
-        self._observation[-1] = picture
+        self._stack.append(picture)
 
     # ### What ends an episode
     #
@@ -277,7 +279,7 @@ class Game:
         # want to know. One that is over on that very frame isn't truncated.
         game_lost = self._ale.game_over(with_truncation=False)
         self.terminated = lost or game_lost
-        self.final_obs = self._observation.copy()
+        self.final_obs = np.array(self._stack)
 
         # After a life that is one of several the game goes on.
         episode_info = None
@@ -303,8 +305,8 @@ class Game:
             for _ in range(ACTION_REPEAT):
                 self._ale.act(ale_py.Action.FIRE)
         self._lives = self._ale.lives()
-        self._see(self._console.gray_screen())
-        self._observation[:] = self._observation[-1]
+        for _ in range(STACK):
+            self._see(self._console.gray_screen())
 
     # ### Where a game starts
     #
@@ -326,7 +328,7 @@ class Game:
         self._start_game(seed)
         self._begin_episode()
         self._is_reset = True
-        return self._observation.copy()
+        return np.array(self._stack)
 
     def _start_game(self, seed=None):
         """Reset the emulator, and let no-op frames pass."""
@@ -698,15 +700,17 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
 
         `observations` is `uint8 (num_envs, 4, 84, 84)`, a copy that is yours
         to change. `seed` is a number or a list as at the construction, or
-        `None`: the games then go on with the random numbers that they have.
-        There are no `options`. It may be called at any time, and leaves
-        nothing of what was before.
+        `None`: the games then go on with the random numbers that they have, or
+        start from their seeds if something was interrupted. There are no
+        `options`. It may be called at any time before `close`.
         """
         self._require_open()
         require(not options, "no options", options)
-        seeds = [None] * self.num_envs
         if seed is not None:
-            seeds = self._seeds = self._seeds_from(seed)
+            self._seeds = self._seeds_from(seed)
+        seeds = self._seeds
+        if seed is None and self._waits_for == STEP:
+            seeds = [None] * self.num_envs
         self._ask("reset", seeds)
         lost = self._gather(self._start_timeout())
         self._start_workers(lost, "reset")
@@ -821,9 +825,9 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
         if self._waits_for == ANSWERS:
             raise gym.error.AlreadyPendingCallError("call step_wait()", "step")
         waits_for = self._waits_for
-        self._records["screen"] = 0
         self._ask("render", [None] * self.num_envs)
-        self._gather(self._timeout)
+        for i in self._gather(self._timeout):
+            self._records["screen"][self._slices[i]] = 0
         self._waits_for = waits_for
         return tuple(self._records["screen"].copy())
 
