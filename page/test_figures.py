@@ -223,16 +223,14 @@ def broken_in_python(rule):
         case "maximum":
             first, last = recordings.ASTEROIDS
             thrust = [recordings.THRUST] * last
-            name = "AsteroidsNoFrameskip-v4"
-            frames = list(recordings.frames_of(name, thrust))
+            frames = recordings.frames_of("Asteroids", thrust)
             for i in range(first, last):
                 kept = alike(frames[: i + 1])
                 yield [kept], [recordings.small(frames[i])]
         case "order":
             first, last = recordings.DEMONS
             shots = [i // 16 % 4 for i in range(4 * last)]
-            name = "DemonAttackNoFrameskip-v4"
-            frames = list(recordings.frames_of(name, shots))
+            frames = recordings.frames_of("DemonAttack", shots)
             for i in range(first, last + 1):
                 yield [alike(frames[: 4 * i])], [unlike(frames[: 4 * i])]
         case "frames":
@@ -284,17 +282,16 @@ def test_a_broken_rule_is_what_numpy_and_opencv_make(visit, rule):
 def test_thirty_starts_make_as_many_games_as_were_counted(visit):
     page = visit()
     look_at(page, "rules-figure")
+    env, ale = recordings.make(recordings.BREAKOUT)
     games = {}
     held = [action for action in ACTIONS[:60] for _ in range(4)]
     for count in range(1, 31):
-        frames = recordings.frames_of(recordings.BREAKOUT, [0] * count + held)
+        ale.reset_game()
+        frames = recordings.frames(env, [0] * count + held)
         frames = [frame.tobytes() for frame in frames][count:]
         games.setdefault(tuple(frames), []).append(count)
     assert page.evaluate("rules.games()") == list(games.values())
-    assert (
-        len(games)
-        == json.loads((HERE / "facts.json").read_text())["noop_starts"]
-    )
+    assert len(games) == json.loads(weave.FACTS.read_text())["noop_starts"]
     starts, none = pictures(page, 'rules.see("noops", 1)')
     played = [frames[: 4 * recordings.STARTED] for frames in games]
     for start, frames in zip(starts, played, strict=True):
