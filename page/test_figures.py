@@ -60,6 +60,32 @@ def test_recordings_are_what_the_script_makes(monkeypatch, tmp_path):
         assert made.items() <= read(name).items(), name
 
 
+def test_a_text_has_what_changed_from_picture_to_picture():
+    pictures = np.zeros((3, 5, 6), np.uint8)
+    pictures[1:, 1:3, 2:5] = 7
+    pictures[2, 2, 4], pictures[2, 4, 0] = 0, 255
+    text = recordings.pack(pictures)
+    first, second = [0, 0], [1, 0, 2, 1, 3, 2, 7]
+    third = [
+        2,
+        0,
+        4,
+        2,
+        1,
+        1,
+        0,
+        0,
+        4,
+        1,
+        1,
+        255,
+    ]  # x, y, width, height, value
+    assert list(base64.b64decode(text)) == first + second + third
+    noise = np.random.default_rng(0).integers(0, 256, (2, 84, 84), np.uint8)
+    again = list(recordings.unpack(recordings.pack(noise), 84, 84))
+    assert np.array_equal(again, noise)
+
+
 def test_bytes_are_those_of_today():
     pipe = read("pipe")
     rows = np.transpose(pipe["actions"])[:5]
