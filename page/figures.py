@@ -178,8 +178,7 @@ def draw_rules(played):
 
     at = recordings.WITHOUT_FIRE
     idle = small(np.maximum(*screens["no_fire"][-2:]))
-    points = sum(step["reward"] for step in played[1 : at + 1])
-    told = f"no ball, and 0 points in place of {points}"
+    told = "no ball, and no points"
     pair(4, "No FIRE", [played[at]["picture"]], [idle], told)
 
     pairs = zip(*[iter(screens["no_ops"])] * 2, strict=True)
@@ -453,43 +452,32 @@ def draw_step_time(step_time):
     d.save("step-time.svg")
 
 
-OBS = 4 * 84 * 84
-RECORD = [  # a game's part of the shared memory: field, bytes, writer, reader
-    ("reward", 8, ["worker, in each step"], ["program, in it"]),
-    (
-        "obs[place]",
-        OBS,
+WRITES_AND_READS = {  # a field of a game's record, or a half of it
+    "reward": (["worker, in each step"], ["program, in it"]),
+    "screen": (["worker, in render()"], ["program, in render()"]),
+    "obs[half]": (
         ["worker, in each reset", "and step"],
         ["program, after it;", "returns a copy"],
     ),
-    (
-        "obs[1 - place]",
-        OBS,
+    "obs[1 - half]": (
         ["nobody: the caller", "has seen this one"],
-        ["a new worker, if the", "old one has died"],
+        ["program, if the", "worker has died"],
     ),
-    (
-        "final_obs",
-        OBS,
-        ["worker, as an episode", "ends and at a reset"],
-        ["program, in it"],
-    ),
-    (
-        "screen",
-        210 * 160 * 3,
-        ["worker, in render()"],
-        ["program, in render()"],
-    ),
-]
+    "final_obs": (["worker, as an episode", "ends"], ["program, in it"]),
+}
 
 
 def draw_record():
     """One record of the shared memory: who writes and who reads a field."""
-    d = Drawing(44 + 62 * len(RECORD))
+    with Games(1, processes=0) as games:
+        record = games._records.dtype
+    d = Drawing(44 + 62 * len(WRITES_AND_READS))
     d.text(4, 18, "a game's record", "strong")
     d.text(154, 18, "who writes", "strong")
     d.text(322, 18, "who reads", "strong")
-    for i, (field, size, writes, reads) in enumerate(RECORD):
+    for i, (field, (writes, reads)) in enumerate(WRITES_AND_READS.items()):
+        name, _, half = field.partition("[")
+        size = record[name].itemsize // (2 if half else 1)
         y = 32 + 62 * i
         d.box(4, y, 140, 62)
         d.text(14, y + 26, field, "code strong")
