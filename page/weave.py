@@ -51,6 +51,7 @@ DESCRIPTION = (
     "Atari preprocessing for DQN and PPO, explained line by line: frame skip, "
     "maximum, 84×84 gray, frame stack, lost lives, and many games at once."
 )
+PARTS = 1, 2, 3, "folded"
 WORDS_A_MINUTE = 220
 SECONDS_A_LINE = 4
 NO_WORDS = r"<[^>]+>|\]\([^)]*\)|!\[[^]]*\]|[|*`#>_-]"  # marks and addresses
@@ -157,7 +158,7 @@ def story(source):
 
     It is told twice: the first time nobody knows yet how long it takes.
     """
-    unknown = dict.fromkeys([1, 2, 3, "open", "all"], 0)
+    unknown = dict.fromkeys(PARTS, 0)
     minutes = reading_time(markdown(fold(told(source, unknown))))
     return fold(told(source, minutes))
 
@@ -207,11 +208,11 @@ def fold(told):
 
 
 def reading_time(page):
-    """Return how many minutes each part takes, what is open, and all of it.
+    """Return how many minutes each part takes, and all that is folded.
 
     What comes before the second part belongs to the first.
     """
-    minutes = dict.fromkeys([1, 2, 3, "open", "all"], 0)
+    minutes = dict.fromkeys(PARTS, 0)
     part, folded, in_code = 1, False, False
     for line in page.splitlines():
         spent = 0
@@ -224,9 +225,7 @@ def reading_time(page):
         else:
             folded = (folded or line == "<details>") and line != "</details>"
             spent = len(re.sub(NO_WORDS, " ", line).split()) / WORDS_A_MINUTE
-        minutes[part] += spent
-        minutes["open"] += 0 if folded else spent
-        minutes["all"] += spent
+        minutes["folded" if folded else part] += spent
     return {name: round(one) for name, one in minutes.items()}
 
 
