@@ -576,7 +576,9 @@ NEXT_STEP = vector.AutoresetMode.NEXT_STEP
 
 # What the games wait for. After an error of a game, or after Ctrl-C, they need
 # a reset: half of a step is never carried on.
-RESET, STEP, ANSWERS = "reset", "step", "answers"
+RESET = "reset"
+STEP = "step"
+ANSWERS = "answers"
 
 
 class Games(contextlib.AbstractContextManager, vector.VectorEnv):
