@@ -21,8 +21,8 @@ from importlib import metadata
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "measure/results"
 RUNS = ROOT / "runs/measure"
-# Where game.py is, and what people start from.
-sys.path[:0] = [str(ROOT), str(ROOT / "examples")]
+# Modules of the other rooms are imported by name.
+sys.path[:0] = [str(ROOT / room) for room in ("", "examples", "page")]
 
 CORES = len(os.sched_getaffinity(0))
 PACKAGES = "ale-py envpool gymnasium numpy opencv-python stable_baselines3"

@@ -35,7 +35,7 @@ CSS = (HERE / "page.css").read_text()
 STYLES = HTML.partition("<style>")[2].partition("</style>")[0]
 NOTES = (HERE / "notes.md").read_text()
 RECORDING = json.loads((HERE / "recording.json").read_text())
-FACTS = json.loads((HERE / "facts.json").read_text())
+FACTS = json.loads((weave.RESULTS / "facts.json").read_text())
 DIFFERENCES = json.loads(
     (ROOT / "measure/results/differences.json").read_text()
 )

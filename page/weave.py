@@ -43,7 +43,7 @@ ROOT = HERE.parent
 DOCS = ROOT / "docs"
 RESULTS = ROOT / "measure/results"
 MEASURED = [
-    HERE / "facts.json",
+    RESULTS / "facts.json",
     RESULTS / "agent.json",
     RESULTS / "differences.json",
     RESULTS / "benchmark.json",
