@@ -10,7 +10,8 @@ Results go to facts.json, part by part:
 - frames: what single frames miss, and what changes between two
 - starts: which games begin the same, whatever the seed
 - scores: of all games, and of the first ones to finish
-- ends: how long games go on without a life, and what a reset keeps
+- ends: how long games go on without a life
+- resets: what a true reset keeps of the game before
 - times: of resets, messages and shrinking, in a quiet hour
 - bytes: what crosses the pipes, labml's way and ours, for the recording
   page/data/pipe.json
@@ -171,40 +172,48 @@ def play_at_random(ale, frames, seed=0):
             return
 
 
-def measure_ends():
-    """How long do games go on without a life, in frames? And in how many
-    does a true reset keep something of the console's memory?
+def measure_late_ends():
+    """How long do games go on without a life, in frames?
 
     Counted from the frame on which the last life is lost to the game's end,
     over two random games of each.
     """
     late = {}
-    carried = []
     for name in all_games():
         env, ale = make(name, repeat_action_probability=0)
-        ale.reset_game()
-        first = ale.getRAM().copy()
         for seed in 0, 1:
+            ale.reset_game()
             lives = list(play_at_random(ale, 20_000, seed))
             if lives[0] and not lives[-1] and ale.game_over():
                 last = max(i for i, left in enumerate(lives) if left)
                 frames = len(lives) - last - 2
                 if frames:
                     late[name] = max(frames, late.get(name, 0))
-            ale.reset_game()
-        list(play_at_random(ale, 2000))
-        ale.reset_game()
-        if (ale.getRAM() != first).any():
-            carried.append(name)
         env.close()
     return {
         "late_games": len(late),
         "late_least": f"{min(late.values()):,}",
         "late_most": f"{max(late.values()):,}",
         "late_which": late,
-        "carried_games": len(carried),
-        "carried_which": carried,
     }
+
+
+def measure_carried_over():
+    """In how many games does a true reset keep some of the console's memory?
+
+    After some random play the reset is compared with the first.
+    """
+    carried = []
+    for name in all_games():
+        env, ale = make(name, repeat_action_probability=0)
+        ale.reset_game()
+        first = ale.getRAM().copy()
+        list(play_at_random(ale, 2000))
+        ale.reset_game()
+        if (ale.getRAM() != first).any():
+            carried.append(name)
+        env.close()
+    return {"carried_games": len(carried), "carried_which": carried}
 
 
 # How long it takes
@@ -361,7 +370,8 @@ PARTS = {
     "frames": measure_frames,
     "starts": measure_starts,
     "scores": measure_scores,
-    "ends": measure_ends,
+    "ends": measure_late_ends,
+    "resets": measure_carried_over,
     "times": measure_times,
     "bytes": record_bytes,
 }
