@@ -591,9 +591,9 @@ def of_the_comparison(training, notes):
         learned.append([name, f"{scores.mean():,.0f}", each])
     ranges = last.groupby("side").score
     if ranges.min().max() > ranges.max().min():
-        verdict = "the two sides' ranges don't overlap."
+        verdict = "the two sides' ranges don't overlap"
     else:
-        verdict = "a step teaches as much on both, as far as these can say."
+        verdict = "a step teaches as much on both"
     title = training.env_id[0].removesuffix("NoFrameskip-v4")
     after = f"{title}, after {last.steps.max():,} steps"
     seeds = last.seed.nunique()
@@ -628,7 +628,8 @@ range.
 most of the time, the same agent is there {np.median(whole):.2f} times as fast.
 On a machine with a GPU the network and the learning take less; if they took no
 time at all, the agent would be there {np.median(games):.2f} times as fast,
-which is a model and no measurement. With {seeds} seeds {verdict}
+which is a model and no measurement. As far as {seeds} seeds can say,
+{verdict}.
 
 {machine(share)}. {share["date"]}."""
 
