@@ -29,7 +29,7 @@ import torch
 
 import common
 import ppo
-import runs
+import training_run
 from game import Game, Games
 from recordings import pack
 
@@ -48,7 +48,7 @@ PLACES = {
 def play(agent, seed):
     """Play a game; return its info, the decisions, screens and frames."""
     torch.manual_seed(seed)
-    game = Game(seed, ENV_ID, **runs.SERVED)
+    game = Game(seed, ENV_ID, **training_run.SERVED)
     ale = game.env.unwrapped.ale
     decisions, screens, frames = [], [], []
     obs, first, info = game.reset(), True, None
@@ -107,9 +107,9 @@ def halve(weights, path):
 def judge(agent):
     """Return the scores of whole games, in both ways."""
     scores = {}
-    for way, options in runs.WAYS.items():
-        with Games(runs.GAMES, ENV_ID, **options) as games:
-            scores[way] = runs.whole_games(agent, games, seed=0)
+    for way, options in training_run.WAYS.items():
+        with Games(training_run.GAMES, ENV_ID, **options) as games:
+            scores[way] = training_run.whole_games(agent, games, seed=0)
         print(f"{way}: {np.mean(scores[way]):.1f} points")
     return scores
 
@@ -137,7 +137,7 @@ def main():
     agent = halve(saved["weights"], folder / "breakout.pt")
     shutil.copy(args.run / "curve.csv", folder / "agent.csv")
     info, *played = play(agent, args.film_seed)
-    runs.write_film(played[1], folder / "agent.webp")
+    training_run.write_film(played[1], folder / "agent.webp")
     beginning = [column[: args.most] for column in played]
     text = record(args.film_seed, info, *beginning)
     (folder / "recording.json").write_text(text)

@@ -33,7 +33,7 @@ from gymnasium.vector import AsyncVectorEnv, AutoresetMode
 
 import common
 import ppo
-import runs
+import training_run
 from game import Games
 
 SIDES = ["games", "wrappers"]
@@ -98,7 +98,7 @@ def training(args, side, seed, updates):
             optimizer.param_groups[0]["lr"] = rate
             seconds = dict.fromkeys(PARTS, 0.0)
             batch, obs, new = ppo.play(agent, games, obs, seconds)
-            with runs.timed(seconds, "learning"):
+            with training_run.timed(seconds, "learning"):
                 ppo.learn(agent, optimizer, batch)
             scores += new
             yield seconds, scores
@@ -143,7 +143,7 @@ def learn(args):
             for update, (_, scores) in enumerate(run, 1):
                 if update % UPDATES_TO_A_ROW and update < updates:
                     continue
-                last = scores[-runs.LAST :]
+                last = scores[-training_run.LAST :]
                 score = statistics.fmean(last) if last else 0
                 row = [args.env_id, side, seed, update * batch, len(scores)]
                 rows.append([*row, round(score, 3)])
