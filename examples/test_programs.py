@@ -1,4 +1,4 @@
-"""Tests of in_turn.py, ray_actors.py and README's programs, as started."""
+"""Tests of the programs as they are started, and of ray_actors.py."""
 
 import copy
 import multiprocessing
@@ -20,8 +20,6 @@ import game
 import ray_actors
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent
-README = (ROOT / "README.md").read_text()
 LIMIT = 300  # seconds for a program, on a machine with much to do
 
 
@@ -55,18 +53,6 @@ def test_help_is_there_and_writes_nothing(tmp_path, program):
     out = start(tmp_path, HERE / f"{program}.py", "--help")
     assert f"python examples/{program}.py" in out
     assert not list(tmp_path.iterdir())
-
-
-# Those that need requirements.txt alone are run by test_game.py.
-SNIPPETS = re.findall(r"^```python\n(.*?)^```", README, re.M | re.S)
-SNIPPETS = [s for s in SNIPPETS if "ray" in s or "stable_baselines3" in s]
-
-
-@pytest.mark.parametrize("code", SNIPPETS, ids=lambda code: code.split()[1])
-def test_a_program_of_readme(tmp_path, code, ray_folder):
-    """It runs as it stands, from any folder, and prints something."""
-    (tmp_path / "snippet.py").write_text(code)
-    assert start(tmp_path, "snippet.py", PYTHONPATH=str(ROOT))
 
 
 # Ray, on a cluster of its own on this machine. Whatever has to do with Ray
