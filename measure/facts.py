@@ -31,15 +31,11 @@ import numpy as np
 
 import common
 import recordings
-from figures import BANDS, shrink_changed, two_frames
+from figures import BANDS, percent, shrink_changed, two_frames
 from game import Games
 from recordings import FIRE, NOOP, STICKY, brighter, make, play, small
 
 # What single frames miss
-
-
-def percent(share, digits=0):
-    return f"{100 * share:.{digits}f}\N{NO-BREAK SPACE}%"
 
 
 def measure_frames():
@@ -60,7 +56,7 @@ def measure_frames():
         "missing_older": percent((older < both)[lit].mean()),
         "missing_newer": percent((newer < both)[lit].mean()),
         "changed_bands": f"{changed.sum()} of {BANDS}",
-        "order_pixels": percent(max(early), digits=1),
+        "order_pixels": f"{100 * max(early):.1f}\N{NO-BREAK SPACE}%",
     }
 
 

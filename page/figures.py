@@ -11,6 +11,7 @@ instruments in `measure/`, as are the numbers in the text (`facts.py`).
 
 import itertools
 import json
+import math
 import sys
 from pathlib import Path
 
@@ -20,12 +21,13 @@ import numpy as np
 
 import recordings
 from drawing import Drawing, gray_to_rgb
-from recordings import NOOP, brighter, make, play, small
+from recordings import NOOP, brighter, find_ball, make, play, small
+
+# game.py lies one folder up.
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from game import Game, Games
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
-from game import Game, Games  # noqa: E402
-
 STEP_TIME = HERE.parent / "measure/results/step_time.json"
 NETWORK_MS = 1.5  # of the network in measure/benchmark.py
 TURNS_MS = 10  # of the drawing of two `Games` in turn
@@ -35,6 +37,10 @@ MISTAKES = 0.3  # of the steps, in the whole game that is drawn
 BAD_SEED = 12  # with which that game is played
 
 # Drawing
+
+
+def percent(share):
+    return f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
 
 
 def draw_step(step):
@@ -118,21 +124,68 @@ def draw_maximum():
     d.save("maximum.svg")
 
 
-def draw_which_way(played, one, other):
-    """Two steps whose newest pictures are alike and whose stacks aren't."""
-    d = Drawing(166)
-    shades = np.array([0.3, 0.5, 0.7, 1])[:, None, None]
-    for i, number in enumerate([one, other]):
-        x = 2 + 242 * i
-        around = [p[37:67, 6:36] for p in played[number]["stack"]]
-        around = np.minimum(2 * np.uint16(around), 255)  # easier to see
-        trail = (around * shades).max(axis=0)
-        d.text(x, 16, f"step {number}", "strong")
-        d.image(x, 26, 112, 112, gray_to_rgb(around[3]))
-        d.image(x + 120, 26, 112, 112, gray_to_rgb(trail), mark=True)
-        d.text(x, 156, "newest alone", "quiet")
-        d.text(x + 120, 156, "all four", "quiet")
-    d.save("which-way.svg")
+def brightened(pictures):
+    return [np.minimum(1.6 * picture, 255) for picture in pictures]
+
+
+def draw_rules(played):
+    """Six rules, kept on the left and broken on the right."""
+    rules = json.loads((HERE / "data/rules.json").read_text())
+    screens = {name: list(recordings.unpack(rules[name])) for name in rules}
+    d = Drawing(510)
+
+    def pair(place, rule, kept, broken, told):
+        x, y = 2 + 244 * (place % 2), 172 * (place // 2)
+        d.text(x, y + 16, rule, "strong")
+        for left, pictures in (x, kept), (x + 120, broken):
+            if len(pictures) == 1:
+                d.image(left, y + 26, 112, 112, gray_to_rgb(pictures[0]))
+            else:
+                draw_square(d, left, y + 26, 112, pictures)
+        d.text(x, y + 156, told, "quiet")
+
+    two = screens["asteroids"][15], screens["asteroids"][46]  # in a row
+    kept, broken = small(np.maximum(*two)), small(two[0])
+    gone = percent(((kept > 0) & (broken == 0)).sum() / (kept > 0).sum())
+    pair(0, "No maximum", [kept], [broken], f"{gone} of what is lit is gone")
+
+    two = screens["demons"][:2]
+    kept, broken = small(np.maximum(*two)), np.maximum(*map(small, two))
+    told = f"{(kept > broken).sum()} pixels fade, by up to "
+    told += str((kept - broken).max())
+    near = np.s_[14:70, 28:84]
+    pair(
+        1,
+        "Shrunk first",
+        brightened([kept[near]]),
+        brightened([broken[near]]),
+        told,
+    )
+
+    step = played[62]
+    kept = [picture[37:67, 6:36] for picture in step["stack"]]
+    grays = [gray for _, gray in step["frames"]]
+    broken = [small(gray)[37:67, 6:36] for gray in grays]
+    balls = [find_ball(gray) for gray in (grays[0], grays[3])]
+    oldest = find_ball(played[59]["frames"][3][1])
+    near, far = (math.dist(balls[1], ball) for ball in (balls[0], oldest))
+    told = f"the ball flies {near:.0f} pixels, not {far:.0f}"
+    kept, broken = brightened(kept), brightened(broken)
+    pair(2, "Four frames in a row", kept, broken, told)
+    pair(3, "One picture", kept, kept[3:], "which way does it fly?")
+
+    at = recordings.WITHOUT_FIRE
+    idle = small(np.maximum(*screens["no_fire"][-2:]))
+    points = sum(step["reward"] for step in played[1 : at + 1])
+    told = f"no ball, and 0 points in place of {points}"
+    pair(4, "No FIRE", [played[at]["picture"]], [idle], told)
+
+    pairs = zip(*[iter(screens["no_ops"])] * 2, strict=True)
+    starts = [small(np.maximum(*two)) for two in pairs]
+    games = {start.tobytes(): start for start in starts[1:]}
+    told = f"{len(starts) - 1} starts make {len(games)} games"
+    pair(5, "No no-op starts", list(games.values()), starts[:1], told)
+    d.save("rules.svg")
 
 
 def shrink_changed(old, new, picture):
@@ -397,43 +450,32 @@ def draw_step_time(step_time):
     d.save("step-time.svg")
 
 
-OBS = 4 * 84 * 84
-RECORD = [  # a game's part of the shared memory: field, bytes, writer, reader
-    ("reward", 8, ["worker, in each step"], ["program, in it"]),
-    (
-        "obs[place]",
-        OBS,
+WRITES_AND_READS = {  # a field of a game's record, or a half of it
+    "reward": (["worker, in each step"], ["program, in it"]),
+    "screen": (["worker, in render()"], ["program, in render()"]),
+    "obs[half]": (
         ["worker, in each reset", "and step"],
         ["program, after it;", "returns a copy"],
     ),
-    (
-        "obs[1 - place]",
-        OBS,
+    "obs[1 - half]": (
         ["nobody: the caller", "has seen this one"],
-        ["a new worker, if the", "old one has died"],
+        ["program, if the", "worker has died"],
     ),
-    (
-        "final_obs",
-        OBS,
-        ["worker, as an episode", "ends and at a reset"],
-        ["program, in it"],
-    ),
-    (
-        "screen",
-        210 * 160 * 3,
-        ["worker, in render()"],
-        ["program, in render()"],
-    ),
-]
+    "final_obs": (["worker, as an episode", "ends"], ["program, in it"]),
+}
 
 
 def draw_record():
     """One record of the shared memory: who writes and who reads a field."""
-    d = Drawing(44 + 62 * len(RECORD))
+    with Games(1, processes=0) as games:
+        record = games._records.dtype
+    d = Drawing(44 + 62 * len(WRITES_AND_READS))
     d.text(4, 18, "a game's record", "strong")
     d.text(154, 18, "who writes", "strong")
     d.text(322, 18, "who reads", "strong")
-    for i, (field, size, writes, reads) in enumerate(RECORD):
+    for i, (field, (writes, reads)) in enumerate(WRITES_AND_READS.items()):
+        name, _, half = field.partition("[")
+        size = record[name].itemsize // (2 if half else 1)
         y = 32 + 62 * i
         d.box(4, y, 140, 62)
         d.text(14, y + 26, field, "code strong")
@@ -451,8 +493,8 @@ def draw_agent(recording):
     at = next((i for i, step in enumerate(decisions) if step[1]), 0)
     action, _, _, _, value, chances = decisions[at]
     rgb = np.array(recording["rgb"], np.uint8)
-    screens = list(recordings.unpack(recording["screens"], wide=True))
-    frames = list(recordings.unpack_frames(recording["frames"]))
+    screens = list(recordings.unpack(recording["screens"]))
+    frames = list(recordings.unpack(recording["frames"], 84, 84))
     d = Drawing(408)
     for x, y, text in [
         (4, 16, "You see"),
@@ -468,8 +510,7 @@ def draw_agent(recording):
     ):
         y = 26 + 42 * i
         d.text(350, y + 13, name, "strong" if i == action else "quiet")
-        percent = f"{100 * chance:.0f}\N{NO-BREAK SPACE}%"
-        d.text(476, y + 13, percent, "quiet end")
+        d.text(476, y + 13, percent(chance), "quiet end")
         d.box(350, y + 19, 126, 14)
         d.box(350, y + 19, 126 * chance, 14, "bar" if i == action else "tip")
         equal = 350 + 126 / len(chances)
@@ -492,7 +533,7 @@ def draw_agent(recording):
 
 def draw_pipe():
     """What crosses the pipes, labml's way and ours, and what is shared."""
-    pipe = json.loads((HERE / "pipe.json").read_text())
+    pipe = json.loads((HERE / "data/pipe.json").read_text())
     (labml_up, labml_down), (up, down) = (
         pipe["bytes"][way][0] for way in ("labml", "ours")
     )
@@ -559,13 +600,14 @@ def draw():
     """Make the recordings and all drawings."""
     played = list(play())
     recordings.record(played)
+    recordings.record_rules(played)
     draw_modes(recordings.record_modes(played))
     steps = [played[i] for i in (62, 12, 13, 14, 15)]
     draw_step(steps[0])
     draw_slots(steps[1:])
     draw_maximum()
     draw_bands(played[61], played[62])
-    draw_which_way(played, 62, 118)
+    draw_rules(played)
     draw_lives()
     draw_autoreset([step["action"] for step in played[1:]])
     draw_pipe()
@@ -573,7 +615,7 @@ def draw():
     step_time = json.loads(STEP_TIME.read_text())
     draw_turns(step_time)
     draw_step_time(step_time)
-    draw_agent(json.loads((HERE / "agent.json").read_text()))
+    draw_agent(json.loads((HERE / "data/agent.json").read_text()))
 
 
 if __name__ == "__main__":
