@@ -91,14 +91,16 @@ class Game:
     - `clip_reward`: a step's reward becomes -1, 0 or 1.
 
     `env` is the Gymnasium environment, `meanings` are its actions' names.
-    `step` returns the same four values as labml's tutorial; what more there is
-    to know of the episode that ended last is in `final_obs`, its last
-    observation, and `terminated`, whether it was lost and not cut short.
-
-    Bad options raise `ValueError` or `TypeError`; an unknown id raises
-    Gymnasium's own error.
+    `step` returns the four values that labml's tutorial has; what more there
+    is to know of the episode that ended last is in `final_obs`, its last
+    observation, and `terminated`: it was lost, and not cut short. Bad options
+    raise `ValueError` or `TypeError`, an unknown id Gymnasium's own error.
     """
 
+    # #### How a game is made
+    #
+    # Options are checked, and an emulator is made of the id: for whoever asks
+    # what the ids of a title have in common.
     def __init__(
         self,
         seed,
@@ -111,8 +113,7 @@ class Game:
     ):
         # What can be checked is checked before the emulator is loaded.
         modes = list(self.MODES)
-        expected = f"on_life_loss of {modes}"
-        require(on_life_loss in modes, expected, on_life_loss)
+        require(on_life_loss in modes, f"one of {modes}", on_life_loss)
         self._lives_needed = self.MODES[on_life_loss]
         self._restarts = on_life_loss == "restart"
         self._seed = check_number("seed", seed)
@@ -122,19 +123,19 @@ class Game:
 
         # The ids of a title differ in how many frames they hold an action:
         # `…NoFrameskip-v4` one, `…-v4` two to four at random, `ALE/…-v5` four.
-        # Here it is one, and `step` repeats it. The environment's own
-        # observation is the console's memory, "ram": it is the cheapest there
-        # is, and `Game` takes its screens from the emulator itself.
+        # Here it is one, and `step` repeats it. Screens are taken from the
+        # emulator itself, so the environment's own observation is the cheapest
+        # there is, the console's memory ("ram").
         self.env = gym.make(env_id, frameskip=1, obs_type="ram")
         actions = self.env.action_space
         discrete = isinstance(actions, gym.spaces.Discrete)
-        require(discrete, "a title with Discrete actions", actions)
+        require(discrete, "Discrete actions", actions)
         self.meanings = self.env.unwrapped.get_action_meanings()
         self._fires = bool(fire_on_reset) and "FIRE" in self.meanings
         first = self.meanings[0]
         require(noop_max == 0 or first == "NOOP", "NOOP as action 0", first)
 
-        # ALE calls its actions by their names; `Console` resets the emulator.
+        # ALE knows actions by their names; `Console` resets the emulator.
         self._ale = self.env.unwrapped.ale
         self._actions = [
             getattr(ale_py.Action, name) for name in self.meanings
@@ -192,8 +193,8 @@ class Game:
         # draw some of them on even frames and the others on odd ones, and the
         # glow of a television blended the two. An agent that looks at every
         # fourth frame may miss half of the world. DQN takes the brighter of
-        # the last two frames, pixel by pixel. If the episode ends before
-        # frame 4, its last screen is taken alone.
+        # the last two. If the episode ends before frame 4, its last screen is
+        # taken alone.
         screen = self._ale.getScreenGrayscale()  # (210, 160)
         if frame == ACTION_REPEAT:
             np.maximum(third, screen, out=screen)
@@ -403,9 +404,15 @@ def perform(game, command, data):
     raise NotImplementedError(f"unknown command {command!r}")
 
 
-# An error in the game doesn't end the worker. It is the answer, and is raised
-# in the parent: what goes through a pipe is pickled, turned into bytes, and
-# `Raised` is made so that turning the bytes back raises the error.
+# #### An error on its way
+#
+# An error in the game is an answer, too, and is raised in the parent: for
+# whoever asks how.
+#
+# What goes through a pipe is pickled, turned into bytes. `Raised` is made so
+# that turning them back raises the error.
+
+
 class Raised:
     """An error on its way to the process that it is to be raised in."""
 
@@ -603,6 +610,10 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
     metadata = {"render_modes": ["rgb_array"], "render_fps": 15}
     render_mode = "rgb_array"
 
+    # #### How the games are made
+    #
+    # Arguments are checked, memory is shared out, workers are started: for
+    # whoever asks what lies in that memory.
     def __init__(
         self,
         num_envs,
@@ -626,9 +637,9 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
         in_time = isinstance(timeout, numbers.Real) and timeout > 0
         require(in_time, "timeout as a number of seconds above 0", timeout)
         self._timeout = timeout
+        self._start_timeout = max(timeout, START_TIMEOUT + num_envs)
         mode = vector.AutoresetMode(autoreset_mode)
-        known = mode in (SAME_STEP, NEXT_STEP)
-        require(known, "SAME_STEP or NEXT_STEP", autoreset_mode)
+        require(mode.name != "DISABLED", "SAME_STEP or NEXT_STEP", mode)
         game = Game(0, env_id, **game_options)
 
         # What a vector environment has to say of itself.
@@ -697,6 +708,12 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
         require(len(seed) == self.num_envs, f"{self.num_envs} seeds", seed)
         return [check_number("seed", one) for one in seed]
 
+    # ### A reset, and a step
+    #
+    # A step is begun by `step_async` and ended by `step_wait`; between the two
+    # the program can do something else, such as choose the actions for other
+    # games. The workers write rewards and observations to the shared memory,
+    # and answer with the ends of episodes alone, mostly an empty list.
     def reset(self, *, seed=None, options=None):
         """Start new games; return `observations, {}`.
 
@@ -714,18 +731,12 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
         if seed is None and self._waits_for == STEP:
             seeds = [None] * self.num_envs
         self._ask("reset", seeds)
-        lost = self._gather(self._start_timeout())
+        lost = self._gather(self._start_timeout)
         self._start_workers(lost, "reset")
         self._resting.clear()
         self._waits_for = STEP
         return self._take_observations(), {}
 
-    # ### Taking a step
-    #
-    # A step is begun by `step_async` and ended by `step_wait`; between the two
-    # the program can do something else, such as choose the actions for other
-    # games. The workers write rewards and observations to the shared memory,
-    # and answer with the ends of episodes alone, mostly an empty list.
     def step(self, actions):
         """Step all games; return what `step_wait` returns."""
         self.step_async(actions)
@@ -926,7 +937,7 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
                 self._workers[i].child.send((command, self._seeds[games]))
 
         # How a process ended is in the words that Python has for it.
-        lost = self._gather(self._start_timeout())
+        lost = self._gather(self._start_timeout)
         if lost:
             process = self._workers[lost[0]].process
             process.join(MOMENT)
@@ -934,15 +945,10 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
             self.close()
             raise RuntimeError(f"a worker died at its start: {how}")
 
-    def _start_timeout(self):
-        """Return how many seconds a start or a reset may take."""
-        largest = max((s.stop - s.start for s in self._slices), default=0)
-        return max(self._timeout, START_TIMEOUT + largest * LOAD_TIMEOUT)
-
-    # ### Closing
+    # #### Closing
     #
-    # Who starts processes has to end them: that is what a `with` statement is
-    # for, and `Games` is its *context manager*.
+    # Who starts processes has to end them. A `with` statement does so, for
+    # `Games` is a *context manager*: for whoever misses `call` or copies.
     def close_extras(self, **_):
         """End all workers; called by `close`, as Gymnasium has it."""
         for worker in self._workers.values():
@@ -1172,8 +1178,7 @@ def wait_awake(pipe):
 #
 # How long a worker may take, and how it ends even if the parent was killed or
 # it hangs itself: for whoever has found processes left behind by others.
-START_TIMEOUT = 60.0  # seconds that a start or a reset is given at least,
-LOAD_TIMEOUT = 1.0  # and how many more for each game of a process
+START_TIMEOUT = 60.0  # seconds of a start or a reset, and one for each game
 MOMENT = 1.0  # seconds
 
 
@@ -1224,7 +1229,7 @@ def end_process(pipe, process):
 IMAGE = "game.png"
 ZOOM = 2  # of the image
 MARGIN = 24  # pixels above it
-REPORT_EVERY = 0.5  # seconds
+REPORT_EVERY = 10  # steps
 
 
 def main():
@@ -1260,27 +1265,20 @@ def main():
     rng = np.random.default_rng(args.seed)
     scores = []
     steps = 0
-    speed = 0.0
     with games:
         seen, _ = games.reset()
         start = time.perf_counter()
-        next_report = start
 
         # After Ctrl-C the summary is of what was played so far.
         with contextlib.suppress(KeyboardInterrupt):
-            for _ in monit.loop(args.steps):
+            for i in monit.loop(args.steps):
                 actions = rng.integers(games.single_action_space.n, size=n)
                 observations, rewards, *_, infos = games.step(actions)
                 steps += n
-                now = time.perf_counter()
-                speed = steps / (now - start)
 
-                # What an agent saw when it last scored is what the image will
-                # show.
+                # The image will show what an agent saw when it last scored.
                 scored = rewards > 0
                 seen[scored] = observations[scored]
-
-                # A game ends now and then; the speed is shown all the time.
                 if "final_info" in infos:
                     ended = infos["_final_info"]
                     ended_scores = infos["final_info"]["reward"][ended]
@@ -1288,11 +1286,10 @@ def main():
                     scores += ended_scores.tolist()
                     tracker.add("reward", ended_scores.mean())
                     tracker.add("length", lengths.mean())
-                if now > next_report:
-                    next_report = now + REPORT_EVERY
+                if i % REPORT_EVERY == 0:
+                    speed = steps / (time.perf_counter() - start)
                     tracker.save(steps, {"steps per second": speed})
-
-    # The summary: three lines, and the image.
+        speed = steps / (time.perf_counter() - start)
     print(f"\n{steps:,} steps of {n} games, {len(scores)} episodes")
     if scores:
         print(f"score: mean {np.mean(scores):.2f}, best {max(scores):.0f}")
