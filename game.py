@@ -781,13 +781,15 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
                 info["final_info"] = episode_info
             self._end_episode(number, info, infos)
 
-        # The games of a worker that was replaced were cut short. Their last
-        # observation is what the caller saw last.
+        # The games of a worker that was replaced were cut short.
         if lost:
-            restarted = infos["restarted"] = np.zeros(self.num_envs, bool)
+            restarted = np.zeros(self.num_envs, bool)
             for i in lost:
                 restarted[self._slices[i]] = True
             truncated |= restarted
+            infos["restarted"] = restarted
+
+            # Their last observation is what the caller saw last.
             seen = self._records["obs"][:, 1 - self._half.value]
             self._records["final_obs"][restarted] = seen[restarted]
             self._records["reward"][restarted] = 0
@@ -1268,6 +1270,8 @@ def main():
                     speed = steps / (time.perf_counter() - start)
                     tracker.save(steps, {"steps per second": speed})
         speed = steps / (time.perf_counter() - start)
+
+    # The summary: three lines, and the image.
     print(f"\n{steps:,} steps of {n} games, {len(scores)} episodes")
     if scores:
         print(f"score: mean {np.mean(scores):.2f}, best {max(scores):.0f}")
