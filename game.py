@@ -20,6 +20,7 @@ is what makes that fast and safe, for whoever wonders how.
 """
 
 import argparse
+import collections
 import contextlib
 import math
 import multiprocessing
@@ -90,14 +91,16 @@ class Game:
     - `clip_reward`: a step's reward becomes -1, 0 or 1.
 
     `env` is the Gymnasium environment, `meanings` are its actions' names.
-    `step` returns the same four values as labml's tutorial; what more there is
-    to know of the episode that ended last is in `final_obs`, its last
-    observation, and `terminated`, whether it was lost and not cut short.
-
-    Bad options raise `ValueError` or `TypeError`; an unknown id raises
-    Gymnasium's own error.
+    `step` returns the four values that labml's tutorial has; what more there
+    is to know of the episode that ended last is in `final_obs`, its last
+    observation, and `terminated`: it was lost, and not cut short. Bad options
+    raise `ValueError` or `TypeError`, an unknown id Gymnasium's own error.
     """
 
+    # #### How a game is made
+    #
+    # Options are checked, and an emulator is made of the id: for whoever asks
+    # what the ids of a title have in common.
     def __init__(
         self,
         seed,
@@ -110,8 +113,7 @@ class Game:
     ):
         # What can be checked is checked before the emulator is loaded.
         modes = list(self.MODES)
-        expected = f"on_life_loss of {modes}"
-        require(on_life_loss in modes, expected, on_life_loss)
+        require(on_life_loss in modes, f"one of {modes}", on_life_loss)
         self._lives_needed = self.MODES[on_life_loss]
         self._restarts = on_life_loss == "restart"
         self._seed = check_number("seed", seed)
@@ -121,29 +123,30 @@ class Game:
 
         # The ids of a title differ in how many frames they hold an action:
         # `…NoFrameskip-v4` one, `…-v4` two to four at random, `ALE/…-v5` four.
-        # Here it is one, and `step` repeats it. The environment's own
-        # observation is the console's memory, "ram": it is the cheapest there
-        # is, and `Game` takes its screens from the emulator itself.
+        # Here it is one, and `step` repeats it. Screens are taken from the
+        # emulator itself, so the environment's own observation is the cheapest
+        # there is, the console's memory ("ram").
         self.env = gym.make(env_id, frameskip=1, obs_type="ram")
         actions = self.env.action_space
         discrete = isinstance(actions, gym.spaces.Discrete)
-        require(discrete, "a title with Discrete actions", actions)
+        require(discrete, "Discrete actions", actions)
         self.meanings = self.env.unwrapped.get_action_meanings()
         self._fires = bool(fire_on_reset) and "FIRE" in self.meanings
         first = self.meanings[0]
         require(noop_max == 0 or first == "NOOP", "NOOP as action 0", first)
 
-        # ALE calls its actions by their names; `Console` resets the emulator.
+        # ALE knows actions by their names; `Console` resets the emulator.
         self._ale = self.env.unwrapped.ale
         self._actions = [
             getattr(ale_py.Action, name) for name in self.meanings
         ]
         self._console = Console(self.env)
 
-        # The stack, and the last gray screen with the picture of it.
-        self._observation = np.zeros((STACK, SIZE, SIZE), np.uint8)
+        # The stack, which drops its oldest picture when a new one comes; and
+        # the last gray screen with the picture of it.
+        self._stack = collections.deque(maxlen=STACK)
         black = np.zeros_like(self._ale.getScreenGrayscale())
-        self._last = (black, self._observation[-1])
+        self._last = (black, np.zeros((SIZE, SIZE), np.uint8))
 
         # Of the game that is played, and of the episode that ended last.
         self._is_reset = False
@@ -190,8 +193,8 @@ class Game:
         # draw some of them on even frames and the others on odd ones, and the
         # glow of a television blended the two. An agent that looks at every
         # fourth frame may miss half of the world. DQN takes the brighter of
-        # the last two frames, pixel by pixel. If the episode ends before
-        # frame 4, its last screen is taken alone.
+        # the last two. If the episode ends before frame 4, its last screen is
+        # taken alone.
         screen = self._ale.getScreenGrayscale()  # (210, 160)
         if frame == ACTION_REPEAT:
             np.maximum(third, screen, out=screen)
@@ -202,10 +205,11 @@ class Game:
         self._length += 1
         if self._clip_reward:
             reward = float(np.sign(reward))
+        done = lost or over
         episode_info = None
-        if lost or over:
+        if done:
             episode_info = self._end_episode(lost, over)
-        return self._observation.copy(), reward, lost or over, episode_info
+        return np.array(self._stack), reward, done, episode_info
 
     # ### Small and gray
     #
@@ -236,8 +240,7 @@ class Game:
         # in one statement: Ctrl-C may come between any two.
         picture = shrink_changes(screen, *self._last)
         self._last = (screen, picture)
-        self._observation[:-1] = self._observation[1:]
-        self._observation[-1] = picture
+        self._stack.append(picture)
 
     # ### What ends an episode
     #
@@ -277,7 +280,7 @@ class Game:
         # want to know. One that is over on that very frame isn't truncated.
         game_lost = self._ale.game_over(with_truncation=False)
         self.terminated = lost or game_lost
-        self.final_obs = self._observation.copy()
+        self.final_obs = np.array(self._stack)
 
         # After a life that is one of several the game goes on.
         episode_info = None
@@ -303,8 +306,8 @@ class Game:
             for _ in range(ACTION_REPEAT):
                 self._ale.act(ale_py.Action.FIRE)
         self._lives = self._ale.lives()
-        self._see(self._console.gray_screen())
-        self._observation[:] = self._observation[-1]
+        for _ in range(STACK):
+            self._see(self._console.gray_screen())
 
     # ### Where a game starts
     #
@@ -326,7 +329,7 @@ class Game:
         self._start_game(seed)
         self._begin_episode()
         self._is_reset = True
-        return self._observation.copy()
+        return np.array(self._stack)
 
     def _start_game(self, seed=None):
         """Reset the emulator, and let no-op frames pass."""
@@ -401,9 +404,15 @@ def perform(game, command, data):
     raise NotImplementedError(f"unknown command {command!r}")
 
 
-# An error in the game doesn't end the worker. It is the answer, and is raised
-# in the parent: what goes through a pipe is pickled, turned into bytes, and
-# `Raised` is made so that turning the bytes back raises the error.
+# #### An error on its way
+#
+# An error in the game is an answer, too, and is raised in the parent: for
+# whoever asks how.
+#
+# What goes through a pipe is pickled, turned into bytes. `Raised` is made so
+# that turning them back raises the error.
+
+
 class Raised:
     """An error on its way to the process that it is to be raised in."""
 
@@ -574,7 +583,9 @@ NEXT_STEP = vector.AutoresetMode.NEXT_STEP
 
 # What the games wait for. After an error of a game, or after Ctrl-C, they need
 # a reset: half of a step is never carried on.
-RESET, STEP, ANSWERS = "reset", "step", "answers"
+RESET = "reset"
+STEP = "step"
+ANSWERS = "answers"
 
 
 class Games(contextlib.AbstractContextManager, vector.VectorEnv):
@@ -599,6 +610,10 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
     metadata = {"render_modes": ["rgb_array"], "render_fps": 15}
     render_mode = "rgb_array"
 
+    # #### How the games are made
+    #
+    # Arguments are checked, memory is shared out, workers are started: for
+    # whoever asks what lies in that memory.
     def __init__(
         self,
         num_envs,
@@ -622,9 +637,9 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
         in_time = isinstance(timeout, numbers.Real) and timeout > 0
         require(in_time, "timeout as a number of seconds above 0", timeout)
         self._timeout = timeout
+        self._start_timeout = max(timeout, START_TIMEOUT + num_envs)
         mode = vector.AutoresetMode(autoreset_mode)
-        known = mode in (SAME_STEP, NEXT_STEP)
-        require(known, "SAME_STEP or NEXT_STEP", autoreset_mode)
+        require(mode.name != "DISABLED", "SAME_STEP or NEXT_STEP", mode)
         game = Game(0, env_id, **game_options)
 
         # What a vector environment has to say of itself.
@@ -693,33 +708,35 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
         require(len(seed) == self.num_envs, f"{self.num_envs} seeds", seed)
         return [check_number("seed", one) for one in seed]
 
-    def reset(self, *, seed=None, options=None):
-        """Start new games; return `observations, {}`.
-
-        `observations` is `uint8 (num_envs, 4, 84, 84)`, a copy that is yours
-        to change. `seed` is a number or a list as at the construction, or
-        `None`: the games then go on with the random numbers that they have.
-        There are no `options`. It may be called at any time, and leaves
-        nothing of what was before.
-        """
-        self._require_open()
-        require(not options, "no options", options)
-        seeds = [None] * self.num_envs
-        if seed is not None:
-            seeds = self._seeds = self._seeds_from(seed)
-        self._ask("reset", seeds)
-        lost = self._gather(self._start_timeout())
-        self._start_workers(lost, "reset")
-        self._resting.clear()
-        self._waits_for = STEP
-        return self._take_observations(), {}
-
-    # ### Taking a step
+    # ### A reset, and a step
     #
     # A step is begun by `step_async` and ended by `step_wait`; between the two
     # the program can do something else, such as choose the actions for other
     # games. The workers write rewards and observations to the shared memory,
     # and answer with the ends of episodes alone, mostly an empty list.
+    def reset(self, *, seed=None, options=None):
+        """Start new games; return `observations, {}`.
+
+        `observations` is `uint8 (num_envs, 4, 84, 84)`, a copy that is yours
+        to change. `seed` is a number or a list as at the construction, or
+        `None`: the games then go on with the random numbers that they have, or
+        start from their seeds if something was interrupted. There are no
+        `options`. It may be called at any time before `close`.
+        """
+        self._require_open()
+        require(not options, "no options", options)
+        if seed is not None:
+            self._seeds = self._seeds_from(seed)
+        seeds = self._seeds
+        if seed is None and self._waits_for == STEP:
+            seeds = [None] * self.num_envs
+        self._ask("reset", seeds)
+        lost = self._gather(self._start_timeout)
+        self._start_workers(lost, "reset")
+        self._resting.clear()
+        self._waits_for = STEP
+        return self._take_observations(), {}
+
     def step(self, actions):
         """Step all games; return what `step_wait` returns."""
         self.step_async(actions)
@@ -821,9 +838,9 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
         if self._waits_for == ANSWERS:
             raise gym.error.AlreadyPendingCallError("call step_wait()", "step")
         waits_for = self._waits_for
-        self._records["screen"] = 0
         self._ask("render", [None] * self.num_envs)
-        self._gather(self._timeout)
+        for i in self._gather(self._timeout):
+            self._records["screen"][self._slices[i]] = 0
         self._waits_for = waits_for
         return tuple(self._records["screen"].copy())
 
@@ -920,7 +937,7 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
                 self._workers[i].child.send((command, self._seeds[games]))
 
         # How a process ended is in the words that Python has for it.
-        lost = self._gather(self._start_timeout())
+        lost = self._gather(self._start_timeout)
         if lost:
             process = self._workers[lost[0]].process
             process.join(MOMENT)
@@ -928,15 +945,10 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
             self.close()
             raise RuntimeError(f"a worker died at its start: {how}")
 
-    def _start_timeout(self):
-        """Return how many seconds a start or a reset may take."""
-        largest = max((s.stop - s.start for s in self._slices), default=0)
-        return max(self._timeout, START_TIMEOUT + largest * LOAD_TIMEOUT)
-
-    # ### Closing
+    # #### Closing
     #
-    # Who starts processes has to end them: that is what a `with` statement is
-    # for, and `Games` is its *context manager*.
+    # Who starts processes has to end them. A `with` statement does so, for
+    # `Games` is a *context manager*: for whoever misses `call` or copies.
     def close_extras(self, **_):
         """End all workers; called by `close`, as Gymnasium has it."""
         for worker in self._workers.values():
@@ -1166,8 +1178,7 @@ def wait_awake(pipe):
 #
 # How long a worker may take, and how it ends even if the parent was killed or
 # it hangs itself: for whoever has found processes left behind by others.
-START_TIMEOUT = 60.0  # seconds that a start or a reset is given at least,
-LOAD_TIMEOUT = 1.0  # and how many more for each game of a process
+START_TIMEOUT = 60.0  # seconds of a start or a reset, and one for each game
 MOMENT = 1.0  # seconds
 
 
@@ -1218,7 +1229,7 @@ def end_process(pipe, process):
 IMAGE = "game.png"
 ZOOM = 2  # of the image
 MARGIN = 24  # pixels above it
-REPORT_EVERY = 0.5  # seconds
+REPORT_EVERY = 10  # steps
 
 
 def main():
@@ -1254,27 +1265,20 @@ def main():
     rng = np.random.default_rng(args.seed)
     scores = []
     steps = 0
-    speed = 0.0
     with games:
         seen, _ = games.reset()
         start = time.perf_counter()
-        next_report = start
 
         # After Ctrl-C the summary is of what was played so far.
         with contextlib.suppress(KeyboardInterrupt):
-            for _ in monit.loop(args.steps):
+            for i in monit.loop(args.steps):
                 actions = rng.integers(games.single_action_space.n, size=n)
                 observations, rewards, *_, infos = games.step(actions)
                 steps += n
-                now = time.perf_counter()
-                speed = steps / (now - start)
 
-                # What an agent saw when it last scored is what the image will
-                # show.
+                # The image will show what an agent saw when it last scored.
                 scored = rewards > 0
                 seen[scored] = observations[scored]
-
-                # A game ends now and then; the speed is shown all the time.
                 if "final_info" in infos:
                     ended = infos["_final_info"]
                     ended_scores = infos["final_info"]["reward"][ended]
@@ -1282,11 +1286,10 @@ def main():
                     scores += ended_scores.tolist()
                     tracker.add("reward", ended_scores.mean())
                     tracker.add("length", lengths.mean())
-                if now > next_report:
-                    next_report = now + REPORT_EVERY
+                if i % REPORT_EVERY == 0:
+                    speed = steps / (time.perf_counter() - start)
                     tracker.save(steps, {"steps per second": speed})
-
-    # The summary: three lines, and the image.
+        speed = steps / (time.perf_counter() - start)
     print(f"\n{steps:,} steps of {n} games, {len(scores)} episodes")
     if scores:
         print(f"score: mean {np.mean(scores):.2f}, best {max(scores):.0f}")

@@ -176,8 +176,7 @@ def draw_rules(played):
 
     at = recordings.WITHOUT_FIRE
     idle = small(np.maximum(*screens["no_fire"][-2:]))
-    points = sum(step["reward"] for step in played[1 : at + 1])
-    told = f"no ball, and 0 points in place of {points}"
+    told = "no ball, and no points"
     pair(4, "No FIRE", [played[at]["picture"]], [idle], told)
 
     pairs = zip(*[iter(screens["no_ops"])] * 2, strict=True)

@@ -245,17 +245,17 @@ def record_modes(played):
     return lost
 
 
-def frames_of(env_id, actions):
+def frames(env, actions):
     """The gray screen after each frame, an action a frame."""
-    env, ale = make(env_id)
     for action in actions:
         env.step(action)
-        yield ale.getScreenGrayscale().copy()
+        yield env.unwrapped.ale.getScreenGrayscale()
 
 
-def last_two(screens):
-    """The third and fourth frame of each step."""
-    return [screen for i, screen in enumerate(screens) if i % 4 >= 2]
+def frames_of(name, actions):
+    """The same of another title, from its start on."""
+    env, _ = make(f"{name}NoFrameskip-v4")
+    return list(frames(env, actions))
 
 
 def record_rules(played):
@@ -265,14 +265,13 @@ def record_rules(played):
     even frames come first and then the odd ones, since those are alike.
     """
     first, last = ASTEROIDS
-    screens = list(frames_of("AsteroidsNoFrameskip-v4", [THRUST] * last))
-    screens = screens[first - 1 :]
+    screens = frames_of("Asteroids", [THRUST] * last)[first - 1 :]
     asteroids = screens[::2] + screens[1::2]
 
     first, last = DEMONS
     shots = [i // 16 % 4 for i in range(4 * last)]
-    screens = list(frames_of("DemonAttackNoFrameskip-v4", shots))
-    demons = last_two(screens[4 * (first - 1) :])
+    screens = frames_of("DemonAttack", shots)[4 * (first - 1) :]
+    demons = [screen for i, screen in enumerate(screens) if i % 4 >= 2]
 
     actions = [step["action"] for step in played[1:]]
     idle = [NOOP if action == FIRE else action for action in actions]
@@ -280,10 +279,12 @@ def record_rules(played):
     no_fire = [gray for step in idle for _, gray in kept(step)]
 
     held = [action for action in actions[:STARTED] for _ in range(4)]
-    no_ops = []
-    for count in range(NO_OPS + 1):
-        screens = list(frames_of(BREAKOUT, [NOOP] * count + held))
-        no_ops += screens[-2:]
+    env, no_ops = make(BREAKOUT)[0].unwrapped, []
+    for _ in range(NO_OPS + 1):
+        start = env.clone_state()
+        no_ops += list(frames(env, held))[-2:]
+        env.restore_state(start)
+        env.step(NOOP)
     screens = {"asteroids": asteroids, "demons": demons}
     screens |= {"no_fire": no_fire, "no_ops": no_ops}
     write("rules.json", {name: pack(made) for name, made in screens.items()})

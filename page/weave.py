@@ -10,11 +10,12 @@ Each source line comes out once and in order. `page/notes.md` holds the prose
 that belongs to no line of code. Each part of it begins with a comment that
 says where it goes: `<!-- inside: the-stack -->` under the first prose of that
 section and `<!-- after: the-stack -->` behind its code; with `if agent.webp`
-at the end only if there is that file in `docs`. `{{name}}` in it is a measured
-number, and `{{minutes[2]}}` says how long part 2 takes to read.
+at the end only if there is that file in `docs`. `{{name}}` in it is a number
+of `measured.py`, and `{{minutes[2]}}` says how long part 2 takes to read.
 
-The imports and the sections of the last part are folded: what a fold shows
-while it is closed is its title and its first paragraph.
+The imports and the sections of the last part are folded, and so is what stands
+under a `####` heading: what a fold shows while it is closed is its title and
+its first paragraph.
 
 A picture `figures/NAME.svg` moves in the browser if there is `NAME.html` in
 `page/moving`: that stands in its place, with `{{picture}}` and `{{caption}}`
@@ -24,9 +25,7 @@ from `docs/data/NAME.js` when it is first asked for.
 """
 
 import ast
-import csv
 import io
-import json
 import re
 import struct
 import sys
@@ -34,27 +33,16 @@ import tokenize
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from statistics import mean, median
 
 from markdown_it import MarkdownIt
 from pygments.lexers import PythonLexer
 from pygments.token import STANDARD_TYPES, Name
 
+from measured import measured
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 DOCS = ROOT / "docs"
-RESULTS = ROOT / "measure/results"
-FACTS = RESULTS / "facts.json"
-MEASURED = [
-    FACTS,
-    RESULTS / "agent.json",
-    RESULTS / "differences.json",
-    RESULTS / "benchmark.json",
-    RESULTS / "chaos.json",
-    RESULTS / "step_time.json",
-]
-IN_LOCKSTEP = "ale", "envpool"  # what `Games` is compared with
-IN_TURN = "ale_2", "ale_3", "envpool_2", "envpool_3"
 IMAGE = r'(!\[.*\]\()(\S+) "(.*)"\)'
 FILE = r"(?<!\[)`([\w/]+\.(?:py|md|txt|json))`(?!\])"  # that is named
 IT_MOVES = " (In [docs/index.html](index.html) this and others move.)"
@@ -63,6 +51,7 @@ DESCRIPTION = (
     "Atari preprocessing for DQN and PPO, explained line by line: frame skip, "
     "maximum, 84×84 gray, frame stack, lost lives, and many games at once."
 )
+PARTS = 1, 2, 3, "folded"
 WORDS_A_MINUTE = 220
 SECONDS_A_LINE = 4
 NO_WORDS = r"<[^>]+>|\]\([^)]*\)|!\[[^]]*\]|[|*`#>_-]"  # marks and addresses
@@ -130,8 +119,7 @@ def blocks(source):
 
 def notes(minutes):
     """Return `{(kind, slug): [Markdown, ...]}` of `notes.md`."""
-    facts = {file.stem: json.loads(file.read_text()) for file in MEASURED}
-    facts |= facts["facts"] | in_words(facts)
+    facts = measured()
     text, found = (HERE / "notes.md").read_text(), {}
     parts = re.split(r"<!-- (\w+): (\S+)(?: if (\S+))? -->\n", text)[1:]
     for kind, place, needed, text in zip(*[iter(parts)] * 4, strict=True):
@@ -146,44 +134,6 @@ def fill(template, **parts):
     """Put what `{{name}}` or `{{name[key]}}` stands for in its place."""
     put = "{{{}}}".format
     return re.sub(r"{{(.+?)}}", lambda m: put(m[1]).format(**parts), template)
-
-
-def in_words(facts):
-    """What is measured, as the prose says it."""
-    speed, times = {}, {}
-    for title, arms in facts["benchmark"]["whole"]["columns"].items():
-        arms = {name: median(arm["speed"]) for name, arm in arms.items()}
-        speed[title] = arms["games"]
-        times[title] = {
-            "engine": arms["games"] / max(map(arms.get, IN_LOCKSTEP)),
-            "turn": arms["games_2"] / max(map(arms.get, IN_TURN)),
-            "gymnasium": arms["games"] / arms["gymnasium"],
-            "labml": arms["games"] / arms["labml"],
-        }
-    agent = facts["agent"]
-    scores = agent["scores"]["served"]
-    with (RESULTS / "training.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    learned = [row for row in rows if row["steps"] == rows[-1]["steps"]]
-    krull = {}
-    for side in ("games", "wrappers"):
-        points = [
-            float(one["score"]) for one in learned if one["side"] == side
-        ]
-        least, most = min(points), max(points)
-        krull[side] = f"{mean(points):,.0f} ({least:,.0f} to {most:,.0f})"
-    return {
-        "speed": speed,
-        "times": times,
-        "ten_million": round(10e6 / speed["Breakout"] / 60),
-        "agent_hours": sum(agent["seconds"].values()) / 3600,
-        "agent_games": len(scores),
-        "agent_mean": mean(scores),
-        "agent_least": min(scores),
-        "agent_most": max(scores),
-        "krull": krull,
-        "krull_steps": int(rows[-1]["steps"]),
-    }
 
 
 def link_to_file(name):
@@ -208,7 +158,7 @@ def story(source):
 
     It is told twice: the first time nobody knows yet how long it takes.
     """
-    unknown = dict.fromkeys([1, 2, 3, "open", "all"], 0)
+    unknown = dict.fromkeys(PARTS, 0)
     minutes = reading_time(markdown(fold(told(source, unknown))))
     return fold(told(source, minutes))
 
@@ -234,18 +184,18 @@ def told(source, minutes):
 
 
 def fold(told):
-    """Fold the imports and each section of the last part."""
+    """Fold the imports, each section of the last part, and each aside."""
     parts = sum(block.level == 2 for block in told)
     found, part, is_open = [], 0, False
     for block in told:
-        if is_open and block.level in (2, 3):
+        if is_open and block.level in (2, 3, 4):
             found.append(Block("close"))
             is_open = False
         part += block.level == 2
         if part == 0 and block.is_code and not is_open:
             found.append(Block("open", 0, [IMPORTS]))
             is_open = True
-        if part == parts and block.level == 3:
+        if block.level == 4 or part == parts and block.level == 3:
             # What is seen of it is the title and the first paragraph.
             seen = re.match(r"#.*\n*(.+\n?)*", block.text)[0]
             cut = len(seen.splitlines())
@@ -258,11 +208,11 @@ def fold(told):
 
 
 def reading_time(page):
-    """Return how many minutes each part takes, what is open, and all of it.
+    """Return how many minutes each part takes, and all that is folded.
 
     What comes before the second part belongs to the first.
     """
-    minutes = dict.fromkeys([1, 2, 3, "open", "all"], 0)
+    minutes = dict.fromkeys(PARTS, 0)
     part, folded, in_code = 1, False, False
     for line in page.splitlines():
         spent = 0
@@ -275,9 +225,7 @@ def reading_time(page):
         else:
             folded = (folded or line == "<details>") and line != "</details>"
             spent = len(re.sub(NO_WORDS, " ", line).split()) / WORDS_A_MINUTE
-        minutes[part] += spent
-        minutes["open"] += 0 if folded else spent
-        minutes["all"] += spent
+        minutes["folded" if folded else part] += spent
     return {name: round(one) for name, one in minutes.items()}
 
 

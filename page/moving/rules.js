@@ -143,8 +143,8 @@ const RULES = {
           `none: done is False and the reward ${reward}, as if nothing had ` +
           "happened.";
       }
-      const old = left > 0 ? `${left} of the four pictures are still those ` +
-        "of before the loss" : "nothing tells of the loss any more";
+      const old = left > 0 ? `${left} of the four pictures are those of ` +
+        "before" : "all that tells of the loss is the count of lives";
       return `Step ${at}: ${since} after the lost ball. As an end, a new ` +
         `episode; as none, ${old}.`;
     },
