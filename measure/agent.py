@@ -1,11 +1,11 @@
 """Publish a trained agent: weights, curve, scores, a film and a recording.
 
-    pip install -r requirements.txt -r examples/requirements.txt
-    python examples/ppo.py --steps 2500000        # first train one
+    pip install -r requirements.txt --group measure
+    python examples/ppo.py --steps 4000000        # first train one
     python measure/agent.py runs/BreakoutNoFrameskip-v4-0             # a trial
     python measure/agent.py runs/BreakoutNoFrameskip-v4-0 --publish
 
-What it makes of the run's folder, in runs/agent or, with --publish, in its
+What it makes of the run's folder, in runs/measure or, with --publish, in its
 place:
 
 - examples/breakout.pt: the weights in half precision. All that follows is
@@ -14,53 +14,33 @@ place:
 - measure/results/agent.json: the scores of 30 whole games in both ways that
   ppo.py has, and on what it was trained;
 - docs/agent.webp: a film of the game with --film-seed, all of it;
-- page/data/agent.json: a recording of that game's first --most decisions.
+- page/data/agent.json: a recording of that game's first --most decisions, as
+  `record` below describes it.
 
 About five minutes for an agent whose games are long.
-
-The recording is JSON:
-
-- `env_id`, `seed`, `score`, `length`: which game this was, its raw points and
-  its steps;
-- `actions`: the names of the actions;
-- `rgb`: the colours of the screen; what follows has indices into them;
-- `decisions`: one row for each, `[action, reward, lives, first, value,
-  probabilities]`. `lives` and `value` are those before the action, `value` is
-  in the clipped points that the agent learned from, and discounted; `first` is
-  1 where the observation begins a life, so that its four frames are the same;
-- `screens`: for each decision the 160×210 screen before it, as text; its
-  format is that of page/recordings.py;
-- `frames`: for each decision the newest 84×84 frame of the observation, in the
-  same way.
 """
 
 import json
 import pathlib
 import shutil
-import sys
-from importlib import metadata
 
 import numpy as np
 import torch
 
-import publish
-
-sys.path.insert(0, str(publish.ROOT))
-sys.path.insert(0, str(publish.ROOT / "examples"))
-sys.path.insert(0, str(publish.ROOT / "page"))
-import ppo  # noqa: E402
-import runs  # noqa: E402
-from game import Game, Games  # noqa: E402
-from recordings import pack  # noqa: E402
+import common
+import ppo
+import training_run
+from game import Game, Games
+from recordings import pack
 
 ENV_ID = "BreakoutNoFrameskip-v4"
-PACKAGES = ["ale-py", "gymnasium", "numpy", "torch"]
+PACKAGES = "ale-py gymnasium numpy torch"
 PLACES = {
     "breakout.pt": "examples",
     "agent.csv": "measure/results",
-    "scores.json": "measure/results/agent.json",
+    "agent.json": "measure/results",
     "agent.webp": "docs",
-    "agent.json": "page/data",
+    "recording.json": "page/data/agent.json",
 }
 
 
@@ -68,7 +48,7 @@ PLACES = {
 def play(agent, seed):
     """Play a game; return its info, the decisions, screens and frames."""
     torch.manual_seed(seed)
-    game = Game(seed, ENV_ID, **runs.SERVED)
+    game = Game(seed, ENV_ID, **training_run.SERVED)
     ale = game.env.unwrapped.ale
     decisions, screens, frames = [], [], []
     obs, first, info = game.reset(), True, None
@@ -88,7 +68,16 @@ def play(agent, seed):
 
 
 def record(seed, info, decisions, screens, frames):
-    """Return the recording as one line of JSON."""
+    """Return the recording as one line of JSON.
+
+    A row of `decisions` is `[action, reward, lives, first, value,
+    probabilities]`. `lives` and `value` are those before the action, `value`
+    is in the clipped points that the agent learned from, and discounted;
+    `first` is 1 where the observation begins a life, so that its four frames
+    are the same. For each decision there is the colour screen before it, as
+    indices into `rgb`, and the newest frame of the observation, both packed as
+    page/recordings.py does it.
+    """
     pixels = np.array(screens).reshape(-1, 3)
     rgb, indices = np.unique(pixels, axis=0, return_inverse=True)
     indices = indices.reshape(len(screens), *screens[0].shape[:2])
@@ -118,22 +107,22 @@ def halve(weights, path):
 def judge(agent):
     """Return the scores of whole games, in both ways."""
     scores = {}
-    for way, options in runs.WAYS.items():
-        with Games(runs.GAMES, ENV_ID, **options) as games:
-            scores[way] = runs.whole_games(agent, games, seed=0)
+    for way, options in training_run.WAYS.items():
+        with Games(training_run.GAMES, ENV_ID, **options) as games:
+            scores[way] = training_run.whole_games(agent, games, seed=0)
         print(f"{way}: {np.mean(scores[way]):.1f} points")
     return scores
 
 
 def main():
-    parser = publish.Parser(__doc__)
+    parser = common.Parser(__doc__)
     parser.add_argument("run", type=pathlib.Path, help="folder of the run")
     parser.add_argument("--film-seed", type=int, default=0, help="which game")
-    count = publish.positive(int)
+    count = common.positive(int)
     parser.add_argument("--most", type=count, default=600, help="decisions")
     note = "a sentence on how it was trained, with a space after it"
     parser.add_argument("--note", default="", help=note)
-    parser.add_argument("--publish", action="store_true", help="see above")
+    parser.add_publish()
     args = parser.parse_args()
     checkpoint = args.run / "checkpoint.pt"
     if not checkpoint.exists():
@@ -142,32 +131,31 @@ def main():
     state = saved["state"]
     if state["env_id"] != ENV_ID:
         parser.error(f"expected a run of {ENV_ID}, got {state['env_id']}")
-    folder = publish.RUNS / "agent"
+    folder = common.RUNS
     folder.mkdir(parents=True, exist_ok=True)
 
     agent = halve(saved["weights"], folder / "breakout.pt")
     shutil.copy(args.run / "curve.csv", folder / "agent.csv")
     info, *played = play(agent, args.film_seed)
-    runs.write_film(played[1], folder / "agent.webp")
+    training_run.write_film(played[1], folder / "agent.webp")
     beginning = [column[: args.most] for column in played]
     text = record(args.film_seed, info, *beginning)
-    (folder / "agent.json").write_text(text)
+    (folder / "recording.json").write_text(text)
     film = {name: info[name] for name in ("reward", "length")}
     about = {
-        **publish.machine(),
-        "versions": {name: metadata.version(name) for name in PACKAGES},
-        "date": publish.today(),
+        **common.machine(PACKAGES),
+        "date": common.today(),
         "steps": state["steps"],
         "seconds": state["seconds"],
         "scores": judge(agent),
         "film": {"seed": args.film_seed, **film},
         "note": args.note,
     }
-    publish.write(folder / "scores.json", about)
+    common.write(folder / "agent.json", about)
     for name, place in PLACES.items():
         print(f"{name}: {(folder / name).stat().st_size:,} bytes")
         if args.publish:
-            shutil.copy(folder / name, publish.ROOT / place)
+            shutil.copy(folder / name, common.ROOT / place)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,8 @@
-"""What the tests here share: the module in the folder above, and a browser."""
+"""What the tests here share: a browser."""
 
 import shutil
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from statistics import mean, median
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE.parent / "measure/results"
-FACTS = HERE / "facts.json"
+FACTS = RESULTS / "facts.json"
 FILES = [
     FACTS,
     RESULTS / "agent.json",

@@ -1,8 +1,8 @@
 """
 Tests of the figures: what they show is what `Game` and `Games` return.
 
-    pip install -r page/requirements.txt    # and a Chromium of the system
-    pytest page/test_figures.py
+    pip install -r requirements.txt --group page    # and a system's Chromium
+    python -m pytest page/test_figures.py
 """
 
 import base64

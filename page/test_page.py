@@ -1,8 +1,8 @@
 """
 Tests of the page: `game.md` and `docs/index.html`.
 
-    pip install -r page/requirements.txt    # and a Chromium of the system
-    pytest page/test_page.py
+    pip install -r requirements.txt --group page    # and a system's Chromium
+    python -m pytest page/test_page.py
 """
 
 import difflib
