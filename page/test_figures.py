@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+import facts
 import figures
 import game
 import recordings
@@ -90,7 +91,7 @@ def test_a_text_has_what_changed_from_picture_to_picture():
 def test_bytes_are_those_of_today():
     pipe = read("pipe")
     rows = np.transpose(pipe["actions"])[:5]
-    assert list(figures.play_as_games(rows)) == pipe["bytes"]["ours"][:5]
+    assert list(facts.play_as_games(rows)) == pipe["bytes"]["ours"][:5]
     obs = pipe["bytes"]["labml"][0][0] / len(pipe["actions"])
     assert 4 * 84 * 84 * 8 < obs < 4 * 84 * 84 * 8 + 500  # float64, and a rest
     assert pipe["shared"] == 8 * 4 * 84 * 84
