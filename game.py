@@ -14,12 +14,12 @@ It is written to be read from top to bottom and to be copied as it is.
 | action | a whole number | an index into the list of actions |
 | reward | `float` | the points won in one step |
 
-It has three parts, for three sittings. The first is one game: what the agent
-sees, and when its episode ends. The second plays many games at once. The third
-is what makes that fast and safe, for whoever wonders how.
+It has three parts, for three sittings: one game, many games, and what makes
+them fast and safe, for whoever wonders how.
 """
 
 import argparse
+import collections
 import contextlib
 import math
 import multiprocessing
@@ -60,9 +60,8 @@ from gymnasium import vector
 # - **episode**: what counts as one play for the agent: a game, or one life.
 # - **no-op**: the action that presses nothing.
 #
-# Baselines, Stable-Baselines3 (SB3), CleanRL, EnvPool and labml, from which
-# conventions come, are programs of others: see [who is who](#who-is-who). PPO
-# is the way of learning that most of them have.
+# Baselines, SB3, CleanRL, EnvPool and labml, from which conventions come, are
+# programs of others: see [who is who](#who-is-who).
 BREAKOUT = "BreakoutNoFrameskip-v4"
 ACTION_REPEAT = 4  # frames to a step, 2 at least
 STACK = 4  # pictures to an observation
@@ -90,14 +89,16 @@ class Game:
     - `clip_reward`: a step's reward becomes -1, 0 or 1.
 
     `env` is the Gymnasium environment, `meanings` are its actions' names.
-    `step` returns the same four values as labml's tutorial; what more there is
-    to know of the episode that ended last is in `final_obs`, its last
-    observation, and `terminated`, whether it was lost and not cut short.
-
-    Bad options raise `ValueError` or `TypeError`; an unknown id raises
-    Gymnasium's own error.
+    `step` returns the four values that labml's tutorial has; what more there
+    is to know of the episode that ended last is in `final_obs`, its last
+    observation, and `terminated`: it was lost, and not cut short. Bad options
+    raise `ValueError` or `TypeError`, an unknown id Gymnasium's own error.
     """
 
+    # #### How a game is made
+    #
+    # Options are checked, and an emulator is made of the id: for whoever asks
+    # what the ids of a title have in common.
     def __init__(
         self,
         seed,
@@ -110,8 +111,7 @@ class Game:
     ):
         # What can be checked is checked before the emulator is loaded.
         modes = list(self.MODES)
-        expected = f"on_life_loss of {modes}"
-        require(on_life_loss in modes, expected, on_life_loss)
+        require(on_life_loss in modes, f"one of {modes}", on_life_loss)
         self._lives_needed = self.MODES[on_life_loss]
         self._restarts = on_life_loss == "restart"
         self._seed = check_number("seed", seed)
@@ -121,29 +121,30 @@ class Game:
 
         # The ids of a title differ in how many frames they hold an action:
         # `…NoFrameskip-v4` one, `…-v4` two to four at random, `ALE/…-v5` four.
-        # Here it is one, and `step` repeats it. The environment's own
-        # observation is the console's memory, "ram": it is the cheapest there
-        # is, and `Game` takes its screens from the emulator itself.
+        # Here it is one, and `step` repeats it. Screens are taken from the
+        # emulator itself, so the environment's own observation is the cheapest
+        # there is, the console's memory ("ram").
         self.env = gym.make(env_id, frameskip=1, obs_type="ram")
         actions = self.env.action_space
         discrete = isinstance(actions, gym.spaces.Discrete)
-        require(discrete, "a title with Discrete actions", actions)
+        require(discrete, "Discrete actions", actions)
         self.meanings = self.env.unwrapped.get_action_meanings()
         self._fires = bool(fire_on_reset) and "FIRE" in self.meanings
         first = self.meanings[0]
         require(noop_max == 0 or first == "NOOP", "NOOP as action 0", first)
 
-        # ALE calls its actions by their names; `Console` resets the emulator.
+        # ALE knows actions by their names; `Console` resets the emulator.
         self._ale = self.env.unwrapped.ale
         self._actions = [
             getattr(ale_py.Action, name) for name in self.meanings
         ]
         self._console = Console(self.env)
 
-        # The stack, and the last gray screen with the picture of it.
-        self._observation = np.zeros((STACK, SIZE, SIZE), np.uint8)
+        # The stack, which drops its oldest picture when a new one comes; and
+        # the last gray screen with the picture of it.
+        self._stack = collections.deque(maxlen=STACK)
         black = np.zeros_like(self._ale.getScreenGrayscale())
-        self._last = (black, self._observation[-1])
+        self._last = (black, np.zeros((SIZE, SIZE), np.uint8))
 
         # Of the game that is played, and of the episode that ended last.
         self._is_reset = False
@@ -190,8 +191,8 @@ class Game:
         # draw some of them on even frames and the others on odd ones, and the
         # glow of a television blended the two. An agent that looks at every
         # fourth frame may miss half of the world. DQN takes the brighter of
-        # the last two frames, pixel by pixel. If the episode ends before
-        # frame 4, its last screen is taken alone.
+        # the last two. If the episode ends before frame 4, its last screen is
+        # taken alone.
         screen = self._ale.getScreenGrayscale()  # (210, 160)
         if frame == ACTION_REPEAT:
             np.maximum(third, screen, out=screen)
@@ -202,19 +203,19 @@ class Game:
         self._length += 1
         if self._clip_reward:
             reward = float(np.sign(reward))
+        done = lost or over
         episode_info = None
-        if lost or over:
+        if done:
             episode_info = self._end_episode(lost, over)
-        return self._observation.copy(), reward, lost or over, episode_info
+        return np.array(self._stack), reward, done, episode_info
 
     # ### Small and gray
     #
     # A screen has 33,600 pixels in 128 colours. DQN took the brightness alone
     # and shrank it to 84×84, which a network of its day could take in. With
     # `INTER_AREA` each new pixel is the mean of the area it covers: a ball two
-    # pixels wide fades, but it can't fall between two samples. For the same
-    # reason the maximum comes first: shrunk frames would have been dimmed
-    # before they are compared.
+    # pixels wide fades, but it can't fall between two samples. The maximum
+    # comes first, or small things would be dimmed before they are compared.
     @staticmethod
     def shrink(screen, height=SIZE):
         """Return a gray screen, `(210, 160)`, as a picture, `(84, 84)`.
@@ -230,29 +231,28 @@ class Game:
     # in a row.
     def _see(self, screen):
         """Put the picture of a gray screen on the stack."""
-        # `self.shrink(screen)` would do. Most of a screen is as it was in the
-        # step before, so only [what has changed](#only-what-has-changed) is
-        # shrunk. The picture is the same to the last bit. The pair is replaced
-        # in one statement: Ctrl-C may come between any two.
+        # `self.shrink(screen)` would do. To the last bit the same, but faster,
+        # is to shrink [only what has changed](#only-what-has-changed) since
+        # the last screen. Both are replaced in one statement, since Ctrl-C may
+        # come between any two.
         picture = shrink_changes(screen, *self._last)
         self._last = (screen, picture)
-        self._observation[:-1] = self._observation[1:]
-        self._observation[-1] = picture
+        self._stack.append(picture)
 
     # ### What ends an episode
     #
-    # In a game of five lives an agent learns sooner what to avoid if each lost
-    # life ends an episode. But then it never learns that a life can be spent,
-    # and the score of a life is not the score of a game; Machado et al. (2018)
-    # advise against it. So there are three modes:
+    # An agent learns sooner what to avoid if each lost life ends an episode.
+    # But then it never learns that a life can be spent, and the score of a
+    # life is not that of a game; Machado et al. (2018) advise against it. So
+    # there are three modes:
     #
-    # - `"restart"` ends the episode and starts the game over, as labml's
-    #   tutorial and Gymnasium do. The agent plays first lives only. It is the
-    #   default because every episode is then a game of its own, with a score
-    #   and a first screen, which is the easiest to understand and to compare.
+    # - `"restart"` ends the episode and starts the game over, as labml and
+    #   Gymnasium do: the agent plays first lives only. It is the default, for
+    #   each episode is then a game of its own: take it to learn how all this
+    #   works.
     # - `"continue"` ends the episode and goes on with the same game, as
-    #   OpenAI's Baselines and [most after them](#a-lost-life-elsewhere) do.
-    #   Take it to train: the agent sees the whole game.
+    #   Baselines and [most after them](#a-lost-life-elsewhere) do. Take it to
+    #   train.
     # - `"ignore"` ends an episode with the game alone. Take it to evaluate,
     #   and for every score that is compared with a paper's.
     #
@@ -273,11 +273,10 @@ class Game:
     def _end_episode(self, lost, over):
         """Begin the next episode; return the `episode_info` of this one."""
         # The ids stop a game after 108,000 frames, half an hour (as in Hessel
-        # et al. 2018). Such a game is truncated, not lost, and a learner may
-        # want to know. One that is over on that very frame isn't truncated.
+        # et al. 2018). Such a game is truncated, not lost.
         game_lost = self._ale.game_over(with_truncation=False)
         self.terminated = lost or game_lost
-        self.final_obs = self._observation.copy()
+        self.final_obs = np.array(self._stack)
 
         # After a life that is one of several the game goes on.
         episode_info = None
@@ -303,21 +302,21 @@ class Game:
             for _ in range(ACTION_REPEAT):
                 self._ale.act(ale_py.Action.FIRE)
         self._lives = self._ale.lives()
-        self._see(self._console.gray_screen())
-        self._observation[:] = self._observation[-1]
+        for _ in range(STACK):
+            self._see(self._console.gray_screen())
 
     # ### Where a game starts
     #
-    # A game of a title starts from the same state each time. DQN let up to 30
-    # no-op frames pass before the agent's first decision, so that games don't
-    # all start alike.
+    # Every game of a title starts from the same state. DQN let up to 30 no-op
+    # frames pass before the agent's first decision, so that not all of them
+    # start alike.
     def reset(self, seed=None):
         """Start a new game; return its first observation.
 
         That is `uint8 (4, 84, 84)`, the same picture four times, a copy that
-        is yours to change. The first reset takes the seed of the construction.
-        With a `seed` everything starts over: the same actions then give the
-        same results.
+        is yours to change. With a `seed` everything starts over: the same
+        actions then give the same results. The first reset has the seed of the
+        construction.
         """
         if seed is not None:
             seed = check_number("seed", seed)
@@ -326,7 +325,7 @@ class Game:
         self._start_game(seed)
         self._begin_episode()
         self._is_reset = True
-        return self._observation.copy()
+        return np.array(self._stack)
 
     def _start_game(self, seed=None):
         """Reset the emulator, and let no-op frames pass."""
@@ -357,9 +356,9 @@ class Game:
 #
 # The emulator holds Python's global lock (the GIL) while it plays, so threads
 # gain nothing: to use a second core a game needs a process of its own.
-# Commands go to that process through a pipe as `(command, data)`, and each but
-# `close` is answered. The loop knows nothing of Atari: it plays anything with
-# the methods `step`, `reset` and `render`.
+# Commands go there through a pipe as `(command, data)`, and each but `close`
+# is answered. The loop knows nothing of Atari: it plays anything with the
+# methods `step`, `reset` and `render`.
 
 
 def worker_process(remote, seed, env_id=BREAKOUT, make=Game, **options):
@@ -401,9 +400,15 @@ def perform(game, command, data):
     raise NotImplementedError(f"unknown command {command!r}")
 
 
-# An error in the game doesn't end the worker. It is the answer, and is raised
-# in the parent: what goes through a pipe is pickled, turned into bytes, and
-# `Raised` is made so that turning the bytes back raises the error.
+# #### An error on its way
+#
+# An error in the game is an answer, too, and is raised in the parent: for
+# whoever asks how.
+#
+# What goes through a pipe is pickled, turned into bytes. `Raised` is made so
+# that turning them back raises the error.
+
+
 class Raised:
     """An error on its way to the process that it is to be raised in."""
 
@@ -442,10 +447,10 @@ class Worker(contextlib.AbstractContextManager):
 
     `child` is the parent's end of the pipe, a `Connection`:
     `child.send(("step", action))` asks, and `child.recv()` returns what
-    `Game.step` returns or raises what it raised, as a wrong option is by the
-    first `recv()`. If the process has died it raises `EOFError` or `OSError`.
-    `process` is the `multiprocessing.Process`; `close()` or a `with` statement
-    ends it.
+    `Game.step` returns, or raises what it raised. An option that is wrong is
+    raised by the first `recv()`, and `EOFError` or `OSError` by any if the
+    process has died. `process` is the `multiprocessing.Process`; `close()` or
+    a `with` statement ends it.
     """
 
     def __init__(self, seed, env_id=BREAKOUT, *, context=None, **options):
@@ -485,14 +490,13 @@ class Worker(contextlib.AbstractContextManager):
 # in copying: a message there and back takes 20 µs, an observation is packed,
 # sent and unpacked, and each step waits for the slowest of eight. So there is
 # one process to a core, each with its share of the games, and a step takes one
-# short message to each process and one back. Observations don't cross the pipe
-# at all: they lie in memory that all processes share, with a record for each
-# game.
+# short message to each and one back. Observations don't cross the pipe at all:
+# they lie in memory that all processes share, with a record for each game.
 
 # ### A share of the games
 #
-# What such a worker plays is a share of the games in place of one `Game`: it
-# has the same methods, and takes and returns lists.
+# What such a worker plays has the methods of a `Game`, but takes and returns
+# lists.
 
 
 class Share:
@@ -513,9 +517,8 @@ class Share:
 
         # Double buffering: a record has two halves for an observation. What
         # the caller saw last is in the one, and the games write to the other,
-        # number `half`. If this process dies while it writes, what the caller
-        # saw is whole. The parent turns `half` when it has read an answer from
-        # every share.
+        # number `half`. If this process dies meanwhile, what the caller saw is
+        # whole. The parent turns `half` when every share has answered.
         self._half = half
 
     def reset(self, seeds):
@@ -574,7 +577,9 @@ NEXT_STEP = vector.AutoresetMode.NEXT_STEP
 
 # What the games wait for. After an error of a game, or after Ctrl-C, they need
 # a reset: half of a step is never carried on.
-RESET, STEP, ANSWERS = "reset", "step", "answers"
+RESET = "reset"
+STEP = "step"
+ANSWERS = "answers"
 
 
 class Games(contextlib.AbstractContextManager, vector.VectorEnv):
@@ -585,8 +590,8 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
     - `seed`: game i gets `seed + i`, or `seed[i]` of a list.
     - `processes`: how many workers; `None` is one for each core, and with 0
       all games are played in this process, with the same results.
-    - `timeout`: after as many seconds without an answer, by the clock on the
-      wall, a worker is replaced.
+    - `timeout`: after as many seconds of the clock on the wall without an
+      answer a worker is replaced.
     - `context`: a start method or a context, as for `Worker`.
     - `autoreset_mode`: Gymnasium's SAME_STEP or NEXT_STEP.
 
@@ -599,6 +604,10 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
     metadata = {"render_modes": ["rgb_array"], "render_fps": 15}
     render_mode = "rgb_array"
 
+    # #### How the games are made
+    #
+    # Arguments are checked, memory is shared out, workers are started: for
+    # whoever asks what lies in that memory.
     def __init__(
         self,
         num_envs,
@@ -611,8 +620,8 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
         autoreset_mode=SAME_STEP,
         **game_options,
     ):
-        # What can be checked here is checked here. A game of the parent's own
-        # checks the id and the options, and gives the spaces.
+        # A game of the parent's own checks the id and the options, and gives
+        # the spaces.
         self._workers = {}
         self.num_envs = check_number("num_envs", num_envs, least=1)
         self._seeds = self._seeds_from(seed)
@@ -622,9 +631,9 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
         in_time = isinstance(timeout, numbers.Real) and timeout > 0
         require(in_time, "timeout as a number of seconds above 0", timeout)
         self._timeout = timeout
+        self._start_timeout = max(timeout, START_TIMEOUT + num_envs)
         mode = vector.AutoresetMode(autoreset_mode)
-        known = mode in (SAME_STEP, NEXT_STEP)
-        require(known, "SAME_STEP or NEXT_STEP", autoreset_mode)
+        require(mode.name != "DISABLED", "SAME_STEP or NEXT_STEP", mode)
         game = Game(0, env_id, **game_options)
 
         # What a vector environment has to say of itself.
@@ -653,8 +662,8 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
         self._records = np.frombuffer(memory, record)
         self._half = multiprocessing.RawValue("B", 0)
         shared = dict(memory=memory, record=record, half=self._half)
-        self._share_options = dict(game_options, env_id=env_id, **shared)
-        self._context = context
+        options = dict(game_options, env_id=env_id, **shared)
+        self._worker_options = dict(options, make=Share, context=context)
 
         # Each process plays a slice of the games. Without processes there is
         # one share, of all games, which is played right here.
@@ -665,10 +674,7 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
         ]
         self._share = None
         if shares == 0:
-            games = slice(0, n)
-            self._share = Share(
-                self._seeds, games=games, **self._share_options
-            )
+            self._share = Share(self._seeds, games=slice(0, n), **options)
 
         # Which workers owe an answer, which ends of episodes their answers
         # brought, and which games rest in the next step.
@@ -693,33 +699,35 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
         require(len(seed) == self.num_envs, f"{self.num_envs} seeds", seed)
         return [check_number("seed", one) for one in seed]
 
-    def reset(self, *, seed=None, options=None):
-        """Start new games; return `observations, {}`.
-
-        `observations` is `uint8 (num_envs, 4, 84, 84)`, a copy that is yours
-        to change. `seed` is a number or a list as at the construction, or
-        `None`: the games then go on with the random numbers that they have.
-        There are no `options`. It may be called at any time, and leaves
-        nothing of what was before.
-        """
-        self._require_open()
-        require(not options, "no options", options)
-        seeds = [None] * self.num_envs
-        if seed is not None:
-            seeds = self._seeds = self._seeds_from(seed)
-        self._ask("reset", seeds)
-        lost = self._gather(self._start_timeout())
-        self._start_workers(lost, "reset")
-        self._resting.clear()
-        self._waits_for = STEP
-        return self._take_observations(), {}
-
-    # ### Taking a step
+    # ### A reset, and a step
     #
     # A step is begun by `step_async` and ended by `step_wait`; between the two
     # the program can do something else, such as choose the actions for other
     # games. The workers write rewards and observations to the shared memory,
     # and answer with the ends of episodes alone, mostly an empty list.
+    def reset(self, *, seed=None, options=None):
+        """Start new games; return `observations, {}`.
+
+        `observations` is `uint8 (num_envs, 4, 84, 84)`, a copy that is yours
+        to change. `seed` is a number or a list as at the construction, or
+        `None`: the games then go on with the random numbers that they have, or
+        start from their seeds if something was interrupted. There are no
+        `options`. It may be called at any time before `close`.
+        """
+        self._require_open()
+        require(not options, "no options", options)
+        if seed is not None:
+            self._seeds = self._seeds_from(seed)
+        seeds = self._seeds
+        if seed is None and self._waits_for == STEP:
+            seeds = [None] * self.num_envs
+        self._ask("reset", seeds)
+        lost = self._gather(self._start_timeout)
+        self._start_workers(lost, "reset")
+        self._resting.clear()
+        self._waits_for = STEP
+        return self._take_observations(), {}
+
     def step(self, actions):
         """Step all games; return what `step_wait` returns."""
         self.step_async(actions)
@@ -748,11 +756,11 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
 
         Returns `observations, rewards, terminated, truncated, infos`: `uint8
         (num_envs, 4, 84, 84)`; `float64`, `bool` and `bool (num_envs,)`; and a
-        dict. All of them are copies, yours to change. The dict holds, each
-        with a mask, `"final_obs"` of the episodes that ended (in SAME_STEP
-        mode) and `"final_info"` of the games whose emulator was reset; and
-        `"restarted"`, a mask of the games that had to start over because their
-        worker was replaced, in a step in which there are any.
+        dict. All are copies, yours to change. The dict holds, each with a
+        mask, `"final_obs"` of the episodes that ended (in SAME_STEP mode) and
+        `"final_info"` of the games whose emulator was reset; and
+        `"restarted"`, a mask of the games that start over because their worker
+        was replaced, if there are any.
         """
         self._require_open()
         if self._waits_for != ANSWERS:
@@ -773,13 +781,15 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
                 info["final_info"] = episode_info
             self._end_episode(number, info, infos)
 
-        # The games of a worker that was replaced were cut short. The last of
-        # them is what the caller saw last.
+        # The games of a worker that was replaced were cut short.
         if lost:
-            restarted = infos["restarted"] = np.zeros(self.num_envs, bool)
+            restarted = np.zeros(self.num_envs, bool)
             for i in lost:
                 restarted[self._slices[i]] = True
             truncated |= restarted
+            infos["restarted"] = restarted
+
+            # Their last observation is what the caller saw last.
             seen = self._records["obs"][:, 1 - self._half.value]
             self._records["final_obs"][restarted] = seen[restarted]
             self._records["reward"][restarted] = 0
@@ -830,10 +840,9 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
     # ### Asking and waiting
     #
     # All workers are asked before the first answer is waited for, so that they
-    # play at the same time. All that can go wrong between the processes is one
+    # play at the same time. Whatever goes wrong between the processes is one
     # thing here, an answer that doesn't come: the pipe of a worker that died
-    # is closed, which ends the waiting, and a worker that hasn't answered when
-    # the time is up counts as dead.
+    # is closed, and one that hasn't answered in time counts as dead.
     def _ask(self, command, data):
         """Ask all workers, each for its part of `data`, one item a game."""
         # Until every answer is there and was handed out, whatever interrupts
@@ -843,9 +852,9 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
         if self._share is not None:
             self._ends += perform(self._share, command, data)
         for i, worker in self._workers.items():
-            # A worker that still owes an answer, since the waiting for it was
-            # interrupted, is closed: its late answer would be taken for the
-            # new one. The command goes nowhere, and `_gather` finds it dead.
+            # A worker that still owes an answer, since the waiting was
+            # interrupted, is closed: that would be taken for the new one. The
+            # command goes nowhere, and `_gather` finds it dead.
             if i in self._owing:
                 worker.close()
             self._owing.add(i)
@@ -866,8 +875,7 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
             child = self._workers[i].child
             try:
                 # The clock goes on while the whole program is stopped, by
-                # Ctrl-Z say. So when the time is up a worker gets another
-                # moment.
+                # Ctrl-Z say, so a worker that is late gets another moment.
                 seconds_left = max(0.0, deadline - time.monotonic())
                 if not (child.poll(seconds_left) or child.poll(MOMENT)):
                     lost.append(i)
@@ -877,8 +885,7 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
                 lost.append(i)
                 continue
 
-            # Apart from reading, since an error of the game's own is raised
-            # here, and may be an `OSError`, too.
+            # This raises an error of the game, which may be an `OSError`.
             self._owing.remove(i)
             try:
                 self._ends += pickle.loads(answer)
@@ -893,8 +900,7 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
     # A new one takes its place and starts all games of its share over from
     # their seeds; those of the other processes go on as if nothing had
     # happened. The step reports it: reward 0, `truncated`, and
-    # `infos["restarted"]`. (A `Worker` of your own isn't replaced: its `recv`
-    # raises `EOFError`.) If the new one dies before its first answer, what
+    # `infos["restarted"]`. If the new one dies before its first answer, what
     # killed it, such as a lack of memory, would only kill the next.
     def _start_workers(self, numbers_of_shares, command):
         """Start workers for these shares, and give them their first command.
@@ -903,24 +909,20 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
         then.
         """
         for i in numbers_of_shares:
-            # A late worker is ended first, whoever else still holds it: it
-            # must not write to the memory of the one that takes its place.
+            # A late worker must not write to the memory of the one that takes
+            # its place.
             if i in self._workers:
                 self._workers[i].close()
             games = self._slices[i]
-            self._workers[i] = Worker(
-                self._seeds[games],
-                make=Share,
-                context=self._context,
-                games=games,
-                **self._share_options,
-            )
+            seeds = self._seeds[games]
+            worker = Worker(seeds, games=games, **self._worker_options)
+            self._workers[i] = worker
             self._owing.add(i)
             with contextlib.suppress(OSError):
-                self._workers[i].child.send((command, self._seeds[games]))
+                worker.child.send((command, seeds))
 
         # How a process ended is in the words that Python has for it.
-        lost = self._gather(self._start_timeout())
+        lost = self._gather(self._start_timeout)
         if lost:
             process = self._workers[lost[0]].process
             process.join(MOMENT)
@@ -928,15 +930,10 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
             self.close()
             raise RuntimeError(f"a worker died at its start: {how}")
 
-    def _start_timeout(self):
-        """Return how many seconds a start or a reset may take."""
-        largest = max((s.stop - s.start for s in self._slices), default=0)
-        return max(self._timeout, START_TIMEOUT + largest * LOAD_TIMEOUT)
-
-    # ### Closing
+    # #### Closing
     #
-    # Who starts processes has to end them: that is what a `with` statement is
-    # for, and `Games` is its *context manager*.
+    # Who starts processes has to end them. A `with` statement does so, for
+    # `Games` is a *context manager*: for whoever misses `call` or copies.
     def close_extras(self, **_):
         """End all workers; called by `close`, as Gymnasium has it."""
         for worker in self._workers.values():
@@ -999,9 +996,8 @@ def check_actions(actions, shape, meanings):
     """Return `actions` as plain numbers, or raise a `ValueError`.
 
     One check serves a single action, of shape `()`, and a batch of them.
-    Integers of Python, NumPy and PyTorch are fine. Whole floats are refused:
-    an action that is a float is one that somebody forgot to turn into an
-    index. `meanings` are the names of the actions.
+    Integers of Python, NumPy and PyTorch are fine, and whole floats are not:
+    somebody forgot to turn them into an index.
     """
     cause = None
     try:
@@ -1029,13 +1025,12 @@ def check_actions(actions, shape, meanings):
 # A true reset takes 5 ms, since the emulator plays 60 frames to let the
 # console boot. When lives are lost every 30 to 60 steps that adds up. So the
 # state after the first reset is kept as a snapshot and put back at each later
-# one. Every game then starts from the same state, and depends on the actions
-# and, if there is any chance in it, on the seed alone; a true reset carries
+# one. Every game then starts from the same state, where a true reset carries
 # some memory of the game before over, in 25 of the 104 titles.
 #
-# In these five titles the emulator's snapshot leaves something out, so that
-# screens or memory differ after it was put back. They take true resets.
-# `test_game.py` compares all 104 titles and finds the five by itself.
+# Of these five titles a snapshot leaves something out, so that screens or
+# memory differ after it was put back: they take true resets. `test_game.py`
+# finds the five by itself.
 NO_SNAPSHOT = {"amidar", "koolaid", "qbert", "tetris", "trondead"}
 
 
@@ -1057,17 +1052,17 @@ class Console:
 
     def reset(self, seed):
         """Start a game; a `seed` that isn't `None` seeds its chance."""
-        # The emulator itself gets a seed only where no snapshot is used. For
-        # one Gymnasium loads the title anew, in 90 ms, since ALE takes a seed
-        # only then; and without sticky actions ALE has no use for it.
+        # The emulator itself gets a seed only where no snapshot is used: it
+        # takes one only when it loads the title anew, in 90 ms, and has no use
+        # for it without sticky actions.
         if not self._trusts_snapshots:
             self._env.reset(seed=seed)
         elif self._state is not None:
             self._env.unwrapped.restore_state(self._state)
         else:
             # A snapshot doesn't hold the screen, which is drawn with the next
-            # frame only. So the first screen is kept beside it, and the number
-            # of its frame, which isn't 0 in all titles.
+            # frame. So the first screen is kept beside it, and the number of
+            # its frame, which isn't 0 in all titles.
             self._env.reset()
             self._frame_number = self._ale.getEpisodeFrameNumber()
             self._first_gray = self._ale.getScreenGrayscale()
@@ -1102,11 +1097,10 @@ class Console:
 # How a picture is made in a third of the time: for whoever wants to know why
 # `Game.shrink` isn't called with the whole screen.
 #
-# From one step to the next most of the screen stays as it is. And of its 210
-# rows, every 5 become exactly 2 of the picture. So the screen is looked at in
-# 42 bands of 5 rows, and only the bands in which something has changed are cut
-# out and shrunk, as one low strip. (Higher screens have fewer bands: 250 rows
-# are two of 125.)
+# Of the 210 rows of a screen every 5 become exactly 2 of the picture. So it is
+# looked at in 42 bands of 5 rows, and only those in which something has
+# changed are cut out and shrunk, as one low strip. (Higher screens have fewer
+# bands: 250 rows are two of 125.)
 
 
 def shrink_changes(screen, last_screen, last_picture):
@@ -1139,9 +1133,9 @@ def prepare_process():
     cv2.setNumThreads(0)
 
     # Linux may let a process that wakes up interrupt another: here the program
-    # that has just sent the message, and that then waits while a share of the
-    # games plays. A batch job that wakes up interrupts nobody. Where there is
-    # no such thing, or it isn't allowed, all goes on without.
+    # that has just sent the message, and then waits while a share of the games
+    # plays. A batch job that wakes up interrupts nobody. Where there is no
+    # such thing, or it isn't allowed, all goes on without.
     if hasattr(os, "SCHED_BATCH"):
         with contextlib.suppress(OSError):
             os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
@@ -1151,7 +1145,6 @@ def wait_awake(pipe):
     """Wait a moment for a message without going to sleep: *spinning*.
 
     A process that sleeps takes longer to wake than a message takes to arrive.
-    Looking again and again for 0.3 ms makes everything faster with few games.
     Between two looks other processes get the core, if they want it.
     """
     asleep = time.perf_counter() + AWAKE
@@ -1166,8 +1159,7 @@ def wait_awake(pipe):
 #
 # How long a worker may take, and how it ends even if the parent was killed or
 # it hangs itself: for whoever has found processes left behind by others.
-START_TIMEOUT = 60.0  # seconds that a start or a reset is given at least,
-LOAD_TIMEOUT = 1.0  # and how many more for each game of a process
+START_TIMEOUT = 60.0  # seconds of a start or a reset, and one for each game
 MOMENT = 1.0  # seconds
 
 
@@ -1175,8 +1167,8 @@ def count_cores():
     """Return how many cores this process may use.
 
     Under `taskset`, or in a container that is bound to some cores, these are
-    fewer than the machine has; only Linux can tell. A limit on the time of the
-    cores (`docker --cpus`) isn't seen: pass `processes`.
+    fewer than the machine has; only Linux can tell. A limit on their time
+    (`docker --cpus`) isn't seen: pass `processes`.
     """
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
@@ -1186,11 +1178,10 @@ def count_cores():
 def leave_with_parent():
     """End this process within seconds after its parent, however that died.
 
-    A parent that is killed can't say goodbye. A worker that waits for a
-    message would learn of it by its pipe, which is closed then; but not if
-    some other process holds a copy of the parent's end, nor while its game
-    hangs. (If that holds the GIL, as the emulator does while it plays, this
-    thread hangs, too.)
+    Its end of the pipe is closed then, but a worker whose game hangs doesn't
+    see that, nor one whose pipe was copied into another process by a fork. (If
+    a game hangs that holds the GIL, as the emulator does, this thread does,
+    too.)
     """
     parent = multiprocessing.parent_process()
     parent_id = os.getppid()
@@ -1202,8 +1193,8 @@ def leave_with_parent():
 def end_process(pipe, process):
     """End `process`, in whatever state it is, and close `pipe`."""
     # There is nothing in a worker that has to be saved, so it is killed: that
-    # ends a stopped or hanging process too, and at once. The pipe comes first:
-    # if Ctrl-C interrupts the rest, a worker that waits ends by itself.
+    # ends a stopped or hanging process, too. The pipe comes first: if Ctrl-C
+    # interrupts the rest, a worker that waits ends by itself.
     pipe.close()
     if process.pid is not None:
         process.kill()
@@ -1218,7 +1209,7 @@ def end_process(pipe, process):
 IMAGE = "game.png"
 ZOOM = 2  # of the image
 MARGIN = 24  # pixels above it
-REPORT_EVERY = 0.5  # seconds
+REPORT_EVERY = 10  # steps
 
 
 def main():
@@ -1254,27 +1245,20 @@ def main():
     rng = np.random.default_rng(args.seed)
     scores = []
     steps = 0
-    speed = 0.0
     with games:
         seen, _ = games.reset()
         start = time.perf_counter()
-        next_report = start
 
         # After Ctrl-C the summary is of what was played so far.
         with contextlib.suppress(KeyboardInterrupt):
-            for _ in monit.loop(args.steps):
+            for i in monit.loop(args.steps):
                 actions = rng.integers(games.single_action_space.n, size=n)
                 observations, rewards, *_, infos = games.step(actions)
                 steps += n
-                now = time.perf_counter()
-                speed = steps / (now - start)
 
-                # What an agent saw when it last scored is what the image will
-                # show.
+                # The image will show what an agent saw when it last scored.
                 scored = rewards > 0
                 seen[scored] = observations[scored]
-
-                # A game ends now and then; the speed is shown all the time.
                 if "final_info" in infos:
                     ended = infos["_final_info"]
                     ended_scores = infos["final_info"]["reward"][ended]
@@ -1282,9 +1266,10 @@ def main():
                     scores += ended_scores.tolist()
                     tracker.add("reward", ended_scores.mean())
                     tracker.add("length", lengths.mean())
-                if now > next_report:
-                    next_report = now + REPORT_EVERY
+                if i % REPORT_EVERY == 0:
+                    speed = steps / (time.perf_counter() - start)
                     tracker.save(steps, {"steps per second": speed})
+        speed = steps / (time.perf_counter() - start)
 
     # The summary: three lines, and the image.
     print(f"\n{steps:,} steps of {n} games, {len(scores)} episodes")

@@ -1,6 +1,6 @@
 """Train an agent with DQN on one game: small, whole, and to be changed.
 
-    pip install -r requirements.txt -r examples/requirements.txt
+    pip install -r requirements.txt torch
     python examples/dqn.py                            # Breakout
     python examples/dqn.py PongNoFrameskip-v4 --steps 2000000
 
@@ -15,21 +15,19 @@ import random
 import sys
 import time
 
+import numpy as np
+import torch
+from torch import nn
+
+# In this repository game.py lies one folder up; copied, it lies beside.
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-try:
-    import gymnasium as gym
-    import numpy as np
-    import torch
-    from torch import nn
+from game import Games
 
-    from game import Games
-except ModuleNotFoundError as error:
-    needs = "pip install -r requirements.txt -r examples/requirements.txt"
-    sys.exit(f"dqn.py: {error}: needs game.py, and {needs}")
-
-# What these mean is said in runs.py.
-SERVED = dict(on_life_loss="continue", fire_on_reset=True, noop_max=30)
-TRAINING = dict(SERVED, clip_reward=True)
+# A lost life ends an episode, but not the game; FIRE serves the ball; games
+# start after 1 to 30 frames without an action; rewards are -1, 0 or 1.
+TRAINING = dict(
+    on_life_loss="continue", fire_on_reset=True, noop_max=30, clip_reward=True
+)
 STEPS_TO_A_LINE = 1_000
 STEPS_TO_AN_UPDATE = 4
 STEPS_TO_A_NEW_TARGET = 1_000
@@ -38,7 +36,9 @@ GAMMA = 0.99
 LEARNING_RATE = 1e-4
 # The share of actions that are drawn at random: falls from the first to the
 # last over the first tenth of the steps.
-EXPLORE_FIRST, EXPLORE_LAST, EXPLORE_PART = 1.0, 0.01, 0.1
+EXPLORE_FIRST = 1.0
+EXPLORE_LAST = 0.01
+EXPLORE_PART = 0.1
 LAST = 20  # whole games that the printed score is the mean of
 
 
@@ -130,7 +130,8 @@ def train(args, games):
     target.load_state_dict(network.state_dict())
     optimizer = torch.optim.Adam(network.parameters(), LEARNING_RATE)
     memory = Memory(args.memory)
-    scores, start = [], time.perf_counter()
+    scores = []
+    start = time.perf_counter()
     obs, _ = games.reset()
     memory.start(obs[0])
     for step in range(1, args.steps + 1):
@@ -182,24 +183,10 @@ def main():
     device = "cuda" if torch.cuda.is_available() else "cpu"
     parser.add_argument("--device", default=device)
     args = parser.parse_args()
-    if min(args.steps, args.memory, args.learning_starts) < 1:
-        parser.error("expected numbers of 1 or more")
-    if not 0 <= args.seed < 2**63:
-        parser.error("expected a seed from 0 to 2**63 - 1, as PyTorch does")
-    try:
-        torch.zeros(1, device=args.device)
-    except (AssertionError, RuntimeError):
-        parser.exit(2, f"dqn.py: PyTorch finds no {args.device} here\n")
-    options = {"seed": args.seed, "processes": 0, **TRAINING}
-    try:
-        games = Games(1, args.env_id, **options)
-    except (gym.error.Error, ImportError, TypeError, ValueError) as error:
-        parser.exit(2, f"dqn.py: {error}\n")
-    with games:
-        try:
-            train(args, games)
-        except KeyboardInterrupt:
-            print("interrupted")
+    with Games(
+        1, args.env_id, seed=args.seed, processes=0, **TRAINING
+    ) as games:
+        train(args, games)
 
 
 if __name__ == "__main__":

@@ -1,32 +1,28 @@
 """Train an agent with PPO on `Games`: the file to start from.
 
 In the manner of CleanRL's `ppo_atari.py`, each detail with its source. What
-isn't PPO is in runs.py; copy both beside game.py, and change what you like.
+isn't PPO is in training_run.py; copy both beside game.py, and change what you
+like.
 
-    pip install -r requirements.txt -r examples/requirements.txt
+    pip install -r requirements.txt torch Pillow
     python examples/ppo.py PongNoFrameskip-v4             # train
     python examples/ppo.py PongNoFrameskip-v4 --resume    # go on with it
     python examples/ppo.py PongNoFrameskip-v4 --evaluate  # whole games
     python examples/ppo.py PongNoFrameskip-v4 --film      # one, as a film
 """
 
-import sys
+import numpy as np
+import torch
+from torch import nn
+from torch.distributions import Categorical
 
-try:
-    import numpy as np
-    import torch
-    from torch import nn
-    from torch.distributions import Categorical
+from training_run import SERVED, Run, final_scores, main, make_games, timed
 
-    import runs
-except ModuleNotFoundError as error:
-    needs = "pip install -r requirements.txt -r examples/requirements.txt"
-    sys.exit(f"ppo.py: {error}: needs game.py, runs.py, and {needs}")
-
-# Served as runs.py says. Rewards become -1, 0 or 1, so that one learning rate
-# is right for all titles (Mnih et al. 2015). Actions aren't sticky, as in DQN;
-# with ids such as "ALE/Pong-v5" they are (Machado et al. 2018).
-TRAINING = dict(runs.SERVED, clip_reward=True)
+# Served as training_run.py says. Rewards become -1, 0 or 1, so that one
+# learning rate is right for all titles (Mnih et al. 2015). Actions aren't
+# sticky, as in DQN; with ids such as "ALE/Pong-v5" they are (Machado et al.
+# 2018).
+TRAINING = dict(SERVED, clip_reward=True)
 
 # As Baselines' ppo2 sets them for Atari, and CleanRL after it.
 STEPS = 128  # of each game, to an update
@@ -95,7 +91,7 @@ def play(agent, games, obs, seconds):
     scores = []
     final_values = torch.zeros((STEPS, games.num_envs), device=device)
     for step in range(STEPS):
-        with runs.timed(seconds, "network"):
+        with timed(seconds, "network"):
             # All games go to the device as one batch, and stay there to be
             # learned from: 28 kB a game, bytes until the network reads them.
             obs = torch.as_tensor(obs, device=device)
@@ -103,10 +99,10 @@ def play(agent, games, obs, seconds):
             actions = policy.sample()
             seen.append((obs, actions, policy.log_prob(actions), values))
             actions = actions.cpu().numpy()
-        with runs.timed(seconds, "games"):
+        with timed(seconds, "games"):
             obs, rewards, terminated, truncated, infos = games.step(actions)
         outcomes.append((rewards, terminated, truncated))
-        scores += runs.final_scores(infos).values()
+        scores += final_scores(infos).values()
         if truncated.any():
             final_obs = np.stack(infos["final_obs"][truncated])
             final_obs = torch.as_tensor(final_obs, device=device)
@@ -175,26 +171,26 @@ def learn(agent, optimizer, batch):
 
 
 def train(args):
-    """Train until `args.steps` are played; save as it goes."""
+    """Train until all steps are played; save as it goes."""
     torch.manual_seed(args.seed)
-    with runs.make_games(args, args.games, TRAINING) as games:
+    with make_games(args, args.games, TRAINING) as games:
         actions = games.single_action_space.n
         agent = Agent(actions, args.bfloat16).to(args.device)
         # epsilon as in Baselines; PyTorch's own is 1e-8
         optimizer = torch.optim.Adam(agent.parameters(), eps=1e-5)
-        run = runs.Run(args, agent, optimizer)
+        run = Run(args, agent, optimizer)
         # Drawn, so that a resumed run doesn't play the same games once more.
         seeds = torch.randint(2**31, (args.games,)).tolist()
         obs, _ = games.reset(seed=seeds)
         while not run.over:
-            rate = LEARNING_RATE * (1 - run.steps / args.steps)
+            rate = LEARNING_RATE * (1 - run.steps / run.until)
             optimizer.param_groups[0]["lr"] = rate  # falls to 0 (Baselines)
             batch, obs, scores = play(agent, games, obs, run.seconds)
-            with runs.timed(run.seconds, "learning"):
+            with timed(run.seconds, "learning"):
                 entropy = learn(agent, optimizer, batch)
             run.add(STEPS * args.games, scores, entropy)
     print(run)
 
 
 if __name__ == "__main__":
-    runs.main(__doc__, Agent, train)
+    main(__doc__, Agent, train)

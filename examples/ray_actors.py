@@ -1,6 +1,6 @@
 """`Games` as Ray actors: on all cores, or on many machines.
 
-    pip install -r requirements.txt -r examples/ray.txt
+    pip install -r requirements.txt ray
     python examples/ray_actors.py                  # on this machine
     python examples/ray_actors.py --address auto   # on a cluster that runs
 
@@ -14,16 +14,13 @@ import pathlib
 import sys
 import time
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-try:
-    import gymnasium as gym
-    import numpy as np
-    import ray
+import gymnasium as gym
+import numpy as np
+import ray
 
-    import game
-except ModuleNotFoundError as error:
-    needs = "pip install -r requirements.txt -r examples/ray.txt"
-    sys.exit(f"ray_actors.py: {error}: needs game.py, and {needs}")
+# In this repository game.py lies one folder up; copied, it lies beside.
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import game
 
 # An actor that died is started again so many times, and a call that failed by
 # it is made again. Both are needed: without retries the next call raises
@@ -38,7 +35,7 @@ def choose(obs):
 
 
 def play(args):
-    """Play on all actors at once; return the steps and the scores."""
+    """Play on all actors at once; return the scores of ended episodes."""
     # An actor for each core, which plays its games one after the other. For
     # one that takes a whole machine of 16 cores it is `num_cpus=16` and
     # `processes=16`, with `context="forkserver"`, since Ray has threads.
@@ -75,36 +72,21 @@ def main():
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("env_id", nargs="?", default="BreakoutNoFrameskip-v4")
-    for name, default in ("actors", 2), ("games", 8), ("steps", 200):
-        parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--actors", type=int, default=2)
+    parser.add_argument("--games", type=int, default=8, help="of each actor")
+    parser.add_argument("--steps", type=int, default=200, help="of each game")
     parser.add_argument("--address", help="of a cluster, or auto")
     args = parser.parse_args()
-    if min(args.actors, args.steps) < 1:
-        parser.error("expected actors and steps of 1 or more")
-    try:
-        game.Games(args.games, args.env_id, processes=0).close()
-    except (gym.error.Error, ImportError, TypeError, ValueError) as error:
-        parser.exit(2, f"ray_actors.py: {error}\n")
     # The module goes along, wherever this program was started.
-    module = str(pathlib.Path(game.__file__).resolve())
-    options = {} if args.address else {"num_cpus": args.actors}
-    try:
-        ray.init(
-            args.address,
-            runtime_env={"py_modules": [module]},
-            include_dashboard=False,
-            log_to_driver=False,
-            **options,
-        )
-    except ConnectionError as error:
-        parser.exit(2, f"ray_actors.py: {error}\n")
+    ray.init(
+        args.address,
+        runtime_env={"py_modules": [game.__file__]},
+        num_cpus=None if args.address else args.actors,
+        include_dashboard=False,
+        log_to_driver=False,
+    )
     start = time.perf_counter()
-    try:
-        scores = play(args)
-    except KeyboardInterrupt:
-        sys.exit("interrupted")
-    finally:
-        ray.shutdown()
+    scores = play(args)
     seconds = time.perf_counter() - start
     steps = args.actors * args.games * args.steps
     print(

@@ -1,6 +1,6 @@
 """Train Stable-Baselines3's PPO on `Games`.
 
-    pip install -r requirements.txt -r examples/sb3.txt
+    pip install -r requirements.txt stable_baselines3
     python examples/sb3.py PongNoFrameskip-v4 --steps 10000000
 
 `GamesVecEnv` is all it takes. It is written to be copied, together with
@@ -13,21 +13,25 @@ import pathlib
 import sys
 import time
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-try:
-    import gymnasium as gym
-    import numpy as np
-    from gymnasium.vector import AutoresetMode
-    from stable_baselines3 import PPO
-    from stable_baselines3.common.evaluation import evaluate_policy
-    from stable_baselines3.common.monitor import Monitor
-    from stable_baselines3.common.utils import LinearSchedule
-    from stable_baselines3.common.vec_env import VecEnv
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from stable_baselines3 import PPO
+from stable_baselines3.common.evaluation import evaluate_policy
+from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.utils import LinearSchedule
+from stable_baselines3.common.vec_env import VecEnv
 
-    from game import Games
-except ModuleNotFoundError as error:
-    needs = "pip install -r requirements.txt -r examples/sb3.txt"
-    sys.exit(f"sb3.py: {error}: needs game.py, and {needs}")
+# In this repository game.py lies one folder up; copied, it lies beside.
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from game import Games
+
+# In training a lost life ends an episode, but not the game; FIRE serves the
+# ball; games start after 1 to 30 frames without an action. An agent that was
+# never taught to serve needs FIRE in whole games, too.
+SERVED = dict(on_life_loss="continue", fire_on_reset=True, noop_max=30)
+# Beside PyTorch's threads a process that is forked may hang. A server that has
+# none forks them instead, as from Python 3.14 on.
+CONTEXT = "forkserver" if sys.platform == "linux" else None
 
 
 class GamesVecEnv(VecEnv):
@@ -44,7 +48,8 @@ class GamesVecEnv(VecEnv):
     def __init__(self, games):
         if games.metadata["autoreset_mode"] != AutoresetMode.SAME_STEP:
             raise ValueError("expected Games in SAME_STEP mode")
-        self.games, self.start = games, time.perf_counter()
+        self.games = games
+        self.start = time.perf_counter()
         spaces = games.single_observation_space, games.single_action_space
         super().__init__(games.num_envs, *spaces)
 
@@ -76,12 +81,8 @@ class GamesVecEnv(VecEnv):
             if games_over[i]:
                 score = more["final_info"]["reward"][i].item()
                 length = more["final_info"]["length"][i].item()
-                time_passed = round(time.perf_counter() - self.start, 6)
-                infos[i]["episode"] = {
-                    "r": score,
-                    "l": length,
-                    "t": time_passed,
-                }
+                seconds = round(time.perf_counter() - self.start, 6)
+                infos[i]["episode"] = {"r": score, "l": length, "t": seconds}
         return obs, rewards.astype(np.float32), dones, infos
 
     def close(self):
@@ -110,9 +111,8 @@ class GamesVecEnv(VecEnv):
         raise NotImplementedError("the games can't be called from outside")
 
 
-def train(games, steps, seed):
-    """Train PPO for so many steps of all games together; return it."""
-    # The settings are those of SB3's own zoo for Atari.
+def train(games, args):
+    """Train PPO with the settings of SB3's own zoo for Atari; return it."""
     model = PPO(
         "CnnPolicy",
         GamesVecEnv(games),
@@ -122,28 +122,11 @@ def train(games, steps, seed):
         ent_coef=0.01,
         learning_rate=LinearSchedule(2.5e-4, 0, 1),
         clip_range=LinearSchedule(0.1, 0, 1),
-        seed=seed,
+        seed=args.seed,
         verbose=1,
     )
-    model.learn(steps)
+    model.learn(args.steps)
     return model
-
-
-def train_and_evaluate(games, args, served):
-    """Train, and then play whole games for their raw points."""
-    with games:
-        model = train(games, args.steps, args.seed)
-    # From seeds that training didn't see.
-    seed = args.seed + args.games
-    with Games(args.games, args.env_id, seed=seed, **served) as games:
-        scores, _ = evaluate_policy(
-            model,
-            GamesVecEnv(games),
-            n_eval_episodes=args.games,
-            deterministic=False,
-            return_episode_rewards=True,
-        )
-    print(f"scores of {args.games} games: {scores}")
 
 
 def main():
@@ -155,21 +138,20 @@ def main():
     parser.add_argument("--steps", type=int, default=10_000_000)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
-    if args.steps < 1:
-        parser.error("expected steps of 1 or more")
-    if not 0 <= args.seed < 2**32:
-        parser.error("expected a seed from 0 to 2**32 - 1, as SB3 does")
-    # What these mean, and why whole games need FIRE too, is said in runs.py.
-    served = dict(on_life_loss="continue", fire_on_reset=True, noop_max=30)
-    training = dict(served, seed=args.seed, clip_reward=True)
-    try:
-        games = Games(args.games, args.env_id, **training)
-    except (gym.error.Error, ImportError, TypeError, ValueError) as error:
-        parser.exit(2, f"sb3.py: {error}\n")
-    try:
-        train_and_evaluate(games, args, served)
-    except KeyboardInterrupt:
-        print("interrupted")
+    options = dict(SERVED, seed=args.seed, context=CONTEXT)
+    with Games(args.games, args.env_id, clip_reward=True, **options) as games:
+        model = train(games, args)
+    # Whole games and raw points, from seeds that training didn't see.
+    options["seed"] += args.games
+    with Games(args.games, args.env_id, **options) as games:
+        scores, _ = evaluate_policy(
+            model,
+            GamesVecEnv(games),
+            n_eval_episodes=args.games,
+            deterministic=False,
+            return_episode_rewards=True,
+        )
+    print(f"scores of {args.games} games: {scores}")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 """Publish a trained agent: weights, curve, scores, a film and a recording.
 
-    pip install -r requirements.txt -r examples/requirements.txt
-    python examples/ppo.py --steps 2500000        # first train one
+    pip install -r requirements.txt --group measure
+    python examples/ppo.py --steps 4000000        # first train one
     python measure/agent.py runs/BreakoutNoFrameskip-v4-0             # a trial
     python measure/agent.py runs/BreakoutNoFrameskip-v4-0 --publish
 
-What it makes of the run's folder, in runs/agent or, with --publish, in its
+What it makes of the run's folder, in runs/measure or, with --publish, in its
 place:
 
 - examples/breakout.pt: the weights in half precision. All that follows is
@@ -14,98 +14,41 @@ place:
 - measure/results/agent.json: the scores of 30 whole games in both ways that
   ppo.py has, and on what it was trained;
 - docs/agent.webp: a film of the game with --film-seed, all of it;
-- page/agent.json: a recording of that game's first --most decisions.
+- page/data/agent.json: a recording of that game's first --most decisions, as
+  `record` below describes it.
 
 About five minutes for an agent whose games are long.
-
-The recording is JSON:
-
-- `env_id`, `seed`, `score`, `length`: which game this was, its raw points and
-  its steps;
-- `actions`: the names of the actions;
-- `rgb`: the colours of the screen; what follows has indices into them;
-- `decisions`: one row for each, `[action, reward, lives, first, value,
-  probabilities]`. `lives` and `value` are those before the action, `value` is
-  in the clipped points that the agent learned from, and discounted; `first` is
-  1 where the observation begins a life, so that its four frames are the same;
-- `screens`: for each decision the 160×210 screen before it, base64. A screen
-  is what has changed since the one before: the number of rectangles (two
-  bytes, low byte first), then for each `x, y, width, height, colour`. The
-  screen before the first is all of colour 0.
-- `frames`: for each decision the newest 84×84 frame of the observation,
-  base64. A frame is what has changed since the one before: the number of runs
-  (two bytes, low byte first), then for each `x, y, length` and as many gray
-  values. The frame before the first is black.
 """
 
-import base64
 import json
 import pathlib
 import shutil
-import sys
-from importlib import metadata
 
 import numpy as np
 import torch
 
-import publish
-
-sys.path.insert(0, str(publish.ROOT))
-sys.path.insert(0, str(publish.ROOT / "examples"))
-import ppo  # noqa: E402
-import runs  # noqa: E402
-from game import Game, Games  # noqa: E402
+import common
+import ppo
+import training_run
+from game import Game, Games
+from recordings import pack
 
 ENV_ID = "BreakoutNoFrameskip-v4"
-PACKAGES = ["ale-py", "gymnasium", "numpy", "torch"]
+PACKAGES = "ale-py gymnasium numpy torch"
 PLACES = {
     "breakout.pt": "examples",
     "agent.csv": "measure/results",
-    "scores.json": "measure/results/agent.json",
+    "agent.json": "measure/results",
     "agent.webp": "docs",
-    "agent.json": "page",
+    "recording.json": "page/data/agent.json",
 }
-
-
-def rectangles(old, new):
-    """Yield what has changed as `x, y, width, height, colour`."""
-    left = old != new
-    for y, x in np.argwhere(left):
-        if not left[y, x]:
-            continue  # a rectangle before this one had it
-        same = left[y, x:] & (new[y, x:] == new[y, x])
-        width = len(same) if same.all() else same.argmin()
-        columns = slice(x, x + width)
-        rows = (left[y:, columns] & (new[y:, columns] == new[y, x])).all(1)
-        height = len(rows) if rows.all() else rows.argmin()
-        left[y : y + height, columns] = False
-        yield [x, y, width, height, new[y, x]]
-
-
-def spans(old, new):
-    """Yield what has changed as `x, y, length` and the gray values."""
-    for y, changed in enumerate(old != new):
-        edges = np.flatnonzero(np.diff(changed, prepend=False, append=False))
-        for start, end in edges.reshape(-1, 2):
-            yield [start, y, end - start, *new[y, start:end]]
-
-
-def deltas(pictures, changes):
-    """Return pictures one after the other as base64, by what changes."""
-    data = bytearray()
-    old = np.zeros_like(pictures[0])
-    for new in pictures:
-        changed = [bytes(map(int, one)) for one in changes(old, new)]
-        data += len(changed).to_bytes(2, "little") + b"".join(changed)
-        old = new
-    return base64.b64encode(data).decode()
 
 
 @torch.no_grad()
 def play(agent, seed):
     """Play a game; return its info, the decisions, screens and frames."""
     torch.manual_seed(seed)
-    game = Game(seed, ENV_ID, **runs.SERVED)
+    game = Game(seed, ENV_ID, **training_run.SERVED)
     ale = game.env.unwrapped.ale
     decisions, screens, frames = [], [], []
     obs, first, info = game.reset(), True, None
@@ -125,7 +68,16 @@ def play(agent, seed):
 
 
 def record(seed, info, decisions, screens, frames):
-    """Return the recording as one line of JSON."""
+    """Return the recording as one line of JSON.
+
+    A row of `decisions` is `[action, reward, lives, first, value,
+    probabilities]`. `lives` and `value` are those before the action, `value`
+    is in the clipped points that the agent learned from, and discounted;
+    `first` is 1 where the observation begins a life, so that its four frames
+    are the same. For each decision there is the colour screen before it, as
+    indices into `rgb`, and the newest frame of the observation, both packed as
+    page/recordings.py does it.
+    """
     pixels = np.array(screens).reshape(-1, 3)
     rgb, indices = np.unique(pixels, axis=0, return_inverse=True)
     indices = indices.reshape(len(screens), *screens[0].shape[:2])
@@ -137,8 +89,8 @@ def record(seed, info, decisions, screens, frames):
         "actions": info["actions"],
         "rgb": rgb.tolist(),
         "decisions": decisions,
-        "screens": deltas(indices, rectangles),
-        "frames": deltas(frames, spans),
+        "screens": pack(indices),
+        "frames": pack(frames),
     }
     return json.dumps(recording, separators=(",", ":")) + "\n"
 
@@ -155,22 +107,22 @@ def halve(weights, path):
 def judge(agent):
     """Return the scores of whole games, in both ways."""
     scores = {}
-    for way, options in runs.WAYS.items():
-        with Games(runs.GAMES, ENV_ID, **options) as games:
-            scores[way] = runs.whole_games(agent, games, seed=0)
+    for way, options in training_run.WAYS.items():
+        with Games(training_run.GAMES, ENV_ID, **options) as games:
+            scores[way] = training_run.whole_games(agent, games, seed=0)
         print(f"{way}: {np.mean(scores[way]):.1f} points")
     return scores
 
 
 def main():
-    parser = publish.Parser(__doc__)
+    parser = common.Parser(__doc__)
     parser.add_argument("run", type=pathlib.Path, help="folder of the run")
     parser.add_argument("--film-seed", type=int, default=0, help="which game")
-    count = publish.positive(int)
+    count = common.positive(int)
     parser.add_argument("--most", type=count, default=600, help="decisions")
     note = "a sentence on how it was trained, with a space after it"
     parser.add_argument("--note", default="", help=note)
-    parser.add_argument("--publish", action="store_true", help="see above")
+    parser.add_publish()
     args = parser.parse_args()
     checkpoint = args.run / "checkpoint.pt"
     if not checkpoint.exists():
@@ -179,32 +131,31 @@ def main():
     state = saved["state"]
     if state["env_id"] != ENV_ID:
         parser.error(f"expected a run of {ENV_ID}, got {state['env_id']}")
-    folder = publish.RUNS / "agent"
+    folder = common.RUNS
     folder.mkdir(parents=True, exist_ok=True)
 
     agent = halve(saved["weights"], folder / "breakout.pt")
     shutil.copy(args.run / "curve.csv", folder / "agent.csv")
     info, *played = play(agent, args.film_seed)
-    runs.write_film(played[1], folder / "agent.webp")
+    training_run.write_film(played[1], folder / "agent.webp")
     beginning = [column[: args.most] for column in played]
     text = record(args.film_seed, info, *beginning)
-    (folder / "agent.json").write_text(text)
+    (folder / "recording.json").write_text(text)
     film = {name: info[name] for name in ("reward", "length")}
     about = {
-        **publish.machine(),
-        "versions": {name: metadata.version(name) for name in PACKAGES},
-        "date": publish.today(),
+        **common.machine(PACKAGES),
+        "date": common.today(),
         "steps": state["steps"],
         "seconds": state["seconds"],
         "scores": judge(agent),
         "film": {"seed": args.film_seed, **film},
         "note": args.note,
     }
-    publish.write(folder / "scores.json", about)
+    common.write(folder / "agent.json", about)
     for name, place in PLACES.items():
         print(f"{name}: {(folder / name).stat().st_size:,} bytes")
         if args.publish:
-            shutil.copy(folder / name, publish.ROOT / place)
+            shutil.copy(folder / name, common.ROOT / place)
 
 
 if __name__ == "__main__":

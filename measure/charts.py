@@ -1,4 +1,4 @@
-"""How charts are drawn: matplotlib's settings, and a file for light and dark.
+"""The charts of docs/, drawn from what was measured.
 
 An image has no way to know the page that it is on. So it brings a ground of
 its own, and both change with the reader's preference for light or dark. The
@@ -7,9 +7,14 @@ colours of the bars and lines stand out from either, by 3 to 1 or more.
 
 import io
 
-# A chart that is on the page has a second form beside it, for phones: inches.
-NARROW = 3.6
+import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
 
+from benchmark import IN_TURN, LOCKSTEP, OURS, OURS_IN_TURN, batches
+
+NARROW = 3.6  # inches: for phones, beside the wide form
 INK, GROUND, GRID = "#1f2328", "#ffffff", "#d1d9e0"
 DARK = {INK: "#f0f6fc", GROUND: "#0d1117", GRID: "#3d444d"}
 COLOURS = {
@@ -21,45 +26,47 @@ COLOURS = {
     "sb3": "#d6468c",
     "labml": "#7d8590",
 }
+LABELS = {
+    "games": "Games",
+    "worker": "Worker",
+    "ale": "ALE",
+    "envpool": "EnvPool",
+    "gymnasium": "Gymnasium",
+    "sb3": "SB3",
+    "labml": "labml's original",
+}
+TESTER = 31.8  # points of DQN's professional tester (Mnih et al. 2015)
+
+matplotlib.use("svg")
+plt.rcParams |= {
+    "axes.axisbelow": True,
+    "axes.edgecolor": GRID,
+    "axes.facecolor": GROUND,
+    "axes.grid": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlecolor": INK,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 11,
+    "figure.constrained_layout.use": True,
+    "figure.facecolor": GROUND,
+    "grid.color": GRID,
+    "hatch.linewidth": 1.2,
+    "legend.frameon": False,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "breakout",  # the same file each time
+    "text.color": INK,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+}
 
 
-def narrow_name(name):
-    """The name of a chart's narrow form: chart.svg, chart-narrow.svg."""
-    return name.replace(".svg", "-narrow.svg")
-
-
-def canvas():
-    """Return matplotlib, set to draw in the light colours."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    import matplotlib.pyplot as plt
-
-    plt.rcParams |= {
-        "axes.edgecolor": GRID,
-        "axes.facecolor": GROUND,
-        "axes.grid": True,
-        "axes.axisbelow": True,
-        "axes.spines.right": False,
-        "axes.spines.top": False,
-        "axes.titlecolor": INK,
-        "axes.titlelocation": "left",
-        "figure.facecolor": GROUND,
-        "grid.color": GRID,
-        "hatch.linewidth": 1.2,
-        "svg.fonttype": "none",
-        "svg.hashsalt": "breakout",  # the same file each time
-    }
-    for key in ("text.color", "xtick.labelcolor", "ytick.labelcolor"):
-        plt.rcParams[key] = INK
-    return plt
-
-
-def save(plt, path):
-    """Write the figure that was drawn, with the dark colours beside."""
+def save(figure, path):
+    """Write a figure, with the dark colours beside the light ones."""
     text = io.StringIO()
-    plt.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    plt.close("all")
+    metadata = {"Date": None, "Creator": None}
+    figure.savefig(text, format="svg", metadata=metadata)
+    plt.close(figure)
     rules = "".join(
         f'[style*="{part}: {light}"]{{{part}:{dark}!important}}'
         for light, dark in DARK.items()
@@ -68,3 +75,173 @@ def save(plt, path):
     style = f"<style>@media(prefers-color-scheme:dark){{{rules}}}</style>"
     svg = text.getvalue().replace("<defs>", style + "<defs>", 1)
     path.write_text(svg, "utf-8")
+
+
+# Speeds
+
+
+def ratios(column, name, base):
+    """Speed over speed, round by round."""
+    return np.divide(column[name]["speed"], column[base]["speed"])
+
+
+def draw_speeds(data, folder):
+    """Draw the charts of docs/speed.md."""
+    draw_games(data, (9, 10), ["aa", "bb", "cd"], folder / "benchmark.svg")
+    narrow = folder / "benchmark-narrow.svg"
+    draw_games(data, (NARROW, 12.5), ["a", "b", "c", "d"], narrow)
+    columns = data["network"]["columns"]
+    figure, axes = plt.subplots(2, 1, figsize=(9, 8), sharey=True)
+    for axis, names, title in (
+        (axes[0], [*OURS, *LOCKSTEP], "batches of 8 in lockstep"),
+        (axes[1], [*OURS_IN_TURN, *IN_TURN], "two or three in flight"),
+    ):
+        bars(
+            axis,
+            {
+                column: {name: rows[name]["speed"] for name in names}
+                for column, rows in columns.items()
+            },
+        )
+        axis.set_title(f"Breakout, steps/s: {title}")
+        axis.yaxis.set_major_formatter("{x:,.0f}")
+    axes[0].set_ylim(0, axes[0].get_ylim()[1] * 1.2)
+    save(figure, folder / "network.svg")
+
+
+def draw_games(data, size, places, path):
+    """Whole games in both groups; speed and memory by the number of games."""
+    narrow = size[0] == NARROW
+    figure = plt.figure(figsize=size)
+    axes = figure.subplot_mosaic("\n".join(places))
+    for axis, names, title in (
+        (axes["a"], [*OURS, *LOCKSTEP], "8 games in lockstep"),
+        (axes["b"], [*OURS_IN_TURN, *IN_TURN], "16 or 24, in batches of 8"),
+    ):
+        bars(
+            axis,
+            {
+                column: {name: ratios(rows, name, "limit") for name in names}
+                for column, rows in data["whole"]["columns"].items()
+            },
+            narrow,
+        )
+        axis.set_ylim(0, 1.6 if narrow else 1.3)
+        axis.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1])
+        axis.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+        share = "\nshare" if narrow else " share"
+        axis.set_title(f"{title}:{share} of the emulator's own speed")
+    count = data["count"]["columns"]
+    speed = {
+        games: {name: np.median(row["speed"]) for name, row in rows.items()}
+        for games, rows in count.items()
+    }
+    memory = {
+        games: {name: row["memory"] for name, row in rows.items()}
+        for games, rows in count.items()
+    }
+    for axis, values, title in (
+        (axes["c"], speed, "steps/s by number of games"),
+        (axes["d"], memory, "memory in MB by number of games"),
+    ):
+        table = pd.DataFrame(values).T
+        table.index = table.index.astype(int)
+        table.plot(
+            ax=axis,
+            color=COLOURS,
+            style="o-",
+            ms=3.5,
+            legend=False,
+            title=title,
+        )
+        axis.set_xscale("log", base=2)
+        axis.set_xticks(table.index, table.index)
+    axes["c"].set_ylim(0)
+    axes["d"].set_yscale("log")
+    axes["d"].minorticks_off()
+    for name in "cd":
+        axes[name].yaxis.set_major_formatter("{x:,.0f}")
+    save(figure, path)
+
+
+def bars(axis, columns, narrow=False):
+    """A bar for each column and name: the median, and the range."""
+    names = list(next(iter(columns.values())))
+    values = [[columns[column][name] for column in columns] for name in names]
+    middle = np.median(values, axis=2)
+    ranges = [middle - np.min(values, 2), np.max(values, 2) - middle]
+    lines = [column.replace("s ", "s\n", 1) for column in columns]
+    pd.DataFrame(middle.T, lines, [label(name) for name in names]).plot.bar(
+        ax=axis,
+        rot=0,
+        width=0.86,
+        color=[COLOURS[name.split("_")[0]] for name in names],
+        edgecolor=GROUND,
+        linewidth=0.5,
+        yerr=np.swapaxes(ranges, 0, 1),
+        error_kw={"ecolor": INK, "elinewidth": 0.9},
+        fontsize=8 if narrow else 10,
+    )
+    drawn = [each for each in axis.containers if hasattr(each, "patches")]
+    for name, container in zip(names, drawn, strict=True):
+        for bar in container.patches:
+            bar.set_hatch("//////" * (batches(name) == 3))
+    axis.grid(axis="x", visible=False)
+    axis.legend(
+        ncols=2 if narrow else 4,
+        loc="upper left",
+        fontsize=8 if narrow else 8.5,
+        handlelength=1.2 if narrow else 2,
+        columnspacing=1 if narrow else 2,
+    )
+
+
+def label(name):
+    """A contender's name in a legend: short, and how much is in flight."""
+    flying = f", {8 * batches(name)} games" if batches(name) > 1 else ""
+    return LABELS[name.split("_")[0]] + flying
+
+
+# Learning
+
+
+def draw_learning(agent, training, labml, folder):
+    """Draw the chart of docs/learning.md, wide and narrow."""
+    for shape, size, name in (
+        ((1, 3), (9, 3.4), "learning.svg"),
+        ((3, 1), (NARROW, 8.4), "learning-narrow.svg"),
+    ):
+        figure, axes = plt.subplots(*shape, figsize=size)
+        draw_curves(axes, agent, training, labml)
+        save(figure, folder / name)
+
+
+def draw_curves(axes, agent, training, labml):
+    """Draw the agent, both sides of the comparison, and labml's PPO."""
+    left, middle, right = axes
+    left.plot(agent.steps / 1e6, agent.score, color=COLOURS["games"])
+    left.axhline(TESTER, color=INK, linestyle="--", linewidth=1)
+    left.text(0, TESTER + 1, " DQN's human tester", fontsize=8)
+    left.set_title("ppo.py: score of a game", fontsize=10)
+
+    for side, name, colour in (
+        ("games", "Games", COLOURS["games"]),
+        ("wrappers", "CleanRL's wrappers", COLOURS["gymnasium"]),
+    ):
+        scores = training[training.side == side].groupby("steps").score
+        low, mean, high = scores.min(), scores.mean(), scores.max()
+        steps = mean.index / 1e6
+        middle.fill_between(steps, low, high, alpha=0.2, color=colour)
+        middle.plot(steps, mean, label=name, color=colour)
+    title = training.env_id[0].removesuffix("NoFrameskip-v4")
+    middle.set_title(f"{title}: score, mean and range", fontsize=10)
+    middle.legend(fontsize=8)
+    middle.yaxis.set_major_formatter("{x:,.0f}")
+
+    right.plot(labml.steps / 1e6, labml.reward, color=COLOURS["worker"])
+    right.set_title("labml's PPO: reward of a life", fontsize=10)
+
+    for axis in axes:
+        axis.set_xlim(0)
+        axis.set_ylim(0)
+        axis.set_xlabel("million steps", fontsize=8, color=INK)

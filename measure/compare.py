@@ -7,7 +7,7 @@ A column is a title and a way to play it. In each round old and new play for
 some seconds, one after the other; in the next round the other one begins. The
 ratio new / old is taken within a round. Of the ratios the script prints the
 median, between which values the true median lies (with 95 %, by the order of
-the rounds alone), and the range. They are written to runs/compare/, too.
+the rounds alone), and the range. All speeds go to runs/measure/compare.json.
 
 - games: eight games of a `Games` in lockstep
 - worker: eight `Worker`s in lockstep
@@ -21,7 +21,7 @@ import math
 import pathlib
 from statistics import median
 
-import publish
+import common
 from contenders import ACTIONS, contender
 
 WAITING = ["waiting", 1.5]
@@ -51,7 +51,7 @@ def play(run, title, way):
             player.answer()
         for _ in range(run.rounds):
             for name, player in players:
-                speed = player.play(run.seconds)["speed"]
+                speed = player.play(run.seconds)
                 speeds[name].append(round(speed, 1))
             players.reverse()
     return speeds
@@ -67,23 +67,23 @@ def sure(values):
 
 
 def main():
-    parser = publish.Parser(__doc__)
+    parser = common.Parser(__doc__)
     add = parser.add_argument
     add("old", type=pathlib.Path, metavar="OLD.py", help="an older game.py")
     add(
         "--new",
         type=pathlib.Path,
-        default=publish.ROOT / "game.py",
+        default=common.ROOT / "game.py",
         help="the newer one",
     )
-    add("--rounds", type=publish.positive(int), default=100, help="of each")
+    add("--rounds", type=common.positive(int), default=100, help="of each")
     add(
         "--seconds",
-        type=publish.positive(float),
+        type=common.positive(float),
         default=0.3,
         help="a round's, of each",
     )
-    add("--games", type=publish.positive(int), default=8, help="at once")
+    add("--games", type=common.positive(int), default=8, help="at once")
     add(
         "--titles",
         nargs="+",
@@ -125,10 +125,10 @@ def main():
                 f"new {median(speeds['new']):,.0f}, {run.rounds} rounds",
                 flush=True,
             )
-    how = {"date": publish.today(), "rounds": run.rounds}
+    how = {"date": common.today(), "rounds": run.rounds}
     how |= {"seconds": run.seconds, "games": run.games, "rule": run.rule}
-    path = publish.target("compare", "compare.json", publish=False)
-    publish.write(path, publish.machine() | how | {"columns": columns})
+    path = common.target("compare.json", publish=False)
+    common.write(path, common.machine() | how | {"columns": columns})
 
 
 if __name__ == "__main__":

@@ -17,13 +17,13 @@ import itertools
 import json
 import multiprocessing
 import os
-import pathlib
 import subprocess
 import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+import common  # noqa: F401, it says where game.py is
+
 ACTIONS = {"Breakout": 4, "Pong": 6, "MsPacman": 9, "Seaquest": 18}
 ROMS = {"MsPacman": "ms_pacman"}  # where ALE's name is not the id's
 
@@ -287,9 +287,7 @@ def load(path):
     return module
 
 
-def games(
-    game, games, rule, count=1, path=None, snapshots=True, processes=None
-):
+def games(game, games, rule, count=1, path=None, snapshots=True):
     """`Games` as it comes. With a `count` of 2, two of them in turn: one plays
     while the network looks at the other's. `snapshots=False` makes every
     reset a true one."""
@@ -307,7 +305,6 @@ def games(
             games,
             f"{game}NoFrameskip-v4",
             seed=number * games,
-            processes=processes,
             on_life_loss=rule,
         )
         env.reset()
@@ -341,37 +338,11 @@ def computing(milliseconds):
     return compute
 
 
-def device(_):
-    """The network of DQN on a GPU, which brings actions back."""
-    import torch
-    from torch import nn
-
-    network = nn.Sequential(
-        nn.Conv2d(4, 32, 8, stride=4),
-        nn.ReLU(),
-        nn.Conv2d(32, 64, 4, stride=2),
-        nn.ReLU(),
-        nn.Conv2d(64, 64, 3, stride=1),
-        nn.ReLU(),
-        nn.Flatten(),
-        nn.Linear(64 * 7 * 7, 512),
-        nn.ReLU(),
-        nn.Linear(512, 18),
-    ).cuda()
-
-    @torch.no_grad()
-    def look(obs):
-        batch = torch.as_tensor(obs).cuda()
-        network(batch.float() / 255).argmax(1).cpu()
-
-    return look
-
-
 # ## A contender's process
 
 
 @contextlib.contextmanager
-def contender(kind, options, network=None, python=sys.executable):
+def contender(kind, options, network=None):
     """Start a contender in a process of its own.
 
     `kind` and `options` are a generator of this file and what it takes, the
@@ -384,7 +355,7 @@ def contender(kind, options, network=None, python=sys.executable):
             what = json.dumps([kind, each, network])
             processes.append(
                 subprocess.Popen(
-                    [python, "-W", "ignore", __file__, what],
+                    [sys.executable, "-W", "ignore", __file__, what],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=errors,
@@ -403,38 +374,40 @@ class Contender:
     """A contender, seen from outside."""
 
     def __init__(self, processes, errors):
-        self.processes, self.errors = processes, errors
+        self.processes = processes
+        self.errors = errors
 
-    def answer(self):
-        """The next answer; those of several processes add up."""
+    def answers(self):
+        """The next answer of each process."""
         lines = [process.stdout.readline() for process in self.processes]
         if not all(lines):
             self.errors.seek(0)
             raise RuntimeError(self.errors.read())
-        answers = [json.loads(line) for line in lines]
-        if "speed" in answers[0]:
-            answers[0]["speed"] = sum(answer["speed"] for answer in answers)
-        return answers[0]
+        return [json.loads(line) for line in lines]
+
+    def answer(self):
+        """What it says first: that it is ready, and what it is like."""
+        return self.answers()[0]
 
     def play(self, seconds):
+        """Play for some seconds; return the steps a second of all."""
         for process in self.processes:
             print(seconds, file=process.stdin, flush=True)
-        return self.answer()
+        return sum(self.answers())
 
 
 def play(steps, seconds, network):
     """Play for some seconds, a network's pass after each batch.
 
-    Returns transitions a second, and the processor time that this process,
-    the parent of the others, spent on each, in microseconds.
+    Returns transitions a second.
     """
-    played, start, busy = 0, time.perf_counter(), time.process_time()
+    played = 0
+    start = time.perf_counter()
     while (spent := time.perf_counter() - start) < seconds:
         obs, transitions = next(steps)
         played += transitions
         network(obs)
-    busy = time.process_time() - busy
-    return {"speed": played / spent, "parent": busy / played * 1e6}
+    return played / spent
 
 
 def whose(steps):
@@ -457,10 +430,8 @@ def main(kind, options, network):
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what a library prints is not an answer
     multiprocessing.set_start_method("fork")
-    sys.path[:0] = [str(ROOT), str(ROOT / "examples")]
     steps = globals()[kind](**options)
     arrays = whose(steps)
-    # A GPU is touched only when all processes have been forked.
     name, milliseconds = network or (None, None)
     look = globals()[name](milliseconds) if name else no_network
     play(steps, 0.5, look)

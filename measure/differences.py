@@ -1,8 +1,8 @@
 """Look at what others do after a lost life, for the tables of the page.
 
-    pip install -r requirements.txt -r measure/peers.txt
-    python measure/differences.py            # to runs/differences/, 10 seconds
-    python measure/differences.py --publish  # to measure/results/
+    pip install -r requirements.txt --group measure
+    python measure/differences.py            # 10 seconds
+    python measure/differences.py --publish
 
 Each plays Breakout as it sets it up itself, holding FIRE, until the first life
 is lost. Of the observation that begins the next episode `differences.json`
@@ -14,7 +14,7 @@ machine does no harm.
 import json
 from importlib import metadata
 
-import publish
+import common
 
 BREAKOUT = "BreakoutNoFrameskip-v4"
 LIVES = 5
@@ -122,10 +122,8 @@ def look(play):
 
 
 def main():
-    parser = publish.Parser(__doc__)
-    parser.add_argument(
-        "--publish", action="store_true", help="write to measure/results/"
-    )
+    parser = common.Parser(__doc__)
+    parser.add_publish()
     run = parser.parse_args()
     parser.need("ale_py", "envpool", "gymnasium", "numpy", "stable_baselines3")
     import ale_py
@@ -140,7 +138,7 @@ def main():
         "EnvPool": look(envpool_gymnasium()),
         "ALE": look(ale_vector()),
     }
-    path = publish.target("differences", "differences.json", run.publish)
+    path = common.target("differences.json", run.publish)
     path.write_text(json.dumps(found, indent=1) + "\n")
     print(path.read_text())
 

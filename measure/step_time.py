@@ -1,7 +1,8 @@
 """Measure where the time of a step goes, for a bar on the page.
 
-    python measure/step_time.py            # to runs/step_time/, a minute
-    python measure/step_time.py --publish  # to measure/results/step_time.json
+    pip install -r requirements.txt --group measure
+    python measure/step_time.py            # a minute
+    python measure/step_time.py --publish
 
 Whole games of a title are played, four to a core, with the same actions in
 three ways: each core's games by themselves, the same with a clock around what
@@ -22,13 +23,12 @@ Rounds in which other programs were at work are played again.
 """
 
 import multiprocessing
-import sys
 import time
 from statistics import mean, median
 
-import publish
+import common
+from common import CORES
 from contenders import ACTIONS, rows
-from publish import CORES
 
 TITLES = ["Pong", "Breakout"]
 ROW = 4  # games to a core
@@ -145,11 +145,10 @@ def measure(title, run):
     with Games(number, env_id, on_life_loss="ignore") as games:
         games.reset()
         actions = rows(title, number)
-        family = publish.family()
         for steps in [WARM_UP] + [run.steps] * run.rounds * TRIES:
             if quiet_rounds(found) == run.rounds:
                 break
-            others = publish.Others(family)
+            others = common.Others()
             alone = [times for times, _ in ask(pipes["alone"], steps)]
             clocked = [parts for _, parts in ask(pipes["clocked"], steps)]
             start, busy = time.perf_counter(), time.process_time()
@@ -177,7 +176,7 @@ def measure(title, run):
 
 def quiet_rounds(found):
     """How many rounds no other program has disturbed."""
-    return sum(parts["others"] < publish.DISTURBED for parts in found)
+    return sum(parts["others"] < common.DISTURBED for parts in found)
 
 
 NAMES = {
@@ -213,32 +212,29 @@ def summary(found):
 
 
 def main():
-    parser = publish.Parser(__doc__)
+    parser = common.Parser(__doc__)
     add = parser.add_argument
     add("--titles", nargs="+", choices=ACTIONS, default=TITLES, help="to play")
-    add(
-        "--rounds", type=publish.positive(int), default=9, help="of each title"
-    )
-    add("--steps", type=publish.positive(int), default=600, help="of a round")
-    add("--publish", action="store_true", help="write to measure/results/")
+    add("--rounds", type=common.positive(int), default=9, help="of each title")
+    add("--steps", type=common.positive(int), default=600, help="of a round")
+    parser.add_publish()
     run = parser.parse_args()
     parser.need("gymnasium", "ale_py", "numpy", "cv2")
     if run.publish:
         parser.must_be_quiet()
-    sys.path.insert(0, str(publish.ROOT))
     titles = {}
     for title in run.titles:
         titles[title] = measure(title, run)
         print(f"{title}: {titles[title]['total']} µs")
         for name, spent in titles[title]["parts"]:
             print(f"{spent:8.1f}  {name}")
-    machine = publish.machine()
+    machine = common.machine()
     versions = machine.pop("versions")
     about = {"machine": machine, "versions": versions}
-    about |= {"date": publish.today(), "commit": publish.commit()}
+    about |= {"date": common.today(), "commit": common.commit()}
     about |= {"rounds": run.rounds, "steps": run.steps}
-    path = publish.target("step_time", "step_time.json", run.publish)
-    publish.write(path, titles | about)
+    path = common.target("step_time.json", run.publish)
+    common.write(path, titles | about)
 
 
 if __name__ == "__main__":

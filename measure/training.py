@@ -1,6 +1,6 @@
 """Train the same agent on `Games` and on CleanRL's stack of wrappers.
 
-    pip install -r requirements.txt -r measure/peers.txt
+    pip install -r requirements.txt --group measure
     python measure/training.py share     # where the time of an update goes
     python measure/training.py learn     # what is learned from equal steps
 
@@ -17,35 +17,30 @@ which is learned fast, on each side with each seed, one run after the other:
 about eight minutes a run on two cores. It can be done in parts, `--sides games
 --seeds 2`: a finished run replaces the one before it of that side and seed.
 
-Results go to runs/training, or with --publish to measure/results, where
-measure/curves.py reads them: training.json and training.csv.
+Results go to training.json and training.csv; report.py makes docs/learning.md
+of them.
 """
 
 import contextlib
-import csv
 import statistics
-import sys
-from importlib import metadata
 
 import ale_py
 import gymnasium as gym
+import pandas as pd
+import torch
 from gymnasium import wrappers
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode
 
-import publish
-
-sys.path.insert(0, str(publish.ROOT / "examples"))
-import torch  # noqa: E402
-
-import ppo  # noqa: E402
-import runs  # noqa: E402
-from game import Games  # noqa: E402
+import common
+import ppo
+import training_run
+from game import Games
 
 SIDES = ["games", "wrappers"]
 PARTS = ["games", "network", "learning"]  # of an update's time
 COLUMNS = ["env_id", "side", "seed", "steps", "ended", "score"]
 UPDATES_TO_A_ROW = 5
-PACKAGES = ["ale-py", "gymnasium", "numpy", "stable_baselines3", "torch"]
+PACKAGES = "ale-py gymnasium numpy stable_baselines3 torch"
 BREAKOUT = "BreakoutNoFrameskip-v4"
 KRULL = "KrullNoFrameskip-v4"
 
@@ -103,7 +98,7 @@ def training(args, side, seed, updates):
             optimizer.param_groups[0]["lr"] = rate
             seconds = dict.fromkeys(PARTS, 0.0)
             batch, obs, new = ppo.play(agent, games, obs, seconds)
-            with runs.timed(seconds, "learning"):
+            with training_run.timed(seconds, "learning"):
                 ppo.learn(agent, optimizer, batch)
             scores += new
             yield seconds, scores
@@ -130,12 +125,6 @@ def share(args):
         each.close()
     rounds = rounds[1:]  # the first was to warm up
     note(args, "share", parts=PARTS, rounds=rounds)
-    for side in SIDES:
-        middle = [
-            round(statistics.median(column), 3)
-            for column in zip(*(one[side] for one in rounds), strict=True)
-        ]
-        print(side, dict(zip(PARTS, middle, strict=True)))
     ratios = [sum(one["wrappers"]) / sum(one["games"]) for one in rounds]
     print(
         f"an update on Games is {statistics.median(ratios):.2f} times as fast "
@@ -154,7 +143,7 @@ def learn(args):
             for update, (_, scores) in enumerate(run, 1):
                 if update % UPDATES_TO_A_ROW and update < updates:
                     continue
-                last = scores[-runs.LAST :]
+                last = scores[-training_run.LAST :]
                 score = statistics.fmean(last) if last else 0
                 row = [args.env_id, side, seed, update * batch, len(scores)]
                 rows.append([*row, round(score, 3)])
@@ -165,37 +154,35 @@ def learn(args):
 
 def keep(args, rows):
     """Put a run's rows in place of older ones of the same side and seed."""
-    path = publish.target("training", "training.csv", args.publish)
-    table = []
+    path = common.target("training.csv", args.publish)
+    table = pd.DataFrame(rows, columns=COLUMNS)
     if path.exists():
-        with open(path, newline="") as file:
-            table = list(csv.reader(file))[1:]
-    rows = [list(map(str, row)) for row in rows]
-    table = [row for row in table if row[:3] != rows[0][:3]] + rows
-    with open(path, "w", newline="") as file:
-        csv.writer(file).writerows([COLUMNS, *table])
+        old = pd.read_csv(path)
+        _, side, seed, *_ = rows[0]
+        same = (old.side == side) & (old.seed == seed)
+        table = pd.concat([old[~same], table])
+    table.to_csv(path, index=False)
 
 
 def note(args, section, **results):
     """Write to training.json what ran, where and when, and its results."""
-    path = publish.target("training", "training.json", args.publish)
-    data = publish.read(path)
+    path = common.target("training.json", args.publish)
+    data = common.read(path)
     data[section] = {
-        **publish.machine(),
-        "versions": {name: metadata.version(name) for name in PACKAGES},
+        **common.machine(PACKAGES),
         "threads": torch.get_num_threads(),
         "bfloat16": args.bfloat16,
-        "date": publish.today(),
+        "date": common.today(),
         "env_id": args.env_id,
         "games": args.games,
         **results,
     }
-    publish.write(path, data)
+    common.write(path, data)
 
 
 def main():
-    parser = publish.Parser(__doc__)
-    count = publish.positive(int)
+    parser = common.Parser(__doc__)
+    count = common.positive(int)
     parser.add_argument("what", choices=["share", "learn"])
     parser.add_argument("--env-id", help="another title than the usual one")
     parser.add_argument("--rounds", type=count, default=40, help="of share")
@@ -207,7 +194,7 @@ def main():
     parser.add_argument("--games", type=count, default=8, help="at once")
     parser.add_argument("--bfloat16", action="store_true", help="see ppo.py")
     parser.add_argument("--threads", type=count, help="see ppo.py")
-    parser.add_argument("--publish", action="store_true", help="see above")
+    parser.add_publish()
     args = parser.parse_args()
     parser.need("stable_baselines3")
     args.env_id = args.env_id or {"share": BREAKOUT, "learn": KRULL}[args.what]

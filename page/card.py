@@ -14,6 +14,8 @@ import cv2
 import numpy as np
 from playwright.sync_api import sync_playwright
 
+from recordings import unpack
+
 HERE = Path(__file__).resolve().parent
 DOCS = HERE.parent / "docs"
 STILL = DOCS / "figures/first.png"
@@ -57,24 +59,11 @@ img { image-rendering: pixelated; display: block; }
 """
 
 
-def screens(recording):
-    """The recorded screens, as indices of colours."""
-    data = base64.b64decode(recording["frames"])
-    screen, at = np.zeros((210, 160), np.uint8), 0
-    while at < len(data):
-        end = at + 1 + 5 * data[at]
-        parts = np.frombuffer(data[at + 1 : end], np.uint8).reshape(-1, 5)
-        for x, y, width, height, colour in parts.tolist():
-            screen[y : y + height, x : x + width] = colour
-        yield screen.copy()
-        at = end
-
-
 def seen(recording, until):
     """The colours of a step's last frame, and the agent's four pictures."""
     rgb = np.array(recording["rgb"], np.uint8)
     gray = np.array(recording["gray"], np.uint8)
-    frames, pictures = screens(recording), []
+    frames, pictures = unpack(recording["frames"]), []
     next(frames)
     for _, shown, _, _, done in recording["steps"][:until]:
         assert not done
@@ -121,7 +110,7 @@ def draw_card():
 
 
 def main():
-    recording = json.loads((HERE / "recording.json").read_text())
+    recording = json.loads((HERE / "data/recording.json").read_text())
     draw_still(*seen(recording, STEP))
     draw_card()
 

@@ -1,6 +1,42 @@
-"""The tests here import the module from the folder above."""
+"""What the tests here share: a browser."""
 
-import sys
-from pathlib import Path
+import shutil
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import pytest
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args):
+    """The system's Chromium, which asks nobody for anything by itself."""
+    names = "chromium", "chromium-browser", "google-chrome"
+    path = next(filter(None, map(shutil.which, names)))
+    quiet = (
+        "no-sandbox disable-gpu disable-quic no-first-run "
+        "disable-background-networking disable-component-update disable-sync"
+    )
+    flags = [f"--{flag}" for flag in quiet.split()]
+    return browser_type_launch_args | {"executable_path": path, "args": flags}
+
+
+@pytest.fixture
+def open_page(new_context):
+    """Open a page; in the end nobody has complained or asked elsewhere."""
+    complaints = []
+
+    def open_page(address, width=1280, height=900, **options):
+        size = {"width": width, "height": height}
+        page = new_context(viewport=size, **options).new_page()
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on(
+            "request",
+            lambda request: (
+                request.url.startswith(("file:", "data:"))
+                or complaints.append(request.url)
+            ),
+        )
+        page.goto(address)
+        return page
+
+    yield open_page
+    assert not complaints

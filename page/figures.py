@@ -1,26 +1,18 @@
 """
-Make the figures of the page, and measure the numbers that it reports.
+Make the figures of the page.
 
-    python page/figures.py
-    python page/figures.py drawings    # only the figures, half a minute
-    python page/figures.py times       # only these, in a quiet hour
+    python page/figures.py             # half a minute
 
 Everything comes from real games: the recordings for the figures that move
-(`*.json`, see `recordings.py`), those that stay still (`docs/figures/*.svg`)
-and the numbers (`facts.json`). About five minutes on one core. labml's own
-workers play for the count of bytes: examples/labml_ppo.txt has them.
+(`*.json`, see `recordings.py`) and those that stay still
+(`docs/figures/*.svg`). What they show of times and agents is measured by the
+instruments in `measure/`, as are the numbers in the text (`facts.py`).
 """
 
 import itertools
 import json
-import multiprocessing
-import os
-import platform
-import re
+import math
 import sys
-import time
-import types
-from importlib import metadata
 from pathlib import Path
 
 import cv2
@@ -29,20 +21,26 @@ import numpy as np
 
 import recordings
 from drawing import Drawing, gray_to_rgb
-from recordings import FIRE, NOOP, brighter, make, play, small
+from recordings import NOOP, brighter, find_ball, make, play, small
+
+# game.py lies one folder up.
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from game import Game, Games
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
-from game import Game, Games  # noqa: E402
-
 STEP_TIME = HERE.parent / "measure/results/step_time.json"
 NETWORK_MS = 1.5  # of the network in measure/benchmark.py
 TURNS_MS = 10  # of the drawing of two `Games` in turn
+ASTEROIDS = 130  # the first of two frames
 BANDS = 42  # of five rows, which become two
 MISTAKES = 0.3  # of the steps, in the whole game that is drawn
 BAD_SEED = 12  # with which that game is played
 
 # Drawing
+
+
+def percent(share):
+    return f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
 
 
 def draw_step(step):
@@ -97,20 +95,26 @@ def draw_slots(steps):
     d.save("slots.svg")
 
 
-def draw_maximum(game="AsteroidsNoFrameskip-v4", frames=130):
-    """Two frames in a row, one without rocks, and their maximum."""
-    env, ale = make(game)
-    for _ in range(frames):
+def two_frames():
+    """Two gray screens of Asteroids in a row, with and without rocks."""
+    env, ale = make("AsteroidsNoFrameskip-v4")
+    screens = []
+    for frame in range(1, ASTEROIDS + 2):
         env.step(NOOP)
-    older = ale.getScreenGrayscale().copy()
-    env.step(NOOP)
-    newer = ale.getScreenGrayscale().copy()
+        if frame >= ASTEROIDS:
+            screens.append(ale.getScreenGrayscale().copy())
+    return screens
+
+
+def draw_maximum():
+    """Two frames in a row, one without rocks, and their maximum."""
+    older, newer = two_frames()
     brighter = np.maximum(older, newer)
     d = Drawing(236)
     for i, (name, screen) in enumerate(
         [
-            (f"frame {frames}", older),
-            (f"frame {frames + 1}", newer),
+            (f"frame {ASTEROIDS}", older),
+            (f"frame {ASTEROIDS + 1}", newer),
             ("the brighter", brighter),
         ]
     ):
@@ -118,28 +122,69 @@ def draw_maximum(game="AsteroidsNoFrameskip-v4", frames=130):
         d.image(x, 4, 154, 202, gray_to_rgb(screen), mark=i == 2)
         d.text(x, 228, name, "strong" if i == 2 else "")
     d.save("maximum.svg")
-    lit = brighter > 0
-    return {
-        "missing_older": percent((older < brighter)[lit].mean()),
-        "missing_newer": percent((newer < brighter)[lit].mean()),
-    }
 
 
-def draw_which_way(played, one, other):
-    """Two steps whose newest pictures are alike and whose stacks aren't."""
-    d = Drawing(166)
-    shades = np.array([0.3, 0.5, 0.7, 1])[:, None, None]
-    for i, number in enumerate([one, other]):
-        x = 2 + 242 * i
-        around = [p[37:67, 6:36] for p in played[number]["stack"]]
-        around = np.minimum(2 * np.uint16(around), 255)  # easier to see
-        trail = (around * shades).max(axis=0)
-        d.text(x, 16, f"step {number}", "strong")
-        d.image(x, 26, 112, 112, gray_to_rgb(around[3]))
-        d.image(x + 120, 26, 112, 112, gray_to_rgb(trail), mark=True)
-        d.text(x, 156, "newest alone", "quiet")
-        d.text(x + 120, 156, "all four", "quiet")
-    d.save("which-way.svg")
+def brightened(pictures):
+    return [np.minimum(1.6 * picture, 255) for picture in pictures]
+
+
+def draw_rules(played):
+    """Six rules, kept on the left and broken on the right."""
+    rules = json.loads((HERE / "data/rules.json").read_text())
+    screens = {name: list(recordings.unpack(rules[name])) for name in rules}
+    d = Drawing(510)
+
+    def pair(place, rule, kept, broken, told):
+        x, y = 2 + 244 * (place % 2), 172 * (place // 2)
+        d.text(x, y + 16, rule, "strong")
+        for left, pictures in (x, kept), (x + 120, broken):
+            if len(pictures) == 1:
+                d.image(left, y + 26, 112, 112, gray_to_rgb(pictures[0]))
+            else:
+                draw_square(d, left, y + 26, 112, pictures)
+        d.text(x, y + 156, told, "quiet")
+
+    two = screens["asteroids"][15], screens["asteroids"][46]  # in a row
+    kept, broken = small(np.maximum(*two)), small(two[0])
+    gone = percent(((kept > 0) & (broken == 0)).sum() / (kept > 0).sum())
+    pair(0, "No maximum", [kept], [broken], f"{gone} of what is lit is gone")
+
+    two = screens["demons"][:2]
+    kept, broken = small(np.maximum(*two)), np.maximum(*map(small, two))
+    told = f"{(kept > broken).sum()} pixels fade, by up to "
+    told += str((kept - broken).max())
+    near = np.s_[14:70, 28:84]
+    pair(
+        1,
+        "Shrunk first",
+        brightened([kept[near]]),
+        brightened([broken[near]]),
+        told,
+    )
+
+    step = played[62]
+    kept = [picture[37:67, 6:36] for picture in step["stack"]]
+    grays = [gray for _, gray in step["frames"]]
+    broken = [small(gray)[37:67, 6:36] for gray in grays]
+    balls = [find_ball(gray) for gray in (grays[0], grays[3])]
+    oldest = find_ball(played[59]["frames"][3][1])
+    near, far = (math.dist(balls[1], ball) for ball in (balls[0], oldest))
+    told = f"the ball flies {near:.0f} pixels, not {far:.0f}"
+    kept, broken = brightened(kept), brightened(broken)
+    pair(2, "Four frames in a row", kept, broken, told)
+    pair(3, "One picture", kept, kept[3:], "which way does it fly?")
+
+    at = recordings.WITHOUT_FIRE
+    idle = small(np.maximum(*screens["no_fire"][-2:]))
+    told = "no ball, and no points"
+    pair(4, "No FIRE", [played[at]["picture"]], [idle], told)
+
+    pairs = zip(*[iter(screens["no_ops"])] * 2, strict=True)
+    starts = [small(np.maximum(*two)) for two in pairs]
+    games = {start.tobytes(): start for start in starts[1:]}
+    told = f"{len(starts) - 1} starts make {len(games)} games"
+    pair(5, "No no-op starts", list(games.values()), starts[:1], told)
+    d.save("rules.svg")
 
 
 def shrink_changed(old, new, picture):
@@ -172,7 +217,6 @@ def draw_bands(before, step):
     d.text(200, 236, f"{len(strip)} rows, shrunk", "quiet")
     d.text(478, 236, "the picture", "quiet end")
     d.save("bands.svg")
-    return {"changed_bands": f"{changed.sum()} of {BANDS}"}
 
 
 def play_badly(on_life_loss, steps=None):
@@ -405,43 +449,32 @@ def draw_step_time(step_time):
     d.save("step-time.svg")
 
 
-OBS = 4 * 84 * 84
-RECORD = [  # a game's part of the shared memory: field, bytes, writer, reader
-    ("reward", 8, ["worker, in each step"], ["program, in it"]),
-    (
-        "obs[place]",
-        OBS,
+WRITES_AND_READS = {  # a field of a game's record, or a half of it
+    "reward": (["worker, in each step"], ["program, in it"]),
+    "screen": (["worker, in render()"], ["program, in render()"]),
+    "obs[half]": (
         ["worker, in each reset", "and step"],
         ["program, after it;", "returns a copy"],
     ),
-    (
-        "obs[1 - place]",
-        OBS,
+    "obs[1 - half]": (
         ["nobody: the caller", "has seen this one"],
-        ["a new worker, if the", "old one has died"],
+        ["program, if the", "worker has died"],
     ),
-    (
-        "final_obs",
-        OBS,
-        ["worker, as an episode", "ends and at a reset"],
-        ["program, in it"],
-    ),
-    (
-        "screen",
-        210 * 160 * 3,
-        ["worker, in render()"],
-        ["program, in render()"],
-    ),
-]
+    "final_obs": (["worker, as an episode", "ends"], ["program, in it"]),
+}
 
 
 def draw_record():
     """One record of the shared memory: who writes and who reads a field."""
-    d = Drawing(44 + 62 * len(RECORD))
+    with Games(1, processes=0) as games:
+        record = games._records.dtype
+    d = Drawing(44 + 62 * len(WRITES_AND_READS))
     d.text(4, 18, "a game's record", "strong")
     d.text(154, 18, "who writes", "strong")
     d.text(322, 18, "who reads", "strong")
-    for i, (field, size, writes, reads) in enumerate(RECORD):
+    for i, (field, (writes, reads)) in enumerate(WRITES_AND_READS.items()):
+        name, _, half = field.partition("[")
+        size = record[name].itemsize // (2 if half else 1)
         y = 32 + 62 * i
         d.box(4, y, 140, 62)
         d.text(14, y + 26, field, "code strong")
@@ -459,8 +492,8 @@ def draw_agent(recording):
     at = next((i for i, step in enumerate(decisions) if step[1]), 0)
     action, _, _, _, value, chances = decisions[at]
     rgb = np.array(recording["rgb"], np.uint8)
-    screens = list(recordings.unpack(recording["screens"], wide=True))
-    frames = list(recordings.unpack_frames(recording["frames"]))
+    screens = list(recordings.unpack(recording["screens"]))
+    frames = list(recordings.unpack(recording["frames"], 84, 84))
     d = Drawing(408)
     for x, y, text in [
         (4, 16, "You see"),
@@ -499,7 +532,7 @@ def draw_agent(recording):
 
 def draw_pipe():
     """What crosses the pipes, labml's way and ours, and what is shared."""
-    pipe = json.loads((HERE / "pipe.json").read_text())
+    pipe = json.loads((HERE / "data/pipe.json").read_text())
     (labml_up, labml_down), (up, down) = (
         pipe["bytes"][way][0] for way in ("labml", "ours")
     )
@@ -559,369 +592,33 @@ def draw_pipe():
     d.save("pipe.svg")
 
 
-# Measuring
-
-
-def bytes_so_far():
-    """How many bytes this process has read and written, pipes included.
-
-    The bytes of this very answer are counted from the next one on.
-    """
-    answer = Path("/proc/self/io").read_bytes()
-    words = answer.split()
-    return int(words[1]), int(words[3]), len(answer)
-
-
-def bytes_of(step):
-    """How many bytes are read and written by calling `step`."""
-    read, written, answer = bytes_so_far()
-    step()
-    now_read, now_written, _ = bytes_so_far()
-    return [now_read - read - answer, now_written - written]
-
-
-class OldGym:
-    """Just as much of `gym` as labml's module asks of it."""
-
-    def __init__(self, env_id):
-        self.env, self.starts = gym.make(env_id), {}
-        self.unwrapped = self.env.unwrapped
-
-    def seed(self, seed):
-        self.starts = {"seed": seed}
-
-    def reset(self):
-        return self.env.reset(**self.starts)[0]
-
-    def step(self, action):
-        obs, reward, terminated, truncated, info = self.env.step(action)
-        return obs, reward, terminated or truncated, info
-
-
-def play_as_labml(rows):
-    """Step labml's own workers as its tutorial does; yield bytes a step."""
-    sys.modules["gym"] = types.SimpleNamespace(make=OldGym)
-    try:
-        from labml_nn.rl.game import Worker
-    except ModuleNotFoundError:
-        sys.exit("figures.py: pip install -r examples/labml_ppo.txt")
-
-    workers = [Worker(seed) for seed in range(len(rows[0]))]
-
-    def ask(command, data):
-        for worker, one in zip(workers, data, strict=True):
-            worker.child.send((command, one))
-        for worker in workers:
-            worker.child.recv()
-
-    ask("reset", [None] * len(workers))
-    for row in np.array(rows, np.int32):
-        yield bytes_of(lambda row=row: ask("step", row))
-    for worker in workers:
-        worker.child.send(("close", None))
-        worker.process.join()
-
-
-def play_as_games(rows):
-    """Step `Games` in two processes; yield bytes a step."""
-    with Games(len(rows[0]), recordings.STICKY, processes=2) as games:
-        games.reset()
-        for row in rows:
-            yield bytes_of(lambda row=row: games.step(row))
-
-
-def count_bytes(actions):
-    """What crosses the pipes in each step: `[answers, commands]` in bytes."""
-    rows = np.transpose(actions)
-    counted = {
-        "labml": list(play_as_labml(rows)),
-        "ours": list(play_as_games(rows)),
-    }
-    return {"bytes": counted, "shared": len(actions) * 4 * 84 * 84}
-
-
-def percent(share):
-    return f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
-
-
-def all_games():
-    return sorted(name for name in gym.registry if name.startswith("ALE/"))
-
-
-def count_same_starts(seeds=3, steps=30):
-    """How many games begin the same, whatever the seed?
-
-    Same actions, no sticky ones; every screen of 120 frames is compared.
-    """
-    names, same = all_games(), 0
-    for name in names:
-        env, ale = make(name, repeat_action_probability=0)
-        begins = set()
-        for seed in range(seeds):
-            env.reset(seed=seed)
-            random, seen = np.random.default_rng(0), 0
-            for _ in range(steps):
-                action = int(random.integers(env.action_space.n))
-                for _ in range(4):
-                    env.step(action)
-                    seen = hash((seen, ale.getScreen().tobytes()))
-            begins.add(seen)
-        same += len(begins) == 1
-        env.close()
-    old = [name for name in gym.registry if name.endswith("NoFrameskip-v4")]
-    return {
-        "games": len(names),
-        "old_games": len(old),
-        "same_starts": same,
-        "start_seeds": seeds,
-    }
-
-
-def play_breakout(env, actions):
-    """Play whole steps until the game is over; return score and length."""
-    score, length, over = 0, 0, False
-    while not over:
-        action = next(actions)
-        for _ in range(4):
-            _, reward, over, _, _ = env.step(action)
-            score += reward
-            if over:
-                break
-        length += 1
-    return score, length
-
-
-def count_noop_starts(most=30, steps=60):
-    """How many different games of Breakout do 1 to 30 no-op frames make?"""
-    env, ale = make("BreakoutNoFrameskip-v4")
-    games = set()
-    for frames in range(1, most + 1):
-        env.reset(seed=0)
-        for _ in range(frames):
-            env.step(NOOP)
-        screens = []
-        for i in range(4 * steps):
-            env.step(FIRE if i < 4 else NOOP)
-            screens.append(ale.getScreen().tobytes())
-        games.add(tuple(screens))
-    return {"noop_starts": len(games)}
-
-
-def measure_first_finished(lanes=32, games=400, draws=2000, seed=0):
-    """The mean score of all games, and of the first ones to finish.
-
-    Random play. For each draw the games are dealt to `lanes` that play at
-    once, and the first `lanes` games to finish are looked at.
-    """
-    env, _ = make("BreakoutNoFrameskip-v4")
-    random = np.random.default_rng(seed)
-    actions = iter(lambda: int(random.integers(4)), None)
-    played = []
-    for _ in range(games):
-        env.reset()
-        played.append(play_breakout(env, actions))
-    scores, lengths = np.array(played).T
-    means = []
-    for _ in range(draws):
-        dealt = random.integers(games, size=(20, lanes))
-        finish = lengths[dealt].cumsum(axis=0).ravel()
-        first = finish.argsort()[:lanes]
-        means.append(scores[dealt].ravel()[first].mean())
-    return {
-        "lanes": lanes,
-        "random_games": games,
-        "draws": f"{draws:,}",
-        "random_score": f"{scores.mean():.2f}",
-        "first_finished": f"{np.mean(means):.2f}",
-    }
-
-
-def measure_order(played):
-    """How many pixels change if screens are shrunk before the maximum?"""
-    shares = []
-    for step in played[1:]:
-        if len(step["frames"]) == 4:
-            third, fourth = (gray for _, gray in step["frames"][2:])
-            wrong = np.maximum(small(third), small(fourth))
-            shares.append((wrong != step["picture"]).mean())
-    return {"order_pixels": f"{100 * max(shares):.1f}\N{NO-BREAK SPACE}%"}
-
-
-def play_at_random(ale, frames, seed=0):
-    """Play at most so many frames at random; yield the lives at each."""
-    random, legal = np.random.default_rng(seed), ale.getMinimalActionSet()
-    for frame in range(frames):
-        if frame % 4 == 0:
-            action = legal[random.integers(len(legal))]
-        ale.act(action)
-        yield ale.lives()
-        if ale.game_over():
-            return
-
-
-def count_late_ends(games=2, most=20_000):
-    """How long do games go on without a life, in frames?
-
-    Counted from the frame on which the last life is lost to the game's end,
-    over a few random games of each.
-    """
-    late = {}
-    for name in all_games():
-        env, ale = make(name, repeat_action_probability=0)
-        for seed in range(games if ale.lives() else 0):
-            ale.reset_game()
-            lives = list(play_at_random(ale, most, seed))
-            if not lives[-1] and ale.game_over():
-                last = max(i for i, left in enumerate(lives) if left)
-                late.setdefault(name, []).append(len(lives) - last - 2)
-        env.close()
-    late = {name: max(frames) for name, frames in late.items() if max(frames)}
-    return {
-        "late_games": len(late),
-        "late_least": f"{min(late.values()):,}",
-        "late_most": f"{max(late.values()):,}",
-        "late_which": late,
-    }
-
-
-def count_carried_over(frames=2000):
-    """In how many games does a true reset keep something of the game before?
-
-    After some random play the reset is compared with the first: the memory of
-    the console.
-    """
-    carried = []
-    for name in all_games():
-        env, ale = make(name, repeat_action_probability=0)
-        ale.reset_game()
-        first = ale.getRAM().copy()
-        list(play_at_random(ale, frames))
-        ale.reset_game()
-        if (ale.getRAM() != first).any():
-            carried.append(name)
-        env.close()
-    return {"carried_games": len(carried), "carried_which": carried}
-
-
-def fastest(call, times):
-    """The shortest of so many calls, in seconds: others want the core too."""
-    best = float("inf")
-    for _ in range(times):
-        start = time.perf_counter()
-        call()
-        best = min(best, time.perf_counter() - start)
-    return best
-
-
-def echo(pipe):
-    while True:
-        pipe.send(pipe.recv())
-
-
-def measure_times(played):
-    """How long resets take, a message between processes, and shrinking.
-
-    The load says whether others were at work.
-    """
-    cpu = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
-    machine = f"one of {os.cpu_count()} cores ({cpu[1]})"
-    machine += f" at a load of {os.getloadavg()[0]:.1f}"
-    env, ale = make("BreakoutNoFrameskip-v4")
-    state = env.unwrapped.clone_state()
-    load = fastest(env.unwrapped.load_game, 20)
-    reset = fastest(ale.reset_game, 300)
-    restore = fastest(lambda: env.unwrapped.restore_state(state), 300)
-
-    context = multiprocessing.get_context("fork")
-    here, there = context.Pipe()
-    process = context.Process(target=echo, args=[there], daemon=True)
-    process.start()
-
-    def message():
-        here.send(("step", 0))
-        here.recv()
-
-    pipe = fastest(message, 20_000)
-    process.kill()
-
-    screens = [brighter(step) for step in played[1:]]
-    picture = small(screens[0])
-    pairs = list(zip(screens, screens[1:], strict=False))
-    whole = fastest(lambda: [small(screen) for screen in screens], 100)
-    bands = fastest(
-        lambda: [shrink_changed(old, new, picture) for old, new in pairs], 100
-    )
-    return {
-        "machine": machine,
-        "load_ms": f"{1e3 * load:.0f}",
-        "reset_ms": f"{1e3 * reset:.1f}",
-        "restore_ms": f"{1e3 * restore:.2f}",
-        "message_us": f"{1e6 * pipe:.0f}",
-        "shrink_saves": percent(1 - bands / whole),
-    }
-
-
-def name_versions():
-    """What was measured with."""
-    names = "ale-py", "gymnasium", "numpy", "opencv-python"
-    versions = ", ".join(f"{name} {metadata.version(name)}" for name in names)
-    return {
-        "ale": f"ale-py {metadata.version('ale-py')}",
-        "versions": f"Python {platform.python_version()}, {versions}",
-    }
+# All of them
 
 
 def draw():
-    """Make the recordings and all drawings; return the numbers in them."""
+    """Make the recordings and all drawings."""
     played = list(play())
     recordings.record(played)
+    recordings.record_rules(played)
     draw_modes(recordings.record_modes(played))
-    recordings.record_pipe(count_bytes)
     steps = [played[i] for i in (62, 12, 13, 14, 15)]
     draw_step(steps[0])
     draw_slots(steps[1:])
-    draw_which_way(played, 62, 118)
+    draw_maximum()
+    draw_bands(played[61], played[62])
+    draw_rules(played)
     draw_lives()
     draw_autoreset([step["action"] for step in played[1:]])
     draw_pipe()
     draw_record()
-    if STEP_TIME.exists():
-        step_time = json.loads(STEP_TIME.read_text())
-        draw_turns(step_time)
-        draw_step_time(step_time)
-    agent = HERE / "agent.json"
-    if agent.exists():
-        draw_agent(json.loads(agent.read_text()))
-    return draw_maximum() | draw_bands(played[61], played[62])
-
-
-def measure():
-    """Return all other numbers."""
-    played = list(play())
-    facts = measure_order(played)
-    facts |= count_same_starts() | count_noop_starts()
-    facts |= measure_first_finished() | count_late_ends()
-    facts |= count_carried_over() | measure_times(played)
-    return facts | name_versions()
-
-
-def main():
-    cv2.setNumThreads(0)
-    file = HERE / "facts.json"
-    facts = json.loads(file.read_text())
-    match sys.argv[1:]:
-        case []:
-            facts |= draw() | measure()
-        case ["drawings"]:
-            facts |= draw()
-        case ["times"]:
-            facts |= measure_times(list(play()))
-        case _:
-            sys.exit(__doc__)
-    text = json.dumps(facts, indent=2)
-    file.write_text(text + "\n")
-    print(text)
+    step_time = json.loads(STEP_TIME.read_text())
+    draw_turns(step_time)
+    draw_step_time(step_time)
+    draw_agent(json.loads((HERE / "data/agent.json").read_text()))
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:]:
+        sys.exit(__doc__)
+    cv2.setNumThreads(0)
+    draw()

@@ -1,6 +1,29 @@
 "use strict";
 const $ = (id) => document.getElementById(id);
-const read = (id) => JSON.parse($(id).textContent);
+
+// The data of the figures, each in a file of its own that is loaded when it is
+// first asked for.
+const given = {}, asked = {};
+const read = (name) => (asked[name] ??= new Promise((done) => {
+  const script = document.createElement("script");
+  script.src = `data/${name}.js`;
+  script.onload = () => done(given[name]);
+  document.head.append(script);
+}));
+
+// Open the folds around what a link or a name leads to.
+function unfold(part) {
+  for (let at = part; (at = at?.closest("details"));) {
+    at.open = true;
+    at = at.parentElement;
+  }
+}
+const linked = () => unfold($(decodeURIComponent(location.hash.slice(1))));
+addEventListener("hashchange", linked);
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[href^='#']");
+  if (link) unfold($(link.hash.slice(1)));
+});
 
 // Boxes that scroll sideways can be reached by keyboard.
 function reachable() {
@@ -27,7 +50,7 @@ async function copy(text, button) {
   label.textContent = "Copied";
   setTimeout(() => { label.textContent = "Copy"; }, 1500);
 }
-$("copy").addEventListener("click", () => copy(read("source"), $("copy")));
+$("copy").addEventListener("click", () => copy($("source").textContent, $("copy")));
 for (const box of document.querySelectorAll(".top pre")) {
   const text = box.textContent.trim(), button = document.createElement("button");
   button.type = "button";
@@ -47,10 +70,10 @@ for (const part of document.querySelectorAll(".code .own")) {
 }
 for (const part of document.querySelectorAll(".own, main :not(pre) > code")) {
   const name = nameOf(part), list = places.get(name);
-  if (!list || part.closest("a")) continue;
+  if (!list || part.closest("a, summary")) continue;
   // By keyboard: each class and function where it is defined, and the first
   // mention of a name in a piece of prose.
-  const prose = part.matches("code") && part.closest("[data-lines], .note, .top");
+  const prose = part.matches("code") && part.closest(".prose, .note");
   const mentioned = prose && list.some((one) => prose.contains(one));
   if (part.matches(".nc.def, .nf.def, .fm.def") || prose && !mentioned) {
     part.tabIndex = 0;
@@ -95,6 +118,7 @@ function show(part) {
     at.classList.remove("here");
     at = one;
     at.classList.add("here");
+    unfold(at);
     at.scrollIntoView({ block: "center" });
   };
   up.onclick = () => go(all[all.indexOf(at) - 1] ?? all[all.length - 1]);
@@ -129,33 +153,29 @@ document.addEventListener("keydown", (event) => {
 
 // The section that is read now, in the bar and in the contents.
 const headings = [...document.querySelectorAll("main :is(h2, h3)[id]")];
+const listed = [...$("contents")?.querySelectorAll("a") ?? []];
+const passed = (one) => one.getBoundingClientRect().top < innerHeight / 3;
 function locate() {
-  const above = headings.filter((one) =>
-    one.getBoundingClientRect().top < innerHeight / 3);
-  const now = above.pop();
+  const now = headings.filter(passed).pop();
   document.documentElement.classList.toggle("reading", Boolean(now));
   $("here").hidden = !now;
   if (!now || $("here").hash === `#${now.id}`) return;
   $("here").href = `#${now.id}`;
   $("here").textContent = now.textContent;
-  $("contents").querySelector("[aria-current]")?.removeAttribute(
-    "aria-current");
-  const link = $("contents").querySelector(`[href="#${CSS.escape(now.id)}"]`);
-  if (!link) return;
-  link.setAttribute("aria-current", "true");
-  if (getComputedStyle($("contents")).position === "fixed") {
-    const box = $("contents"), middle = link.offsetTop - box.clientHeight / 2;
-    box.scrollTop = middle;
+  const part = listed.filter((link) => passed($(link.hash.slice(1)))).pop();
+  for (const link of listed) {
+    link.setAttribute("aria-current", String(link === part));
   }
 }
-let asked = false;
+linked();
+let waits = false;
 addEventListener("scroll", () => {
-  if (!asked) {
+  if (!waits) {
     requestAnimationFrame(() => {
-      asked = false;
+      waits = false;
       locate();
     });
   }
-  asked = true;
+  waits = true;
 }, { passive: true });
 locate();

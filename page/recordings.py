@@ -15,7 +15,7 @@ import cv2
 import gymnasium as gym
 import numpy as np
 
-HERE = Path(__file__).resolve().parent
+DATA = Path(__file__).resolve().parent / "data"
 BREAKOUT = "BreakoutNoFrameskip-v4"
 STICKY = "ALE/Breakout-v5"
 ACTIONS = "NOOP", "FIRE", "RIGHT", "LEFT"
@@ -25,6 +25,11 @@ AHEAD = 5  # pixels from the ball to the paddle that the rule lets pass
 FIELD = np.s_[93:189, 8:152]  # between the bricks and the paddle
 MODES = "restart", "continue", "ignore"
 LOST_AT = 156  # the step of the recording that loses a life
+ASTEROIDS = 100, 160  # the first frame and the last
+THRUST = 2  # in Asteroids
+DEMONS = 96, 135  # of Demon Attack, the first step and the last
+WITHOUT_FIRE = 60  # steps
+NO_OPS, STARTED = 30, 12  # most no-ops at a start, and steps after them
 PIPE_GAMES, PIPE_STEPS = 8, 60
 MODES_STEPS = range(LOST_AT - 6, LOST_AT + 17)  # those of the three modes
 
@@ -143,53 +148,42 @@ def palette():
     return colours, {"rgb": rgb, "gray": gray}
 
 
-def pack(screens):
-    """Screens as text: of each, how many rectangles and which."""
+def by_colour(screens):
+    """Screens with indices into Breakout's colours."""
     colours, _ = palette()
-    index = np.zeros(256, np.uint8)
-    index[colours] = range(len(colours))
-    data, old = bytearray(), np.zeros_like(screens[0])
-    for screen in screens:
-        assert np.isin(screen, colours).all()
-        new = index[screen]
+    assert np.isin(screens, colours).all()
+    return np.searchsorted(colours, screens).astype(np.uint8)
+
+
+def pack(pictures):
+    """Pictures as text: of each, how many rectangles and which."""
+    data, old = bytearray(), np.zeros_like(pictures[0])
+    for new in pictures:
         changed = list(rectangles(old, new))
-        data.append(len(changed))
+        data += len(changed).to_bytes(2, "little")
         data += bytes(int(v) for rectangle in changed for v in rectangle)
         old = new
     return base64.b64encode(data).decode()
 
 
-def unpack(text, wide=False):
-    """Yield the screens of a text; `wide` counts have two bytes."""
-    data = np.frombuffer(base64.b64decode(text), np.uint8)
-    screen, at = np.zeros((210, 160), np.uint8), 0
+def unpack(text, height=210, width=160):
+    """Yield the pictures of a text."""
+    data = base64.b64decode(text)
+    picture, at = np.zeros((height, width), np.uint8), 0
     while at < len(data):
-        size = 2 if wide else 1
-        count = int.from_bytes(data[at : at + size].tobytes(), "little")
-        at += size
-        for x, y, w, h, colour in data[at : at + 5 * count].reshape(-1, 5):
-            screen[y : y + int(h), x : x + int(w)] = colour
-        at += 5 * count
-        yield screen.copy()
-
-
-def unpack_frames(text):
-    """Yield the 84×84 frames of a text, which has the runs that changed."""
-    data = np.frombuffer(base64.b64decode(text), np.uint8)
-    frame, at = np.zeros((84, 84), np.uint8), 0
-    while at < len(data):
-        count = int.from_bytes(data[at : at + 2].tobytes(), "little")
-        at += 2
-        for _ in range(count):
-            x, y, length = data[at : at + 3].tolist()
-            frame[y, x : x + length] = data[at + 3 : at + 3 + length]
-            at += 3 + length
-        yield frame.copy()
+        start = at + 2
+        end = start + 5 * int.from_bytes(data[at:start], "little")
+        for x, y, w, h, value in zip(
+            *[iter(data[start:end])] * 5, strict=True
+        ):
+            picture[y : y + h, x : x + w] = value
+        yield picture.copy()
+        at = end
 
 
 def write(name, recording):
     text = json.dumps(recording, separators=(",", ":"))
-    (HERE / name).write_text(text + "\n")
+    (DATA / name).write_text(text + "\n")
 
 
 def ways(played):
@@ -221,7 +215,8 @@ def record(played):
         shown, lives = len(step["frames"]), step["lost_with"]
         done = int(step["done"])
         steps.append([step["action"], shown, step["reward"], lives, done])
-    recording = palette()[1] | {"steps": steps, "frames": pack(screens)}
+    frames = pack(by_colour(screens))
+    recording = palette()[1] | {"steps": steps, "frames": frames}
     write("recording.json", recording | {"ways": ways(played)})
 
 
@@ -237,16 +232,62 @@ def record_modes(played):
         steps = list(play(MODES_STEPS[-1], mode, actions))
         screens, rows = [steps[0]["screen"]], []
         for step in steps[MODES_STEPS[0] - 3 :]:
-            frames = [screen for screen, _ in kept(step)]
-            screens += frames
-            row = [step["action"], len(frames), len(step["frames"])]
+            last = [screen for screen, _ in kept(step)]
+            screens += last
+            row = [step["action"], len(last), len(step["frames"])]
             row += [step["reward"], step["lives"], int(step["done"])]
             rows.append([*row, step["info"]])
-        modes[mode] = {"steps": rows, "frames": pack(screens)}
+        frames = pack(by_colour(screens))
+        modes[mode] = {"steps": rows, "frames": frames}
         lost[mode] = steps[LOST_AT]
     first = {"first": MODES_STEPS[0] - 3}
     write("modes.json", palette()[1] | first | {"modes": modes})
     return lost
+
+
+def frames(env, actions):
+    """The gray screen after each frame, an action a frame."""
+    for action in actions:
+        env.step(action)
+        yield env.unwrapped.ale.getScreenGrayscale()
+
+
+def frames_of(name, actions):
+    """The same of another title, from its start on."""
+    env, _ = make(f"{name}NoFrameskip-v4")
+    return list(frames(env, actions))
+
+
+def record_rules(played):
+    """What it takes to break the rules, beside the recordings above.
+
+    All of it is gray. Asteroids draws half of its objects on each frame: the
+    even frames come first and then the odd ones, since those are alike.
+    """
+    first, last = ASTEROIDS
+    screens = frames_of("Asteroids", [THRUST] * last)[first - 1 :]
+    asteroids = screens[::2] + screens[1::2]
+
+    first, last = DEMONS
+    shots = [i // 16 % 4 for i in range(4 * last)]
+    screens = frames_of("DemonAttack", shots)[4 * (first - 1) :]
+    demons = [screen for i, screen in enumerate(screens) if i % 4 >= 2]
+
+    actions = [step["action"] for step in played[1:]]
+    idle = [NOOP if action == FIRE else action for action in actions]
+    idle = list(play(WITHOUT_FIRE, actions=idle))[1:]
+    no_fire = [gray for step in idle for _, gray in kept(step)]
+
+    held = [action for action in actions[:STARTED] for _ in range(4)]
+    env, no_ops = make(BREAKOUT)[0].unwrapped, []
+    for _ in range(NO_OPS + 1):
+        start = env.clone_state()
+        no_ops += list(frames(env, held))[-2:]
+        env.restore_state(start)
+        env.step(NOOP)
+    screens = {"asteroids": asteroids, "demons": demons}
+    screens |= {"no_fire": no_fire, "no_ops": no_ops}
+    write("rules.json", {name: pack(made) for name, made in screens.items()})
 
 
 def record_pipe(bytes_of):
@@ -263,6 +304,6 @@ def record_pipe(bytes_of):
             assert not step["done"] and len(step["frames"]) == 4
             screens += [screen for screen, _ in kept(step)]
         actions.append([step["action"] for step in played[1:]])
-        games.append(pack(screens))
+        games.append(pack(by_colour(screens)))
     recording = palette()[1] | {"env_id": STICKY, "actions": actions}
     write("pipe.json", recording | {"games": games} | bytes_of(actions))

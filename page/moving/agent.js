@@ -2,66 +2,40 @@
 (() => {
 const figure = $("agent-figure");
 if (!figure) return;
-const { GRAYS, HEIGHT, SIZE, WIDTH, WHOLE, bytesOf, cells, packed, put,
-  tapeOf } = shared;
+const { ACTIONS, GRAYS, HEIGHT, SIZE, WIDTH, WHOLE, cells, packed, put,
+  tapeOf, unpack } = shared;
 const TALL = 100; // units of the trace, of which a step is one across
 const PACE = 15; // steps a second: real time
 
-const recorded = read("agent");
-const { actions, decisions } = recorded;
+let decisions = null, screenAt = null, frames = null, colours = null;
 const $in = (selector) => figure.querySelector(selector);
 const screen = cells($in(".screen"), 1, WIDTH, HEIGHT)[0];
 const stack = cells($in(".four"), 4, SIZE, SIZE);
 const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
 const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 
-const choices = actions.map((name) => {
+const choices = ACTIONS.map((name) => {
   const row = $in(".choices").appendChild(document.createElement("div"));
   row.innerHTML = `<span>${name}</span><span></span>
     <div class="track"><i></i><b class="chance"></b></div>`;
-  row.querySelector(".chance").style.left = `${100 / actions.length}%`;
+  row.querySelector(".chance").style.left = `${100 / ACTIONS.length}%`;
   return row;
 });
 $in(".choices").insertAdjacentHTML("beforeend", `<small>dashed: chance,
-  ${percent(1 / actions.length)} each; marked: the action drawn</small>`);
+  ${percent(1 / ACTIONS.length)} each; marked: the action drawn</small>`);
 
 // The value over all steps, with a line where we are.
-const values = decisions.map(([, , , , value]) => value);
-const most = Math.max(...values, 0), least = Math.min(...values, 0);
-const height = (value) => TALL * (most - value) / (most - least);
-const line = (name, x, y, x2, y2) =>
-  `<line class="${name}" x1="${x}" y1="${y}" x2="${x2}" y2="${y2}"/>`;
-$in(".trace").innerHTML = `<svg viewBox="0 0 ${values.length - 1} ${TALL}"
-  preserveAspectRatio="none" role="img" aria-label="The value that the agent
-  expects, at each step">
-  ${line("zero", 0, height(0), values.length, height(0))}
-  <polyline points="${values.map((v, i) => `${i},${height(v)}`).join(" ")}"/>
-  ${line("now", 0, 0, 0, TALL)}</svg><output></output>`;
-const now = $in(".now"), told = $in("output");
-
-let screenAt = null, frames = null, colours = null;
-
-function* unpackFrames(text) {
-  const data = bytesOf(text);
-  let frame = new Uint8Array(SIZE * SIZE);
-  for (let at = 0; at < data.length;) {
-    frame = frame.slice();
-    let n = data[at] + 256 * data[at + 1];
-    at += 2;
-    for (; n > 0; n--) {
-      const [x, y, length] = data.subarray(at, at + 3);
-      frame.set(data.subarray(at + 3, at + 3 + length), y * SIZE + x);
-      at += 3 + length;
-    }
-    yield frame;
-  }
-}
-
-function prepare() {
-  colours = recorded.rgb.map(packed);
-  screenAt = tapeOf(recorded.screens, true);
-  frames = [...unpackFrames(recorded.frames)];
-  window.agent = { screenAt, frames };
+function trace(values) {
+  const most = Math.max(...values, 0), least = Math.min(...values, 0);
+  const height = (value) => TALL * (most - value) / (most - least);
+  const line = (name, x, y, x2, y2) =>
+    `<line class="${name}" x1="${x}" y1="${y}" x2="${x2}" y2="${y2}"/>`;
+  $in(".trace").innerHTML = `<svg viewBox="0 0 ${values.length - 1} ${TALL}"
+    preserveAspectRatio="none" role="img" aria-label="The value that the agent
+    expects, at each step">
+    ${line("zero", 0, height(0), values.length, height(0))}
+    <polyline points="${values.map((v, i) => `${i},${height(v)}`).join(" ")}"/>
+    ${line("now", 0, 0, 0, TALL)}</svg><output></output>`;
 }
 
 // The four newest frames; those before the first of a life are that first one.
@@ -87,9 +61,9 @@ function show(at) {
     row.children[1].textContent = percent(chances[a]);
     row.querySelector("i").style.width = `${100 * chances[a]}%`;
   });
-  now.setAttribute("x1", i);
-  now.setAttribute("x2", i);
-  told.textContent = value.toFixed(2);
+  $in(".now").setAttribute("x1", i);
+  $in(".now").setAttribute("x2", i);
+  $in("output").textContent = value.toFixed(2);
   return tell(at);
 }
 
@@ -101,24 +75,35 @@ function tell(at) {
   const left = lives === 1 ? "1 life" : `${lives} lives`;
   return `Step ${at}: with ${left} and ` +
     `${plural(scoreAt(i), "point")}, it expects ${value.toFixed(2)} in ` +
-    `rewards to come and draws ${actions[action]}, which it gave ` +
+    `rewards to come and draws ${ACTIONS[action]}, which it gave ` +
     `${percent(chances[action])}.${follows}`;
 }
 
-const marks = [];
-decisions.forEach(([, reward, , first], i) => {
-  if (reward) {
-    const known = marks.some(({ kind }) => kind === "brick");
-    marks.push({ at: i + 1, text: known ? "" : "first point", kind: "brick" });
-  }
-  if (first && i) marks.push({ at: i, text: "lost life", kind: "end" });
-});
-shared.film(figure, { count: decisions.length, show, prepare, marks,
-  pace: PACE, playing: "In real time. Pause, or move the slider, to read " +
-  "what it expects and draws." });
-const whole = decisions.length < recorded.length
-  ? `These are its first ${decisions.length} of ${recorded.length} steps`
-  : `These are all its ${recorded.length} steps`;
-$("agent-score").textContent = `${whole}; it ended with ` +
-  `${plural(recorded.score, "point")}.`;
+async function prepare() {
+  const recorded = await read("agent");
+  decisions = recorded.decisions;
+  colours = recorded.rgb.map(packed);
+  screenAt = tapeOf(recorded.screens);
+  frames = [...unpack(recorded.frames, SIZE, SIZE)];
+  window.agent = { screenAt, frames };
+  trace(decisions.map(([, , , , value]) => value));
+  const count = decisions.length, { length, score } = recorded;
+  const whole = count < length ? `These are its first ${count} of ${length}`
+    : `These are all its ${length}`;
+  $("agent-score").textContent =
+    `${whole} steps; it ended with ${plural(score, "point")}.`;
+  const marks = [];
+  decisions.forEach(([, reward, , first], i) => {
+    if (reward) {
+      const known = marks.some(({ kind }) => kind === "brick");
+      marks.push({ at: i + 1, text: known ? "" : "first point",
+        kind: "brick" });
+    }
+    if (first && i) marks.push({ at: i, text: "lost life", kind: "end" });
+  });
+  return { count, marks, pace: PACE };
+}
+
+shared.film(figure, { prepare, show, playing: "In real time. Pause, or move " +
+  "the slider, to read what it expects and draws." });
 })();

@@ -11,14 +11,14 @@ const START = 40, FRAME = 1000 / 30; // half the console's speed
 const WIDE = 105, HIGH = 140, TOP = 55; // the part of the screen to show
 const WIDE_84 = 55, HIGH_84 = 56; // and of a picture of 84 by 84
 const ZOOM = 3;
-let steps = null, step = null, frame = 0, timer = null;
+let recorded = null, steps = null, step = null, frame = 0, timer = null;
 let wanted = null; // by the reader: to play or not
 let left = 28, stack = [];
 
 function next() {
   step = steps?.next().value;
   if (!step) {
-    steps = shared.stepsOf(read("recording"));
+    steps = shared.stepsOf(recorded);
     stack = [];
     for (let i = 0; i < START; i++) step = steps.next().value;
   }
@@ -80,9 +80,10 @@ function play(on) {
 
 button.addEventListener("click", () => {
   wanted = !timer;
-  play(wanted);
+  play(step && wanted);
 });
-shared.whileSeen(figure, (seen) => {
+shared.whileSeen(figure, async (seen) => {
+  recorded ??= await read("recording");
   if (!step) {
     next();
     draw();

@@ -2,16 +2,13 @@
 (() => {
 const figure = $("modes-figure");
 if (!figure) return;
-const { ACTIONS, GRAYS, HEIGHT, SIZE, WIDTH, cells, packed, paint, put,
-  shrink, unpack, WHOLE } = shared;
+const { ACTIONS, GRAYS, HEIGHT, SIZE, WIDTH, WHOLE, cells, packed, put } =
+  shared;
 const NAMES = ["restart", "continue", "ignore"];
 const FACTS = ["lives", "reward", "done", "episode_info"];
 const BEHIND = 3; // steps before the first one shown, for its stack
 
-let colours = null, played = null;
-const { first, modes: recorded } = read("modes");
-const count = recorded.restart.steps.length - BEHIND;
-const start = first + BEHIND;
+let colours = null, played = null, first = null, lost = null;
 
 const boxes = NAMES.map((name) => {
   const box = figure.querySelector(".three")
@@ -34,29 +31,20 @@ const boxes = NAMES.map((name) => {
   };
 });
 
-// What `Game` returns at each step of a mode, worked out from its frames.
-function follow(mode, { steps, frames }, gray) {
-  const screens = unpack(frames), begin = screens.next().value;
-  const brightness = (screen) => screen.map((colour) => gray[colour]);
-  let stack = [];
-  return steps.map(([action, kept, shown, reward, lives, done, info]) => {
-    const last = Array.from({ length: kept }, () => screens.next().value);
-    const picture = shrink(last.map(brightness).reduce(
-      (a, b) => a.map((v, i) => Math.max(v, b[i]))));
-    stack = [...stack, picture].slice(-4);
-    const restarts = done && mode === "restart";
-    const screen = restarts ? begin : last[kept - 1];
-    const final = done ? stack : null;
-    if (done) stack = Array(4).fill(shrink(brightness(screen)));
-    return { action, shown, reward, lives, done, info, screen, final, stack };
-  });
-}
-
-function prepare() {
-  const { rgb, gray } = read("modes");
-  colours = rgb.map(packed);
-  played = NAMES.map((mode) => follow(mode, recorded[mode], gray));
+async function prepare() {
+  const recorded = await read("modes");
+  first = recorded.first;
+  colours = recorded.rgb.map(packed);
+  played = NAMES.map((mode) => shared.follow(mode, recorded));
   window.modes = { first, played };
+  lost = played[0].findIndex(({ done }) => done) + first;
+  const start = first + BEHIND;
+  return {
+    count: played[0].length - BEHIND, first: start, start: lost - 2, pace: 3,
+    marks: [{ at: lost - 1, text: "before", kind: "brick" },
+      { at: lost, text: "lost life", kind: "end" },
+      { at: lost + 1, text: "the next step", kind: "brick" }],
+  };
 }
 
 const python = (value) => value === null ? "None"
@@ -115,8 +103,7 @@ function show(at) {
 }
 
 function tell(at, now) {
-  const [restart, goOn] = now, lost = played[0].findIndex(({ done }) => done);
-  const since = at - first - lost;
+  const [restart, goOn] = now, since = at - lost;
   const action = `Step ${at}: ${ACTIONS[restart.action]}. `;
   if (since < 0) {
     return `${action}${-since} before the lost life: all three are the ` +
@@ -139,12 +126,5 @@ function tell(at, now) {
     `${goOn.lives} lives.`;
 }
 
-const lost = recorded.restart.steps.findIndex((step) => step[5]) + first;
-shared.film(figure, {
-  count, first: start, start: lost - 2, pace: 3, show, prepare,
-  hold: (at) => at === lost ? 9 : 1,
-  marks: [{ at: lost - 1, text: "before", kind: "brick" },
-    { at: lost, text: "lost life", kind: "end" },
-    { at: lost + 1, text: "the next step", kind: "brick" }],
-});
+shared.film(figure, { prepare, show, hold: (at) => at === lost ? 9 : 1 });
 })();

@@ -2,13 +2,12 @@
 (() => {
 const figure = $("pipe-figure");
 if (!figure) return;
-const { SIZE, cells, put, shrink, tapeOf } = shared;
+const { SIZE, brighter, cells, put, shrink, tapeOf } = shared;
 const GAMES = 8, PROCESSES = 2, EACH = GAMES / PROCESSES;
 const BYTES_A_PIXEL = 141; // so that an observation of float64 is 40 by 40
 const INDEX = 0, COMMANDS = 1; // of what is counted in a step
 
-const recorded = read("pipe");
-const count = recorded.bytes.ours.length;
+let recorded = null, games = null, killed = null;
 const [labml, ours] = ["labml", "ours"].map((way) => {
   const box = figure.querySelector(`.${way}`);
   return {
@@ -33,14 +32,6 @@ function lanes(way, box, pipes, words) {
     "</div>").repeat(pipes);
 }
 
-const [labmlUp, labmlDown] = recorded.bytes.labml[0];
-figure.querySelector(".each").textContent =
-  `each: ↓ ${number(labmlDown / GAMES)} bytes, ` +
-  `↑ ${number(Math.round(labmlUp / GAMES))} bytes`;
-lanes("labml", labml.lanes, GAMES, false);
-lanes("ours", ours.lanes, PROCESSES, true);
-figure.querySelector(".memory").innerHTML =
-  `${square(recorded.shared)} ${number(recorded.shared)} bytes, shared`;
 labml.workers.innerHTML = Array.from({ length: GAMES }, (_, i) =>
   `<div class="worker">${i}</div>`).join("");
 const pictures = [], workers = [];
@@ -52,19 +43,28 @@ for (let p = 0; p < PROCESSES; p++) {
   workers.push(worker);
 }
 
-let games = null, killed = null;
-
-// The newest picture of each game at each step from the first one on.
-function prepare() {
+// The newest picture of a game at each step from the first one on.
+function pictureOf(text) {
   const brightness = (screen) => screen.map((v) => recorded.gray[v]);
-  games = recorded.games.map((text) => {
-    const screen = tapeOf(text), small = [];
-    const brighter = (one, other) => one.map((v, i) => Math.max(v, other[i]));
-    const picture = (t) => shrink(t === 0 ? brightness(screen(0)) : brighter(
-      brightness(screen(2 * t - 1)), brightness(screen(2 * t))));
-    return (t) => (small[t] ??= picture(t));
-  });
+  const screen = tapeOf(text), small = [];
+  const picture = (t) => shrink(t === 0 ? brightness(screen(0)) : brighter(
+    brightness(screen(2 * t - 1)), brightness(screen(2 * t))));
+  return (t) => (small[t] ??= picture(t));
+}
+
+async function prepare() {
+  recorded = await read("pipe");
+  const [up, down] = recorded.bytes.labml[0];
+  figure.querySelector(".each").textContent =
+    `each: ↓ ${number(down / GAMES)} bytes, ` +
+    `↑ ${number(Math.round(up / GAMES))} bytes`;
+  lanes("labml", labml.lanes, GAMES, false);
+  lanes("ours", ours.lanes, PROCESSES, true);
+  figure.querySelector(".memory").innerHTML =
+    `${square(recorded.shared)} ${number(recorded.shared)} bytes, shared`;
+  games = recorded.games.map(pictureOf);
   window.pipe = { picture: (game, at) => games[game](timeOf(game, at)) };
+  return { count: recorded.bytes.ours.length, start: 20 };
 }
 
 // A game of a process that was killed begins anew in that step.
@@ -114,10 +114,10 @@ function tell(at) {
 }
 
 const { jump, slider } = shared.film(figure, {
-  count, show, prepare, start: 20, hold: (at) => at === killed ? 20 : 1,
+  prepare, show, hold: (at) => at === killed ? 20 : 1,
 });
 $("kill").addEventListener("click", () => {
-  const at = Math.min(Number(slider.value) + 1, count);
+  const at = Math.min(Number(slider.value) + 1, Number(slider.max));
   killed = at;
   jump(at);
 });

@@ -5,31 +5,29 @@ window.shared = (() => {
 const WIDTH = 160, HEIGHT = 210, SIZE = 84;
 const ACTIONS = ["NOOP", "FIRE", "RIGHT", "LEFT"];
 
-const bytesOf = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-
-function* unpack(text, wide = false) { // the count has two bytes, if wide
-  const data = bytesOf(text);
-  let screen = new Uint8Array(WIDTH * HEIGHT);
+// Pictures from a text: of each, how many rectangles have changed since the
+// one before, in two bytes, and then the rectangles.
+function* unpack(text, width = WIDTH, height = HEIGHT) {
+  const data = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  let picture = new Uint8Array(width * height);
   for (let at = 0; at < data.length;) {
-    screen = screen.slice();
-    let n = data[at++];
-    if (wide) n += 256 * data[at++];
-    for (; n > 0; n--, at += 5) {
-      const start = data[at + 1] * WIDTH + data[at];
-      const end = start + data[at + 2];
-      for (let row = 0; row < data[at + 3] * WIDTH; row += WIDTH) {
-        screen.fill(data[at + 4], start + row, end + row);
+    picture = picture.slice();
+    const end = at + 2 + 5 * (data[at] + 256 * data[at + 1]);
+    for (at += 2; at < end; at += 5) {
+      const [x, y, w, h, value] = data.subarray(at, at + 5);
+      for (let row = y * width + x, n = h; n > 0; n--, row += width) {
+        picture.fill(value, row, row + w);
       }
     }
-    yield screen;
+    yield picture;
   }
 }
 
 // A tape of screens, to be wound to any of them: only one is kept at a time.
-function tapeOf(text, wide = false) {
+function tapeOf(text) {
   let screens = null, at = Infinity, screen = null;
   return (wanted) => {
-    if (wanted < at) [screens, at] = [unpack(text, wide), -1];
+    if (wanted < at) [screens, at] = [unpack(text), -1];
     for (; at < wanted; at++) screen = screens.next().value;
     return screen;
   };
@@ -71,6 +69,8 @@ function shrink(gray) {
   });
 }
 
+const brighter = (one, other) => one.map((v, i) => Math.max(v, other[i]));
+
 // One step after the other, as it is played.
 function* stepsOf({ rgb, gray, steps, frames }) {
   const screens = unpack(frames), start = screens.next().value;
@@ -86,8 +86,8 @@ function* stepsOf({ rgb, gray, steps, frames }) {
     }
     const kept = shown > 2 ? step.frames.slice(2) : step.frames.slice(-1);
     step.kept = () => kept.map(brightness);
-    step.brighter = () => step.kept().reduce(
-      (a, b) => a.map((v, i) => Math.max(v, b[i])));
+    step.grays = () => step.frames.map(brightness);
+    step.brighter = () => step.kept().reduce(brighter);
     step.picture = () => (step.small ??= shrink(step.brighter()));
     yield step;
   }
@@ -97,6 +97,24 @@ function stackOf(steps, i) {
   if (steps[i].done) return Array(4).fill(steps[i].first);
   return [i - 3, i - 2, i - 1, i].map((j) =>
     j > steps[i].before ? steps[j].picture() : steps[i].first);
+}
+
+// What `Game` returns at each step of a mode, worked out from its frames.
+function follow(mode, { modes, gray }) {
+  const { steps, frames } = modes[mode];
+  const screens = unpack(frames), begin = screens.next().value;
+  const brightness = (screen) => screen.map((colour) => gray[colour]);
+  let stack = [];
+  return steps.map(([action, kept, shown, reward, lives, done, info]) => {
+    const last = Array.from({ length: kept }, () => screens.next().value);
+    const picture = shrink(last.map(brightness).reduce(brighter));
+    stack = [...stack, picture].slice(-4);
+    const restarts = done && mode === "restart";
+    const screen = restarts ? begin : last[kept - 1];
+    const final = done ? stack : null;
+    if (done) stack = Array(4).fill(shrink(brightness(screen)));
+    return { action, shown, reward, lives, done, info, screen, final, stack };
+  });
 }
 
 const packed = ([r, g, b]) => (255 << 24) | (b << 16) | (g << 8) | r;
@@ -152,8 +170,9 @@ function look(step, near) {
 }
 
 // All steps of the recording, unpacked when they are first asked for.
-let steps = null;
-const recording = () => (steps ??= [...stepsOf(read("recording"))]);
+let unpacked = null;
+const unpackAll = async () => [...stepsOf(await read("recording"))];
+const recording = () => (unpacked ??= unpackAll());
 
 // Begin once, when the reader comes near the element or moves into it.
 function whenNear(element, begin) {
@@ -212,46 +231,44 @@ function put(cell, label, kind, pixels, width, colours = GRAYS, view = WHOLE) {
 
 // A figure's slider with its Play button, its sentence and its marks.
 //
-// `show(i)` draws step i and returns the sentence. `first` is the number of
-// the first step, `start` the one to begin with, `hold(i)` for how many steps'
-// time the film stays at it, and `marks` are places to jump to, or only to see
-// if they have no text. A film too fast to read along says `playing` while it
-// plays. The film plays by itself while it is in view, unless the reader wants
-// less motion or has taken hold of it, and begins anew after its end. The
-// sentence is read out only if the reader has moved it.
-function film(figure, options) {
-  const { count, first = 1, start = first, pace = 7.5, marks = [] } = options;
-  const { show, prepare = () => {}, name = "Step", hold = () => 1 } = options;
-  const { playing } = options;
-  const last = first + count - 1, id = figure.id;
-  const box = figure.querySelector(".controls");
+// `prepare()` promises what the film is: `count` steps, of which the `first`
+// has that number, and the `start` to begin with; `name` says what a step is
+// called, `pace` how many are played in a second. `marks` are places to jump
+// to, or only to see if they have no text. `show(i)` draws step i and returns
+// the sentence, `hold(i)` says for how many steps' time the film stays at it.
+// A film too fast to read along says `playing` while it plays. The film plays
+// by itself while it is in view, unless the reader wants less motion or has
+// taken hold of it, and begins anew after its end. The sentence is read out
+// only if the reader has moved it.
+function film(figure, { prepare, show, hold = () => 1, playing }) {
+  const box = figure.querySelector(".controls"), id = figure.id;
   box.innerHTML = `
     <button type="button" id="${id}-play" class="play">Play</button>
-    <label for="${id}-at">${name} <span class="number"></span></label>
-    <div class="track"><input type="range" id="${id}-at" min="${first}"
-      max="${last}" value="${start}"><div class="ticks" aria-hidden="true">
-      </div></div>
+    <label for="${id}-at"><span class="name">Step</span>
+      <span class="number"></span></label>
+    <div class="track"><input type="range" id="${id}-at" value="1" min="1">
+      <div class="ticks" aria-hidden="true"></div></div>
     <p class="says"></p><div class="marks"></div>`;
   const $in = (selector) => box.querySelector(selector);
   const slider = $in("input"), play = $in(".play"), says = $in(".says");
-  let timer = null, theirs = calm(), ready = false;
+  let timer = null, theirs = calm(), inView = false, reel = null;
 
   function draw(byReader) {
-    if (!ready) prepare();
-    ready = true;
+    if (!reel) return;
     const at = Number(slider.value);
-    $in(".number").textContent = `${at} of ${last}`;
-    slider.setAttribute("aria-valuetext", `${name} ${at}`);
+    $in(".number").textContent = `${at} of ${slider.max}`;
+    slider.setAttribute("aria-valuetext", `${reel.name} ${at}`);
     says.setAttribute("aria-live", byReader ? "polite" : "off");
     const sentence = show(at);
     says.textContent = timer && playing ? playing : sentence;
   }
   function wait() {
     timer = setTimeout(() => {
-      slider.value = slider.value < last ? Number(slider.value) + 1 : first;
+      const { value, min, max } = slider;
+      slider.value = Number(value) < max ? Number(value) + 1 : min;
       draw(false);
       wait();
-    }, hold(Number(slider.value)) * 1000 / pace);
+    }, hold(Number(slider.value)) * 1000 / reel.pace);
   }
   function run(on) {
     clearTimeout(timer);
@@ -266,6 +283,7 @@ function film(figure, options) {
     draw(true);
   }
   function toggle() {
+    if (!reel) return;
     theirs = true;
     run(!timer);
     draw(true);
@@ -278,36 +296,48 @@ function film(figure, options) {
     event.preventDefault();
     toggle();
   });
-  for (const { at, text, kind } of marks) {
-    const tick = $in(".ticks").appendChild(document.createElement("i"));
-    tick.style.left = `${(100 * (at - first)) / (count - 1)}%`;
-    tick.className = kind;
-    if (!text) continue;
-    const jump = $in(".marks").appendChild(document.createElement("button"));
-    jump.className = kind;
-    jump.type = "button";
-    jump.textContent = `${text} ${at}`;
-    jump.addEventListener("click", () => go(at));
+
+  // Put in another film.
+  function load(next) {
+    reel = { name: "Step", first: 1, pace: 7.5, marks: [], ...next };
+    const { name, first, count, marks } = reel;
+    $in(".name").textContent = name;
+    slider.min = first;
+    slider.max = first + count - 1;
+    slider.value = reel.start ?? first;
+    $in(".ticks").replaceChildren();
+    $in(".marks").replaceChildren();
+    for (const { at, text, kind } of marks) {
+      const tick = $in(".ticks").appendChild(document.createElement("i"));
+      tick.style.left = `${(100 * (at - first)) / (count - 1)}%`;
+      tick.className = kind;
+      if (!text) continue;
+      const jump = $in(".marks").appendChild(document.createElement("button"));
+      jump.className = kind;
+      jump.type = "button";
+      jump.textContent = `${text} ${at}`;
+      jump.addEventListener("click", () => go(at));
+    }
   }
   unveil(figure);
-  let inView = false;
-  whenNear(figure, () => {
+  whenNear(figure, async () => {
+    load(await prepare());
     draw(false);
     if (inView && !theirs) run(true);
   });
   whileSeen(box, (seen) => {
     inView = seen;
-    if (!seen || (ready && !theirs)) run(seen);
+    if (!seen || (reel && !theirs)) run(seen);
   });
   function jump(at) { // and play on, if it plays
     slider.value = at;
     draw(true);
     if (timer) run(true);
   }
-  return { draw: () => draw(true), jump, slider };
+  return { draw: () => draw(true), jump, load, run, slider };
 }
 
-return { ACTIONS, GRAYS, HEIGHT, SIZE, WHOLE, WIDTH, ballOf, bytesOf, calm,
-  cells, film, look, packed, paddleOf, paint, put, recording, shrink, stackOf,
-  stepsOf, tapeOf, unpack, unveil, whenNear, whileSeen };
+return { ACTIONS, GRAYS, HEIGHT, SIZE, WHOLE, WIDTH, ballOf, brighter, calm,
+  cells, film, follow, look, packed, paddleOf, paint, put, recording, shrink,
+  stackOf, stepsOf, tapeOf, unpack, unveil, whenNear, whileSeen };
 })();

@@ -114,27 +114,24 @@ function tell(step, i) {
     `obs_4[3]; the picture of step ${at - 4} leaves the stack.`;
 }
 
-function film() {
-  const recorded = read("recording").steps;
+const eventful = new Set();
+async function prepare() {
+  steps = await shared.recording();
+  window.moving = { steps, stack: (i) => stackOf(steps, i) };
   const marks = [];
-  recorded.forEach(([, , reward, , done], i) => {
+  steps.forEach(({ reward, done }, i) => {
     if (reward) marks.push({ at: i + 1, text: "brick", kind: "brick" });
     if (!done) return;
     marks.push({ at: i + 1, text: "lost ball", kind: "end" });
     marks.push({ at: i + 2, text: "new episode", kind: "end" });
   });
-  const eventful = new Set(marks.map(({ at }) => at));
-  return shared.film(figure, {
-    count: recorded.length, start: START, marks, show,
-    hold: (at) => eventful.has(at) ? 12 : 1,
-    prepare() {
-      steps = shared.recording();
-      window.moving = { steps, stack: (i) => stackOf(steps, i) };
-    },
-  });
+  for (const { at } of marks) eventful.add(at);
+  return { count: steps.length, start: START, marks };
 }
 
-const { draw } = film();
+const { draw } = shared.film(figure, {
+  prepare, show, hold: (at) => eventful.has(at) ? 12 : 1,
+});
 const close = () => stages.classList.toggle("close", $("near").checked);
 $("near").addEventListener("change", () => { close(); draw(); });
 close();

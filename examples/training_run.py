@@ -21,10 +21,11 @@ import numpy as np
 import torch
 from PIL import Image
 
-HERE = pathlib.Path(__file__).resolve().parent
 # In this repository game.py lies one folder up; copied, it lies beside.
-sys.path.append(str(HERE.parent))
-from game import Game, Games  # noqa: E402
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from game import Game, Games
+
+HERE = pathlib.Path(__file__).resolve().parent
 
 RUNS = pathlib.Path("runs")
 SEEDS = 2**63  # PyTorch takes those below
@@ -41,6 +42,10 @@ numbers (there are no others). The games themselves start anew.
 ends a training after the update, and leaves it to be resumed.
 """
 
+# Beside PyTorch's threads a process that is forked may hang. A server that has
+# none forks them instead, as from Python 3.14 on.
+CONTEXT = "forkserver" if sys.platform == "linux" else None
+
 # In training a lost life ends an episode, so that losing one costs something,
 # but not the game, so that the agent sees all of it (Mnih et al. 2015). FIRE
 # serves the ball for it at each new life (Baselines). Games start after 1 to
@@ -55,10 +60,11 @@ WAYS = {"served": SERVED, "alone": ALONE}
 # what DQN was judged by.
 GAMES = 30
 
+STEPS = 10_000_000
 UPDATES_TO_A_SAVE = 10
 LAST = 20  # whole games that the score on the curve is the mean of
 # What a run goes on from, beside weights, optimiser and random numbers.
-COUNTERS = ["steps", "ended", "scores", "seconds", "rows"]
+COUNTERS = ["steps", "until", "ended", "scores", "seconds", "rows"]
 
 STEP_MILLISECONDS = 67  # of the film: a step is four frames of 1/60 s
 ZOOM = 2  # of the film: each pixel becomes four, so that none is smoothed
@@ -90,8 +96,8 @@ def arguments(description):
     )
     option = parser.add_argument
     option("env_id", nargs="?", default="BreakoutNoFrameskip-v4")
-    steps = "of all games; 10,000,000 unless given"
-    option("--steps", type=int, default=10_000_000, help=steps)
+    steps = "of all games; 10,000,000 unless given, or as the run has it"
+    option("--steps", type=int, help=steps)
     option("--games", type=int, default=8, help="at once; 8 unless given")
     option("--seed", type=int, default=0, help="0 unless given")
     option("--run", type=pathlib.Path, help="the run's folder")
@@ -105,7 +111,7 @@ def arguments(description):
     option("--evaluate", action="store_true", help=both)
     option("--film", action="store_true", help="play one, as film.webp")
     args = parser.parse_args()
-    if args.steps < 1:
+    if args.steps is not None and args.steps < 1:
         stop(f"--steps: expected 1 or more, got {args.steps}")
     if args.threads is not None and args.threads < 1:
         stop(f"--threads: expected 1 or more, got {args.threads}")
@@ -145,12 +151,9 @@ def make(kind, *args, **options):
 
 
 def make_games(args, count, options):
-    """Return games for these arguments.
-
-    On Linux up to Python 3.13 their processes are forked, as is usual beside
-    PyTorch. Should one hang at its start, `Games` starts another.
-    """
-    return make(Games, count, args.env_id, seed=args.seed, **options)
+    """Return games for these arguments."""
+    options = dict(options, seed=args.seed, context=CONTEXT)
+    return make(Games, count, args.env_id, **options)
 
 
 def make_folder(args):
@@ -200,6 +203,7 @@ class Run:
         self.optimizer = optimizer
         self.updates = 0
         self.steps = 0
+        self.until = args.steps or STEPS  # where the learning rate is 0
         self.ended = 0  # whole games
         self.scores = []  # of the last of them
         self.seconds = dict.fromkeys(["games", "network", "learning"], 0.0)
@@ -207,13 +211,13 @@ class Run:
         make_folder(args)
         if args.resume:
             self.resume()
-        self.over = self.steps >= args.steps
+        self.over = self.steps >= self.until
         self.interrupted = False
         signal.signal(signal.SIGINT, self.interrupt)
 
     def __str__(self):
-        steps = f"{self.steps:,} steps of {self.args.steps:,}"
-        return f"{self.args.folder}: {steps}; --resume goes on, up to --steps"
+        steps = f"{self.steps:,} steps of {self.until:,}"
+        return f"{self.args.folder}: {steps}; --resume goes on"
 
     def interrupt(self, *_):
         self.interrupted = True
@@ -225,7 +229,7 @@ class Run:
         self.ended += len(scores)
         self.scores = [*self.scores, *scores][-LAST:]
         # Decided here alone: a run that is over has been saved.
-        self.over = self.interrupted or self.steps >= self.args.steps
+        self.over = self.interrupted or self.steps >= self.until
         if self.updates % UPDATES_TO_A_SAVE == 0 or self.over:
             self.save(entropy)
 
@@ -267,6 +271,10 @@ class Run:
         check_title(self.args, saved["state"])
         for name in COUNTERS:
             setattr(self, name, saved["state"][name])
+        if self.args.steps not in (None, self.until):
+            end = f"{self.args.steps:,} steps in place of {self.until:,}"
+            print(f"the run ends, and its learning rate is 0, at {end}")
+            self.until = self.args.steps
         self.agent.load_state_dict(saved["weights"])
         self.optimizer.load_state_dict(saved["optimizer"])
         torch.set_rng_state(saved["random"].cpu())

@@ -1,0 +1,97 @@
+"""Tests of dqn.py."""
+
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+import dqn
+from game import Games
+
+
+def test_it_remembers_what_was_played_and_each_frame_once(monkeypatch):
+    """What its memory holds is what a game plays, step by step."""
+    memories = []
+
+    class Kept(dqn.Memory):
+        def __init__(self, capacity):
+            super().__init__(capacity)
+            memories.append(self)
+
+    monkeypatch.setattr(dqn, "Memory", Kept)
+    command = "dqn.py --steps 600 --memory 1000 --learning-starts 590"
+    monkeypatch.setattr(sys, "argv", [*command.split(), "--device", "cpu"])
+    dqn.main()
+    (memory,) = memories
+    assert len(memory.steps) == 600
+    ends = 0
+    with Games(1, processes=0, **dqn.TRAINING) as games:
+        obs, _ = games.reset()
+        for five, action, reward, ended in memory.steps:
+            assert (np.array(five[:4]) == obs[0]).all()
+            obs, rewards, terminated, truncated, infos = games.step([action])
+            assert reward == rewards[0]
+            assert ended == terminated[0]
+            done = terminated[0] or truncated[0]
+            last = infos["final_obs"][0] if done else obs[0]
+            assert (np.array(five[1:]) == last).all()
+            ends += done
+    assert ends > 5
+    kept = {id(frame) for five, *_ in memory.steps for frame in five}
+    # Four more at the start of each episode; one that has only begun has
+    # none in the memory yet.
+    assert len(kept) in (600 + 4 * ends, 600 + 4 * (ends + 1))
+
+
+def test_it_forgets_the_oldest():
+    memory = dqn.Memory(3)
+    memory.start(np.zeros((4, 84, 84), np.uint8))
+    for number in range(5):
+        after = np.full((4, 84, 84), number, np.uint8)
+        memory.add(number, float(number), False, after)
+    assert sorted(action for _, action, _, _ in memory.steps) == [2, 3, 4]
+    frames, actions, rewards, terminated = memory.sample(8)
+    assert frames.shape == (8, 5, 84, 84)
+    assert frames.dtype == torch.uint8
+    # The newest frame is the one that the step led to.
+    assert (frames[:, 4, 0, 0] == actions).all()
+    assert (rewards == actions).all()
+    assert not terminated.any()
+
+
+class Brightness(torch.nn.Module):
+    """The worth of both actions is the brightness of the newest frame."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(2))
+
+    def __getitem__(self, _):
+        return self  # the layer whose device is asked for
+
+    def forward(self, obs):
+        return 255 * obs[:, -1].mean((1, 2))[:, None] * self.weight
+
+
+class TwoSteps:
+    """A memory of two: one goes on, one ended."""
+
+    def sample(self, count):
+        frames = torch.zeros((2, 5, 84, 84), dtype=torch.uint8)
+        frames[:, 3] = 2  # what was seen: worth 2
+        frames[:, 4] = 3  # what followed
+        ended = torch.tensor([False, True])
+        return frames, torch.tensor([0, 1]), torch.ones(2), ended
+
+
+def test_it_learns_towards_reward_and_what_follows(monkeypatch):
+    """Worked out by hand: 1 + 0.5 * 3 where the episode goes on, else 1."""
+    monkeypatch.setattr(dqn, "GAMMA", 0.5)
+    monkeypatch.setattr(dqn, "BATCH", 2)
+    network = Brightness()
+    optimizer = torch.optim.SGD(network.parameters(), 0.1)
+    dqn.learn(network, Brightness(), optimizer, TwoSteps())
+    # The Huber loss of errors -0.5 and 1, halved by the mean, times
+    # brightness 2: gradients -0.5 and 1, of which a tenth is taken.
+    assert network.weight.tolist() == pytest.approx([1.05, 0.9], rel=1e-4)
