@@ -9,8 +9,6 @@ Measures nothing: what is in measure/results, or with --trial in runs/measure,
 is put into tables and charts. README's are those between comment marks.
 """
 
-from collections import Counter
-
 import numpy as np
 import pandas as pd
 
@@ -41,7 +39,6 @@ NAMES = {
     "labml": "labml's original worker",
     "games_2": "two `Games` in turn",
     "games_3": "three `Games` in turn",
-    "worker_2": "two groups of `Worker`s in turn",
     "ale_2": "ALE `AtariVectorEnv`, asynchronous",
     "ale_3": "ALE `AtariVectorEnv`, asynchronous",
     "envpool_2": "EnvPool, asynchronous",
@@ -127,7 +124,8 @@ def shares(columns):
         ("In lockstep: who waits for each batch.", OURS, True),
         ("In turn: who has more batches in flight.", OURS_IN_TURN, False),
     ):
-        names = [name for name in first if (batches(name) == 1) is one]
+        names = [name for name in NAMES if name in first]
+        names = [name for name in names if (batches(name) == 1) is one]
         body = []
         for name in names:
             row = [NAMES[name], in_flight(name, first)]
@@ -158,7 +156,7 @@ def networks(columns):
     """Steps a second beside a network, then who is how much faster."""
     first = next(iter(columns.values()))
     body = []
-    for name in first:
+    for name in filter(first.get, NAMES):
         cells = [speed(column[name]) for column in columns.values()]
         body.append([NAMES[name], in_flight(name, first), *cells])
     times = [
@@ -168,12 +166,8 @@ def networks(columns):
         ]
         for name in ("games", "games_2", "games_3")
     ]
-    for ours, base, words in (
-        ("worker_2", "worker", "one group of `Worker`s"),
-        ("games_2", "games", "one `Games`"),
-    ):
-        cells = [spread(ratios(c, ours, base)) for c in columns.values()]
-        times.append([f"{NAMES[ours]} beside {words}", *cells])
+    cells = [spread(ratios(c, "games_2", "games")) for c in columns.values()]
+    times.append(["two `Games` in turn beside one", *cells])
     return [
         table(["steps/s", "games in flight", *columns], *body),
         table(["times as fast", *columns], *times),
@@ -384,53 +378,37 @@ def describe_peers(data):
     body = []
     for fault, name in FAULTS.items():
         seen = [data["peers"][peer][fault] for peer in PEERS]
-        body.append([name, *(outcomes(fault, each) for each in seen)])
+        body.append([name, *(in_words(each[0]) for each in seen)])
     dates = ", ".join(sorted(set(data["dates"].values())))
     return [
         "## The same faults elsewhere",
         seen_on(data | {"date": dates}),
         f"{data['games']} games, each with its own defaults; what the next "
         'calls did. The workers of EnvPool and of ALE are threads. "Hangs": '
-        f"{data['hangs after']} s without a word. The last two were tried "
-        f"{data['times']} times.",
+        f"{data['hangs after']} s without a word.",
         table(["", *PEERS.values()], *body),
     ]
 
 
-def outcomes(fault, seen):
-    """What was seen, one time or several, in a few words."""
-    said = Counter(words(fault, one) for one in seen)
-    if len(said) == 1:
-        return words(fault, seen[0])
-    return "; ".join(f"{n} of {len(seen)}: {text}" for text, n in said.items())
-
-
-def words(fault, seen):
-    """What was seen once, in a few words."""
+def in_words(seen):
+    """What was seen of a fault, in a few words."""
     silence = "dies" if "ended" in seen else "hangs"
     if seen.get("hangs") == "stopped":
         silence = "stops"
     first = seen.get("step")
-    if "plays" in seen:
-        said = ["ends" if "seconds" in seen else "hangs"]
-        if fault == "orphans":
-            said = [] if seen["stay"] else ["nobody stays"]
-        elif seen["tracebacks"] > 1:  # the program's own is one
-            said.append("tracebacks of workers")
-    elif first is None:
-        said = ["hangs" if silence == "hangs" else f"the program {silence}"]
-    else:
-        told = {"told": "replaced and reported", "silent": "says nothing"}
-        said = [told.get(first, f"`{first}`")]
-        for call, name in ("next", "next step"), ("close", "`close`"):
-            if call not in seen:
-                said.append(f"{name} {silence}")
-                break
-            if seen[call] not in told:
-                too = "too" if seen[call] == first else f"`{seen[call]}`"
-                said.append(f"{name} {too}")
-            elif call == "next":
-                said.append("plays on")
+    if first is None:
+        return "hangs" if silence == "hangs" else f"the program {silence}"
+    told = {"told": "replaced and reported", "silent": "says nothing"}
+    said = [told.get(first, f"`{first}`")]
+    for call, name in ("next", "next step"), ("close", "`close`"):
+        if call not in seen:
+            said.append(f"{name} {silence}")
+            break
+        if seen[call] not in told:
+            too = "too" if seen[call] == first else f"`{seen[call]}`"
+            said.append(f"{name} {too}")
+        elif call == "next":
+            said.append("plays on")
     if seen.get("stay"):
         said.append(f"{seen['stay']} of {seen['workers']} workers stay")
     return ", ".join(said)
@@ -440,7 +418,7 @@ def faults_table(data):
     """README's table: what a fault does here and elsewhere, in short."""
     soak, peers, body = data["soak"], data["peers"]["peers"], []
     for fault in "killed", "stopped", "range", "short":
-        cells = [outcomes(fault, peers[peer][fault]) for peer in PEERS]
+        cells = [in_words(peers[peer][fault][0]) for peer in PEERS]
         cells = [", ".join(cell.split(", ")[:2]) for cell in cells]
         body.append([FAULTS[fault], *cells])
     number = sum(soak["faults"].values())
