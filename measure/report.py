@@ -321,39 +321,39 @@ def seen_on(part):
 
 
 def describe_soak(data):
-    faults = [f"{kind} {n}" for kind, n in sorted(data["faults"].items())]
-    number = sum(data["faults"].values())
-    left, memory = data["left"], data["memory in MB, round by round"]
-    rows = {
-        "steps of single games": f"{data['env steps']:,}, which are "
-        f"{data['frames']:,} frames, in {data['seconds'] / 60:.0f} minutes",
-        "faults": f"**{number:,}**: {', '.join(faults)}",
-        "calls without an answer": f"**{data['no answer']}**; the longest "
-        f"step took {data['longest step']} s; the timeout of "
-        f"{data['timeout']} s and the start of a worker may come more than "
-        "once in a step",
-        "workers replaced in steps and resets": f"{data['replaced']:,}, since "
-        "several faults may hit one worker; "
-        f"{data['games disturbed']:,} games were reported as restarted",
-        "workers replaced without a fault": f"**"
-        f"{data['replaced without a fault']}**",
-        "faults that were not noticed": f"**{data['faults not noticed']}**",
-        "observations compared": f"{data['compared']:,}, those of all games "
-        "in all steps and resets",
-        "differences": f"**{data['differences']}**",
-        "processes left, file descriptors left": f"**{left['processes']}**, "
-        f"**{left['descriptors']}**",
-        "memory of the program": f"{memory[0]:.0f} MB after the first round, "
-        f"{memory[-1]:.0f} MB after the last of {len(memory)}",
-    }
+    faults = data["faults"]
+    number = sum(faults.values())
+    kinds = ", ".join(f"{kind} {n}" for kind, n in sorted(faults.items()))
+    memory = data["memory in MB, round by round"]
+    rows = [["faults", f"**{number:,}**: {kinds}"]]
+    for words, key in (
+        ("calls without an answer", "no answer"),
+        ("seconds that the longest step took", "longest step"),
+        ("workers replaced", "replaced"),
+        ("games reported as restarted by that", "games disturbed"),
+        ("workers replaced without a fault", "replaced without a fault"),
+        ("faults that were not noticed", "faults not noticed"),
+        ("observations compared, those of all steps", "compared"),
+        ("differences", "differences"),
+    ):
+        if key in data:
+            rows.append([words, f"{data[key]:,}"])
+    left = data["left"]["processes"], data["left"]["descriptors"]
+    rows.append(
+        ["processes and file descriptors left", "{}, {}".format(*left)]
+    )
+    first, last = f"{memory[0]:.0f} MB", f"{memory[-1]:.0f} MB"
+    rounds = f"{first} after the first round, {last} after {len(memory)}"
+    rows.append(["memory of the program", rounds])
     return [
         "## A soak",
         seen_on(data),
-        f"{data['games']} games play, and {number:,} times in "
-        f"{data['seconds']:,} seconds something bad happens at random: a "
-        "worker is killed, stopped or crashes, or a batch of actions is bad. "
-        "Each game is compared with a `Game` that plays undisturbed.",
-        table(["", ""], *rows.items()),
+        f"{data['games']} games play {data['env steps']:,} steps in "
+        f"{data['seconds']:,} seconds, which are {data['frames']:,} frames, "
+        f"and {number:,} times something bad happens at random: a worker is "
+        "killed, stopped or crashes, or a batch of actions is bad. Each game "
+        "is compared with a `Game` that plays undisturbed.",
+        table(["", ""], *rows),
     ]
 
 
