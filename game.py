@@ -14,9 +14,8 @@ It is written to be read from top to bottom and to be copied as it is.
 | action | a whole number | an index into the list of actions |
 | reward | `float` | the points won in one step |
 
-It has three parts, for three sittings. The first is one game: what the agent
-sees, and when its episode ends. The second plays many games at once. The third
-is what makes that fast and safe, for whoever wonders how.
+It has three parts, for three sittings: one game, many games, and what makes
+them fast and safe, for whoever wonders how.
 """
 
 import argparse
@@ -61,9 +60,8 @@ from gymnasium import vector
 # - **episode**: what counts as one play for the agent: a game, or one life.
 # - **no-op**: the action that presses nothing.
 #
-# Baselines, Stable-Baselines3 (SB3), CleanRL, EnvPool and labml, from which
-# conventions come, are programs of others: see [who is who](#who-is-who). PPO
-# is the way of learning that most of them have.
+# Baselines, SB3, CleanRL, EnvPool and labml, from which conventions come, are
+# programs of others: see [who is who](#who-is-who).
 BREAKOUT = "BreakoutNoFrameskip-v4"
 ACTION_REPEAT = 4  # frames to a step, 2 at least
 STACK = 4  # pictures to an observation
@@ -216,9 +214,8 @@ class Game:
     # A screen has 33,600 pixels in 128 colours. DQN took the brightness alone
     # and shrank it to 84×84, which a network of its day could take in. With
     # `INTER_AREA` each new pixel is the mean of the area it covers: a ball two
-    # pixels wide fades, but it can't fall between two samples. For the same
-    # reason the maximum comes first: shrunk frames would have been dimmed
-    # before they are compared.
+    # pixels wide fades, but it can't fall between two samples. The maximum
+    # comes first, or small things would be dimmed before they are compared.
     @staticmethod
     def shrink(screen, height=SIZE):
         """Return a gray screen, `(210, 160)`, as a picture, `(84, 84)`.
@@ -234,28 +231,28 @@ class Game:
     # in a row.
     def _see(self, screen):
         """Put the picture of a gray screen on the stack."""
-        # `self.shrink(screen)` would do. Most of a screen is as it was in the
-        # step before, so only [what has changed](#only-what-has-changed) is
-        # shrunk. The picture is the same to the last bit. The pair is replaced
-        # in one statement: Ctrl-C may come between any two.
+        # `self.shrink(screen)` would do. To the last bit the same, but faster,
+        # is to shrink [only what has changed](#only-what-has-changed) since
+        # the last screen. Both are replaced in one statement, since Ctrl-C may
+        # come between any two.
         picture = shrink_changes(screen, *self._last)
         self._last = (screen, picture)
         self._stack.append(picture)
 
     # ### What ends an episode
     #
-    # In a game of five lives an agent learns sooner what to avoid if each lost
-    # life ends an episode. But then it never learns that a life can be spent,
-    # and the score of a life is not the score of a game; Machado et al. (2018)
-    # advise against it. So there are three modes:
+    # An agent learns sooner what to avoid if each lost life ends an episode.
+    # But then it never learns that a life can be spent, and the score of a
+    # life is not that of a game; Machado et al. (2018) advise against it. So
+    # there are three modes:
     #
-    # - `"restart"` ends the episode and starts the game over, as labml's
-    #   tutorial and Gymnasium do. The agent plays first lives only. It is the
-    #   default because every episode is then a game of its own, with a score
-    #   and a first screen, which is the easiest to understand and to compare.
+    # - `"restart"` ends the episode and starts the game over, as labml and
+    #   Gymnasium do: the agent plays first lives only. It is the default, for
+    #   each episode is then a game of its own: take it to learn how all this
+    #   works.
     # - `"continue"` ends the episode and goes on with the same game, as
-    #   OpenAI's Baselines and [most after them](#a-lost-life-elsewhere) do.
-    #   Take it to train: the agent sees the whole game.
+    #   Baselines and [most after them](#a-lost-life-elsewhere) do. Take it to
+    #   train.
     # - `"ignore"` ends an episode with the game alone. Take it to evaluate,
     #   and for every score that is compared with a paper's.
     #
@@ -276,8 +273,7 @@ class Game:
     def _end_episode(self, lost, over):
         """Begin the next episode; return the `episode_info` of this one."""
         # The ids stop a game after 108,000 frames, half an hour (as in Hessel
-        # et al. 2018). Such a game is truncated, not lost, and a learner may
-        # want to know. One that is over on that very frame isn't truncated.
+        # et al. 2018). Such a game is truncated, not lost.
         game_lost = self._ale.game_over(with_truncation=False)
         self.terminated = lost or game_lost
         self.final_obs = np.array(self._stack)
@@ -311,16 +307,16 @@ class Game:
 
     # ### Where a game starts
     #
-    # A game of a title starts from the same state each time. DQN let up to 30
-    # no-op frames pass before the agent's first decision, so that games don't
-    # all start alike.
+    # Every game of a title starts from the same state. DQN let up to 30 no-op
+    # frames pass before the agent's first decision, so that not all of them
+    # start alike.
     def reset(self, seed=None):
         """Start a new game; return its first observation.
 
         That is `uint8 (4, 84, 84)`, the same picture four times, a copy that
-        is yours to change. The first reset takes the seed of the construction.
-        With a `seed` everything starts over: the same actions then give the
-        same results.
+        is yours to change. With a `seed` everything starts over: the same
+        actions then give the same results. The first reset has the seed of the
+        construction.
         """
         if seed is not None:
             seed = check_number("seed", seed)
@@ -360,9 +356,9 @@ class Game:
 #
 # The emulator holds Python's global lock (the GIL) while it plays, so threads
 # gain nothing: to use a second core a game needs a process of its own.
-# Commands go to that process through a pipe as `(command, data)`, and each but
-# `close` is answered. The loop knows nothing of Atari: it plays anything with
-# the methods `step`, `reset` and `render`.
+# Commands go there through a pipe as `(command, data)`, and each but `close`
+# is answered. The loop knows nothing of Atari: it plays anything with the
+# methods `step`, `reset` and `render`.
 
 
 def worker_process(remote, seed, env_id=BREAKOUT, make=Game, **options):
@@ -451,10 +447,10 @@ class Worker(contextlib.AbstractContextManager):
 
     `child` is the parent's end of the pipe, a `Connection`:
     `child.send(("step", action))` asks, and `child.recv()` returns what
-    `Game.step` returns or raises what it raised, as a wrong option is by the
-    first `recv()`. If the process has died it raises `EOFError` or `OSError`.
-    `process` is the `multiprocessing.Process`; `close()` or a `with` statement
-    ends it.
+    `Game.step` returns, or raises what it raised. An option that is wrong is
+    raised by the first `recv()`, and `EOFError` or `OSError` by any if the
+    process has died. `process` is the `multiprocessing.Process`; `close()` or
+    a `with` statement ends it.
     """
 
     def __init__(self, seed, env_id=BREAKOUT, *, context=None, **options):
@@ -494,14 +490,13 @@ class Worker(contextlib.AbstractContextManager):
 # in copying: a message there and back takes 20 µs, an observation is packed,
 # sent and unpacked, and each step waits for the slowest of eight. So there is
 # one process to a core, each with its share of the games, and a step takes one
-# short message to each process and one back. Observations don't cross the pipe
-# at all: they lie in memory that all processes share, with a record for each
-# game.
+# short message to each and one back. Observations don't cross the pipe at all:
+# they lie in memory that all processes share, with a record for each game.
 
 # ### A share of the games
 #
-# What such a worker plays is a share of the games in place of one `Game`: it
-# has the same methods, and takes and returns lists.
+# What such a worker plays has the methods of a `Game`, but takes and returns
+# lists.
 
 
 class Share:
@@ -522,9 +517,8 @@ class Share:
 
         # Double buffering: a record has two halves for an observation. What
         # the caller saw last is in the one, and the games write to the other,
-        # number `half`. If this process dies while it writes, what the caller
-        # saw is whole. The parent turns `half` when it has read an answer from
-        # every share.
+        # number `half`. If this process dies meanwhile, what the caller saw is
+        # whole. The parent turns `half` when every share has answered.
         self._half = half
 
     def reset(self, seeds):
@@ -596,8 +590,8 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
     - `seed`: game i gets `seed + i`, or `seed[i]` of a list.
     - `processes`: how many workers; `None` is one for each core, and with 0
       all games are played in this process, with the same results.
-    - `timeout`: after as many seconds without an answer, by the clock on the
-      wall, a worker is replaced.
+    - `timeout`: after as many seconds of the clock on the wall without an
+      answer a worker is replaced.
     - `context`: a start method or a context, as for `Worker`.
     - `autoreset_mode`: Gymnasium's SAME_STEP or NEXT_STEP.
 
@@ -626,8 +620,8 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
         autoreset_mode=SAME_STEP,
         **game_options,
     ):
-        # What can be checked here is checked here. A game of the parent's own
-        # checks the id and the options, and gives the spaces.
+        # A game of the parent's own checks the id and the options, and gives
+        # the spaces.
         self._workers = {}
         self.num_envs = check_number("num_envs", num_envs, least=1)
         self._seeds = self._seeds_from(seed)
@@ -668,8 +662,8 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
         self._records = np.frombuffer(memory, record)
         self._half = multiprocessing.RawValue("B", 0)
         shared = dict(memory=memory, record=record, half=self._half)
-        self._share_options = dict(game_options, env_id=env_id, **shared)
-        self._context = context
+        options = dict(game_options, env_id=env_id, **shared)
+        self._worker_options = dict(options, make=Share, context=context)
 
         # Each process plays a slice of the games. Without processes there is
         # one share, of all games, which is played right here.
@@ -680,10 +674,7 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
         ]
         self._share = None
         if shares == 0:
-            games = slice(0, n)
-            self._share = Share(
-                self._seeds, games=games, **self._share_options
-            )
+            self._share = Share(self._seeds, games=slice(0, n), **options)
 
         # Which workers owe an answer, which ends of episodes their answers
         # brought, and which games rest in the next step.
@@ -765,11 +756,11 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
 
         Returns `observations, rewards, terminated, truncated, infos`: `uint8
         (num_envs, 4, 84, 84)`; `float64`, `bool` and `bool (num_envs,)`; and a
-        dict. All of them are copies, yours to change. The dict holds, each
-        with a mask, `"final_obs"` of the episodes that ended (in SAME_STEP
-        mode) and `"final_info"` of the games whose emulator was reset; and
-        `"restarted"`, a mask of the games that had to start over because their
-        worker was replaced, in a step in which there are any.
+        dict. All are copies, yours to change. The dict holds, each with a
+        mask, `"final_obs"` of the episodes that ended (in SAME_STEP mode) and
+        `"final_info"` of the games whose emulator was reset; and
+        `"restarted"`, a mask of the games that start over because their worker
+        was replaced, if there are any.
         """
         self._require_open()
         if self._waits_for != ANSWERS:
@@ -790,13 +781,15 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
                 info["final_info"] = episode_info
             self._end_episode(number, info, infos)
 
-        # The games of a worker that was replaced were cut short. The last of
-        # them is what the caller saw last.
+        # The games of a worker that was replaced were cut short.
         if lost:
-            restarted = infos["restarted"] = np.zeros(self.num_envs, bool)
+            restarted = np.zeros(self.num_envs, bool)
             for i in lost:
                 restarted[self._slices[i]] = True
             truncated |= restarted
+            infos["restarted"] = restarted
+
+            # Their last observation is what the caller saw last.
             seen = self._records["obs"][:, 1 - self._half.value]
             self._records["final_obs"][restarted] = seen[restarted]
             self._records["reward"][restarted] = 0
@@ -847,10 +840,9 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
     # ### Asking and waiting
     #
     # All workers are asked before the first answer is waited for, so that they
-    # play at the same time. All that can go wrong between the processes is one
+    # play at the same time. Whatever goes wrong between the processes is one
     # thing here, an answer that doesn't come: the pipe of a worker that died
-    # is closed, which ends the waiting, and a worker that hasn't answered when
-    # the time is up counts as dead.
+    # is closed, and one that hasn't answered in time counts as dead.
     def _ask(self, command, data):
         """Ask all workers, each for its part of `data`, one item a game."""
         # Until every answer is there and was handed out, whatever interrupts
@@ -860,9 +852,9 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
         if self._share is not None:
             self._ends += perform(self._share, command, data)
         for i, worker in self._workers.items():
-            # A worker that still owes an answer, since the waiting for it was
-            # interrupted, is closed: its late answer would be taken for the
-            # new one. The command goes nowhere, and `_gather` finds it dead.
+            # A worker that still owes an answer, since the waiting was
+            # interrupted, is closed: that would be taken for the new one. The
+            # command goes nowhere, and `_gather` finds it dead.
             if i in self._owing:
                 worker.close()
             self._owing.add(i)
@@ -883,8 +875,7 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
             child = self._workers[i].child
             try:
                 # The clock goes on while the whole program is stopped, by
-                # Ctrl-Z say. So when the time is up a worker gets another
-                # moment.
+                # Ctrl-Z say, so a worker that is late gets another moment.
                 seconds_left = max(0.0, deadline - time.monotonic())
                 if not (child.poll(seconds_left) or child.poll(MOMENT)):
                     lost.append(i)
@@ -894,8 +885,7 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
                 lost.append(i)
                 continue
 
-            # Apart from reading, since an error of the game's own is raised
-            # here, and may be an `OSError`, too.
+            # This raises an error of the game, which may be an `OSError`.
             self._owing.remove(i)
             try:
                 self._ends += pickle.loads(answer)
@@ -910,8 +900,7 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
     # A new one takes its place and starts all games of its share over from
     # their seeds; those of the other processes go on as if nothing had
     # happened. The step reports it: reward 0, `truncated`, and
-    # `infos["restarted"]`. (A `Worker` of your own isn't replaced: its `recv`
-    # raises `EOFError`.) If the new one dies before its first answer, what
+    # `infos["restarted"]`. If the new one dies before its first answer, what
     # killed it, such as a lack of memory, would only kill the next.
     def _start_workers(self, numbers_of_shares, command):
         """Start workers for these shares, and give them their first command.
@@ -920,21 +909,17 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
         then.
         """
         for i in numbers_of_shares:
-            # A late worker is ended first, whoever else still holds it: it
-            # must not write to the memory of the one that takes its place.
+            # A late worker must not write to the memory of the one that takes
+            # its place.
             if i in self._workers:
                 self._workers[i].close()
             games = self._slices[i]
-            self._workers[i] = Worker(
-                self._seeds[games],
-                make=Share,
-                context=self._context,
-                games=games,
-                **self._share_options,
-            )
+            seeds = self._seeds[games]
+            worker = Worker(seeds, games=games, **self._worker_options)
+            self._workers[i] = worker
             self._owing.add(i)
             with contextlib.suppress(OSError):
-                self._workers[i].child.send((command, self._seeds[games]))
+                worker.child.send((command, seeds))
 
         # How a process ended is in the words that Python has for it.
         lost = self._gather(self._start_timeout)
@@ -1011,9 +996,8 @@ def check_actions(actions, shape, meanings):
     """Return `actions` as plain numbers, or raise a `ValueError`.
 
     One check serves a single action, of shape `()`, and a batch of them.
-    Integers of Python, NumPy and PyTorch are fine. Whole floats are refused:
-    an action that is a float is one that somebody forgot to turn into an
-    index. `meanings` are the names of the actions.
+    Integers of Python, NumPy and PyTorch are fine, and whole floats are not:
+    somebody forgot to turn them into an index.
     """
     cause = None
     try:
@@ -1041,13 +1025,12 @@ def check_actions(actions, shape, meanings):
 # A true reset takes 5 ms, since the emulator plays 60 frames to let the
 # console boot. When lives are lost every 30 to 60 steps that adds up. So the
 # state after the first reset is kept as a snapshot and put back at each later
-# one. Every game then starts from the same state, and depends on the actions
-# and, if there is any chance in it, on the seed alone; a true reset carries
+# one. Every game then starts from the same state, where a true reset carries
 # some memory of the game before over, in 25 of the 104 titles.
 #
-# In these five titles the emulator's snapshot leaves something out, so that
-# screens or memory differ after it was put back. They take true resets.
-# `test_game.py` compares all 104 titles and finds the five by itself.
+# Of these five titles a snapshot leaves something out, so that screens or
+# memory differ after it was put back: they take true resets. `test_game.py`
+# finds the five by itself.
 NO_SNAPSHOT = {"amidar", "koolaid", "qbert", "tetris", "trondead"}
 
 
@@ -1069,17 +1052,17 @@ class Console:
 
     def reset(self, seed):
         """Start a game; a `seed` that isn't `None` seeds its chance."""
-        # The emulator itself gets a seed only where no snapshot is used. For
-        # one Gymnasium loads the title anew, in 90 ms, since ALE takes a seed
-        # only then; and without sticky actions ALE has no use for it.
+        # The emulator itself gets a seed only where no snapshot is used: it
+        # takes one only when it loads the title anew, in 90 ms, and has no use
+        # for it without sticky actions.
         if not self._trusts_snapshots:
             self._env.reset(seed=seed)
         elif self._state is not None:
             self._env.unwrapped.restore_state(self._state)
         else:
             # A snapshot doesn't hold the screen, which is drawn with the next
-            # frame only. So the first screen is kept beside it, and the number
-            # of its frame, which isn't 0 in all titles.
+            # frame. So the first screen is kept beside it, and the number of
+            # its frame, which isn't 0 in all titles.
             self._env.reset()
             self._frame_number = self._ale.getEpisodeFrameNumber()
             self._first_gray = self._ale.getScreenGrayscale()
@@ -1114,11 +1097,10 @@ class Console:
 # How a picture is made in a third of the time: for whoever wants to know why
 # `Game.shrink` isn't called with the whole screen.
 #
-# From one step to the next most of the screen stays as it is. And of its 210
-# rows, every 5 become exactly 2 of the picture. So the screen is looked at in
-# 42 bands of 5 rows, and only the bands in which something has changed are cut
-# out and shrunk, as one low strip. (Higher screens have fewer bands: 250 rows
-# are two of 125.)
+# Of the 210 rows of a screen every 5 become exactly 2 of the picture. So it is
+# looked at in 42 bands of 5 rows, and only those in which something has
+# changed are cut out and shrunk, as one low strip. (Higher screens have fewer
+# bands: 250 rows are two of 125.)
 
 
 def shrink_changes(screen, last_screen, last_picture):
@@ -1151,9 +1133,9 @@ def prepare_process():
     cv2.setNumThreads(0)
 
     # Linux may let a process that wakes up interrupt another: here the program
-    # that has just sent the message, and that then waits while a share of the
-    # games plays. A batch job that wakes up interrupts nobody. Where there is
-    # no such thing, or it isn't allowed, all goes on without.
+    # that has just sent the message, and then waits while a share of the games
+    # plays. A batch job that wakes up interrupts nobody. Where there is no
+    # such thing, or it isn't allowed, all goes on without.
     if hasattr(os, "SCHED_BATCH"):
         with contextlib.suppress(OSError):
             os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
@@ -1163,7 +1145,6 @@ def wait_awake(pipe):
     """Wait a moment for a message without going to sleep: *spinning*.
 
     A process that sleeps takes longer to wake than a message takes to arrive.
-    Looking again and again for 0.3 ms makes everything faster with few games.
     Between two looks other processes get the core, if they want it.
     """
     asleep = time.perf_counter() + AWAKE
@@ -1186,8 +1167,8 @@ def count_cores():
     """Return how many cores this process may use.
 
     Under `taskset`, or in a container that is bound to some cores, these are
-    fewer than the machine has; only Linux can tell. A limit on the time of the
-    cores (`docker --cpus`) isn't seen: pass `processes`.
+    fewer than the machine has; only Linux can tell. A limit on their time
+    (`docker --cpus`) isn't seen: pass `processes`.
     """
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
@@ -1197,11 +1178,10 @@ def count_cores():
 def leave_with_parent():
     """End this process within seconds after its parent, however that died.
 
-    A parent that is killed can't say goodbye. A worker that waits for a
-    message would learn of it by its pipe, which is closed then; but not if
-    some other process holds a copy of the parent's end, nor while its game
-    hangs. (If that holds the GIL, as the emulator does while it plays, this
-    thread hangs, too.)
+    Its end of the pipe is closed then, but a worker whose game hangs doesn't
+    see that, nor one whose pipe was copied into another process by a fork. (If
+    a game hangs that holds the GIL, as the emulator does, this thread does,
+    too.)
     """
     parent = multiprocessing.parent_process()
     parent_id = os.getppid()
@@ -1213,8 +1193,8 @@ def leave_with_parent():
 def end_process(pipe, process):
     """End `process`, in whatever state it is, and close `pipe`."""
     # There is nothing in a worker that has to be saved, so it is killed: that
-    # ends a stopped or hanging process too, and at once. The pipe comes first:
-    # if Ctrl-C interrupts the rest, a worker that waits ends by itself.
+    # ends a stopped or hanging process, too. The pipe comes first: if Ctrl-C
+    # interrupts the rest, a worker that waits ends by itself.
     pipe.close()
     if process.pid is not None:
         process.kill()
@@ -1290,6 +1270,8 @@ def main():
                     speed = steps / (time.perf_counter() - start)
                     tracker.save(steps, {"steps per second": speed})
         speed = steps / (time.perf_counter() - start)
+
+    # The summary: three lines, and the image.
     print(f"\n{steps:,} steps of {n} games, {len(scores)} episodes")
     if scores:
         print(f"score: mean {np.mean(scores):.2f}, best {max(scores):.0f}")

@@ -1,7 +1,7 @@
 """What `Games` of game.py does when its workers are killed, and what peers do.
 
     pip install -r requirements.txt --group measure
-    python measure/chaos.py soak     # faults at random, 10 minutes
+    python measure/chaos.py soak     # calls and faults at random, 10 minutes
     python measure/chaos.py replace  # what a replacement costs, 3 minutes
     python measure/chaos.py peers    # the same faults elsewhere, 9 minutes
 
@@ -11,7 +11,10 @@ docs/faults.md and README's table of it.
 
 import argparse
 import contextlib
+import faulthandler
+import itertools
 import json
+import math
 import multiprocessing
 import os
 import select
@@ -20,11 +23,157 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from statistics import median
+
+import gymnasium as gym
 
 import common
 
 TIMEOUT = 1  # seconds that a step of `Games` may take
+
+# The soak
+#
+# test_game.py has a machine that makes the calls of `Games` in any order, lets
+# everything go wrong that can, and compares each result with what games return
+# that are played alone. There it plays an emulator made up for the tests, for
+# seconds; here it plays real titles, for minutes. A difference, or a call
+# without an answer, ends the soak with an error, and nothing is written.
+
+TITLES = ["BreakoutNoFrameskip-v4", "SeaquestNoFrameskip-v4"]
+TITLES += ["ALE/MsPacman-v5", "PongNoFrameskip-v4"]
+EXAMPLES = 5  # of `Games` of a title, until the next one is played
+CALLS = 100  # of each
+FRAMES = 400  # of a game, where its length is limited
+LIMIT = 600  # seconds; a round that takes so long is one without an answer
+
+
+class Haunted:
+    """A real emulator, in which the ghost of the tests can do its deeds."""
+
+    def __init__(self, ale, ghost):
+        self._ale = ale
+        self._ghost = ghost
+        self.seed = None
+
+    def __getattr__(self, name):
+        method = getattr(self._ale, name)
+        if name in ("act", "reset_game", "restoreState", "getScreenRGB"):
+            self._ghost(self.seed)
+        return method
+
+
+def haunt(env, ghost):
+    """Put a ghost into a title of Gymnasium's.
+
+    The title keeps its first three actions, as the made up one has them.
+    """
+    inner = env.unwrapped
+    inner._action_set = inner._action_set[:3]
+    inner.action_space = gym.spaces.Discrete(3)
+    inner.ale = Haunted(inner.ale, ghost)
+    seed_game = inner.seed_game
+
+    def seed_both(seed=None):
+        inner.ale.seed = seed
+        return seed_game(seed)
+
+    inner.seed_game = seed_both
+    return env
+
+
+def soak(run, _):
+    """Let the machine of test_game.py play real titles."""
+    import hypothesis
+    import psutil
+    from hypothesis.stateful import run_state_machine_as_test
+
+    import game
+    import test_game
+
+    make = gym.make
+    faults = Counter()
+    sums = Counter()
+
+    class Trap(test_game.Trap):
+        def set(self, deed, *args, **options):
+            self.deed = deed.__name__
+            super().set(deed, *args, **options)
+
+        def sprung(self):
+            sprung = super().sprung()
+            faults[self.deed] += sprung
+            return sprung
+
+    class Soak(test_game.Calls):
+        def check_step(self, result, actions):
+            super().check_step(result, actions)
+            restarted = test_game.restarted_in(result, test_game.GAMES)
+            sums["env steps"] += test_game.GAMES
+            sums["games disturbed"] += len(restarted)
+
+        def teardown(self):
+            super().teardown()
+            sums["replaced"] -= self.processes
+
+    class Worker(game.Worker):
+        def __init__(self, *args, **options):
+            super().__init__(*args, **options)
+            sums["replaced"] += 1  # or new, which `teardown` takes off
+
+    def kill(pid):
+        faults["killed from outside"] += 1
+        plain_kill(pid)
+
+    plain_kill = test_game.kill
+    test_game.kill = kill
+    test_game.Trap = Trap
+    game.Worker = Worker
+    settings = hypothesis.settings(
+        test_game.TRIED,
+        max_examples=EXAMPLES,
+        stateful_step_count=CALLS,
+        derandomize=False,
+        phases=[hypothesis.Phase.generate],
+    )
+    me = psutil.Process()
+    memory = []
+    start = time.monotonic()
+    for title in itertools.cycle(TITLES):
+
+        def real(ghost, limit, title=title, **_):
+            options = {"frameskip": 1, "obs_type": "ram"}
+            if limit < math.inf:
+                options["max_num_frames_per_episode"] = FRAMES
+            return haunt(make(title, **options), ghost)
+
+        test_game.FakeEnv = real
+        faulthandler.dump_traceback_later(LIMIT, exit=True)
+        run_state_machine_as_test(Soak, settings=settings)
+        memory.append(round(me.memory_full_info().uss / 2**20, 1))
+        if len(memory) == len(TITLES):  # what is loaded once is loaded
+            descriptors = me.num_fds()
+        spent = time.monotonic() - start
+        print(f"{dict(sums)}, {dict(faults)}, {spent:.0f} s", flush=True)
+        if spent > run.seconds and len(memory) > len(TITLES):
+            break
+    faulthandler.cancel_dump_traceback_later()
+    return {
+        "seconds": round(spent),
+        "games": test_game.GAMES,
+        "frames": sums["env steps"] * 4,
+        **sums,
+        "faults": faults,
+        "compared": sums["env steps"],
+        "differences": 0,
+        "no answer": 0,
+        "left": {
+            "processes": len(me.children(recursive=True)),
+            "descriptors": me.num_fds() - descriptors,
+        },
+        "memory in MB, round by round": memory,
+    }
+
 
 # What a replacement costs
 
@@ -135,7 +284,6 @@ def make(peer):
 
 def make_raw():
     import ale_py
-    import gymnasium as gym
 
     gym.register_envs(ale_py)
     return gym.make("BreakoutNoFrameskip-v4")
@@ -301,7 +449,7 @@ def peers(run, before):
 
 # The main job
 
-PARTS = {"replace": replace, "peers": peers}
+PARTS = {"soak": soak, "replace": replace, "peers": peers}
 
 
 def main():
@@ -309,6 +457,7 @@ def main():
     add, above_0 = parser.add_argument, common.positive
     words = ", ".join(PARTS)
     add("part", choices=[*PARTS, "victim"], metavar="PART", help=words)
+    add("--seconds", type=above_0(float), default=600, help="of the soak")
     add("--rounds", type=above_0(int), default=7, help="of replacements")
     only = "of peers: whose faults to look at anew"
     add("--only", choices=PEERS, nargs="+", default=list(PEERS), help=only)

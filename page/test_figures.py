@@ -18,10 +18,12 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+import facts
 import figures
 import game
 import recordings
 import weave
+from measured import measured
 
 HERE = Path(__file__).resolve().parent
 MOVING = ["step", "rules", "modes", "pipe", "agent"]
@@ -60,10 +62,36 @@ def test_recordings_are_what_the_script_makes(monkeypatch, tmp_path):
         assert made.items() <= read(name).items(), name
 
 
+def test_a_text_has_what_changed_from_picture_to_picture():
+    pictures = np.zeros((3, 5, 6), np.uint8)
+    pictures[1:, 1:3, 2:5] = 7
+    pictures[2, 2, 4], pictures[2, 4, 0] = 0, 255
+    text = recordings.pack(pictures)
+    first, second = [0, 0], [1, 0, 2, 1, 3, 2, 7]
+    third = [
+        2,
+        0,
+        4,
+        2,
+        1,
+        1,
+        0,
+        0,
+        4,
+        1,
+        1,
+        255,
+    ]  # x, y, width, height, value
+    assert list(base64.b64decode(text)) == first + second + third
+    noise = np.random.default_rng(0).integers(0, 256, (2, 84, 84), np.uint8)
+    again = list(recordings.unpack(recordings.pack(noise), 84, 84))
+    assert np.array_equal(again, noise)
+
+
 def test_bytes_are_those_of_today():
     pipe = read("pipe")
     rows = np.transpose(pipe["actions"])[:5]
-    assert list(figures.play_as_games(rows)) == pipe["bytes"]["ours"][:5]
+    assert list(facts.play_as_games(rows)) == pipe["bytes"]["ours"][:5]
     obs = pipe["bytes"]["labml"][0][0] / len(pipe["actions"])
     assert 4 * 84 * 84 * 8 < obs < 4 * 84 * 84 * 8 + 500  # float64, and a rest
     assert pipe["shared"] == 8 * 4 * 84 * 84
@@ -291,7 +319,7 @@ def test_thirty_starts_make_as_many_games_as_were_counted(visit):
         frames = [frame.tobytes() for frame in frames][count:]
         games.setdefault(tuple(frames), []).append(count)
     assert page.evaluate("rules.games()") == list(games.values())
-    assert len(games) == json.loads(weave.FACTS.read_text())["noop_starts"]
+    assert len(games) == measured()["noop_starts"]
     starts, none = pictures(page, 'rules.see("noops", 1)')
     played = [frames[: 4 * recordings.STARTED] for frames in games]
     for start, frames in zip(starts, played, strict=True):
