@@ -584,11 +584,6 @@ def test_how_to_evaluate(tmp_path):
     assert re.fullmatch(r"mean \d+\.\d, \d+ to \d+", played[-1])
 
 
-def test_two_games_in_turn(tmp_path):
-    text, _ = program("step_async")
-    assert run(text, tmp_path, ("range(1000)", "range(20)")) == ""
-
-
 # In a browser
 
 
