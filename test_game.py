@@ -1177,6 +1177,19 @@ class TestInput:
         with pytest.raises(REFUSED):
             Games(2, processes=0, **BAD_OPTIONS[i])
 
+    def test_what_is_taken_if_nothing_is_said(self):
+        """By `Game`, and by `Games` for the rest."""
+        for made, expected in [
+            (Game, "restart 0 False False"),
+            (Games, "0 None 60.0 None AutoresetMode.SAME_STEP"),
+        ]:
+            parameters = inspect.signature(made).parameters.values()
+            _, env_id, *others = [it.default for it in parameters]
+            if made is Games:
+                others.pop()  # the options of each game
+            assert env_id == BREAKOUT
+            assert " ".join(map(str, others)) == expected
+
     def test_unknown_modes(self, fake):
         """The error names the three that there are."""
         with pytest.raises(ValueError, match="restart.*continue.*ignore"):
