@@ -2182,7 +2182,15 @@ one_of_them = some.integers(0, N - 1)
 
 def when(*states):
     """Let a rule be for these states of the games."""
-    return stateful.precondition(lambda self: self.state in states)
+
+    def it_is_so(self):
+        return self.state in states
+
+    return stateful.precondition(it_is_so)
+
+
+def nobody_is_lost(self):
+    return not self.lost
 
 
 class Calls(stateful.RuleBasedStateMachine):
@@ -2324,7 +2332,7 @@ class Calls(stateful.RuleBasedStateMachine):
             self.step(actions)
 
     @when("ready")
-    @stateful.precondition(lambda self: not self.lost)
+    @stateful.precondition(nobody_is_lost)
     @stateful.rule(
         deed=some.sampled_from([*ERRORS, leave, die]),
         call=some.sampled_from(["step", "wait", "reset", "render"]),
