@@ -49,6 +49,7 @@ import game
 from game import BREAKOUT, NO_SNAPSHOT, Game, Games, Worker
 
 MODULE = pathlib.Path(game.__file__).resolve()
+SOURCE = MODULE.read_text(encoding="utf-8")
 ALL = os.environ.get("GAME_TESTS") == "all"
 PATIENCE = 300  # seconds, after which a program counts as hanging
 
@@ -677,7 +678,7 @@ def program(tmp_path):
     def start(text, *args, folder=tmp_path, env=None):
         folder.mkdir(exist_ok=True)
         name = f"program{len(started)}.py"
-        (folder / name).write_text(text)
+        (folder / name).write_text(text, encoding="utf-8")
         process = subprocess.Popen(
             [sys.executable, name, *args],
             stdout=subprocess.PIPE,
@@ -2609,7 +2610,7 @@ class TestPrograms:
 
     def test_the_module_alone_is_complete(self, program, tmp_path):
         """Copied into an empty folder, where labml isn't installed."""
-        (tmp_path / "game.py").write_text(MODULE.read_text())
+        (tmp_path / "game.py").write_text(SOURCE, encoding="utf-8")
         process = program(as_program(alone), env=environment(tmp_path))
         assert end_of(process) == ([str(tmp_path / "game.py")], [])
 
@@ -2640,7 +2641,7 @@ class TestMain:
         """
         args = title, "--steps", str(steps), "--games", "2", "--seed", "9"
         folder = tmp_path / "empty"
-        process = program(MODULE.read_text(), *args, folder=folder)
+        process = program(SOURCE, *args, folder=folder)
         lines, errors = end_of(process)
         assert errors == []
         files = {path.name for path in folder.iterdir()}
@@ -2656,7 +2657,7 @@ class TestMain:
     @needs_proc
     def test_ctrl_c_stops_the_program(self, program):
         """With the summary so far, and no traceback of anyone."""
-        process = program(MODULE.read_text(), "--steps", "10000000")
+        process = program(SOURCE, "--steps", "10000000")
         progress = ""
         while "steps per second" not in progress:  # then it plays
             progress += process.stdout.read(1)
