@@ -37,7 +37,7 @@ from contenders import contender
 LOCKSTEP = ["ale", "envpool", "gymnasium", "sb3", "labml"]
 IN_TURN = ["ale_2", "ale_3", "envpool_2", "envpool_3"]
 OURS = ["games", "worker"]
-OURS_IN_TURN = ["games_2", "games_3", "worker_2"]
+OURS_IN_TURN = ["games_2", "games_3"]
 ENGINES = ["ale", "envpool", *IN_TURN]
 TITLES = ["Breakout", "Pong", "MsPacman", "Seaquest"]
 WITH_LIVES = ["Breakout", "MsPacman", "Seaquest"]  # Pong has none to lose

@@ -18,7 +18,8 @@ import sys
 import time
 from importlib import metadata
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent
 RESULTS = ROOT / "measure/results"
 RUNS = ROOT / "runs/measure"
 # Modules of the other rooms are imported by name.

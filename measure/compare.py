@@ -12,7 +12,6 @@ the rounds alone), and the range. All speeds go to runs/measure/compare.json.
 - games: eight games of a `Games` in lockstep
 - worker: eight `Worker`s in lockstep
 - in-turn: two `Games` of eight in turn, the network waits for 1.5 ms
-- workers-in-turn: two groups of eight `Worker`s likewise
 - computing: two `Games` of eight in turn, the network computes for 1.5 ms
 """
 
@@ -30,7 +29,6 @@ WAYS = {  # the generator, how many in turn, the network
     "games": ("games", 1, None),
     "worker": ("worker", 1, None),
     "in-turn": ("games", 2, WAITING),
-    "workers-in-turn": ("worker", 2, WAITING),
     "computing": ("games", 2, COMPUTING),
 }
 DEVIATIONS = 1.96  # of a normal distribution, for 95 %
@@ -44,7 +42,9 @@ def play(run, title, way):
         players = []
         for name, path in ("old", run.old), ("new", run.new):
             options = {"game": title, "games": run.games, "rule": run.rule}
-            options |= {"count": count, "path": str(path.resolve())}
+            options["path"] = str(path.resolve())
+            if count > 1:
+                options["count"] = count
             player = stack.enter_context(contender(kind, options, network))
             players.append((name, player))
         for _, player in players:

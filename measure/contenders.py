@@ -182,7 +182,7 @@ def labml(game, games, rule):
             target=labml_worker, args=(pipe, seed, game, rule), daemon=True
         ).start()
         remotes.append(remote)
-    yield from pipes([remotes], game)
+    yield from pipes(remotes, game)
 
 
 def labml_worker(pipe, seed, game, rule):
@@ -231,44 +231,28 @@ def labml_worker(pipe, seed, game, rule):
         pipe.send((stack, reward, done, info))
 
 
-def worker(game, games, rule, count=1, path=None):
-    """`Worker`s, driven as the tutorial drives labml's. With a `count` of 2,
-    two groups of them in turn."""
-    module, groups = load(path), []
+def worker(game, games, rule, path=None):
+    """`Worker`s, driven as the tutorial drives labml's."""
+    make = load(path).Worker
     env_id = f"{game}NoFrameskip-v4"
-    for group in range(count):
-        seeds = range(group * games, (group + 1) * games)
-        workers = [
-            module.Worker(seed, env_id, on_life_loss=rule) for seed in seeds
-        ]
-        for each in workers:
-            each.child.send(("reset", None))
-            each.child.recv()
-        groups.append([each.child for each in workers])
-    yield from pipes(groups, game)
+    workers = [make(seed, env_id, on_life_loss=rule) for seed in range(games)]
+    for each in workers:
+        each.child.send(("reset", None))
+        each.child.recv()
+    yield from pipes([each.child for each in workers], game)
 
 
-def pipes(groups, game):
-    """Send each worker its action, and make a batch of what comes back.
-
-    While the network looks at the batch of one group the others play.
-    """
+def pipes(remotes, game):
+    """Send each worker its action, and make a batch of what comes back."""
     import numpy as np
 
-    actions = rows(game, len(groups[0]))
-    for remotes in groups:
-        send(remotes, next(actions))
-    for remotes, row in zip(itertools.cycle(groups), actions):
+    for row in rows(game, len(remotes)):
+        for remote, action in zip(remotes, row, strict=True):
+            remote.send(("step", action))
         obs = np.empty((len(remotes), 4, 84, 84), np.uint8)
         for i, remote in enumerate(remotes):
             obs[i], *_ = remote.recv()
         yield obs, len(remotes)
-        send(remotes, row)
-
-
-def send(remotes, row):
-    for remote, action in zip(remotes, row, strict=True):
-        remote.send(("step", action))
 
 
 # ## `Games`

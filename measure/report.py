@@ -9,8 +9,6 @@ Measures nothing: what is in measure/results, or with --trial in runs/measure,
 is put into tables and charts. README's are those between comment marks.
 """
 
-from collections import Counter
-
 import numpy as np
 import pandas as pd
 
@@ -41,7 +39,6 @@ NAMES = {
     "labml": "labml's original worker",
     "games_2": "two `Games` in turn",
     "games_3": "three `Games` in turn",
-    "worker_2": "two groups of `Worker`s in turn",
     "ale_2": "ALE `AtariVectorEnv`, asynchronous",
     "ale_3": "ALE `AtariVectorEnv`, asynchronous",
     "envpool_2": "EnvPool, asynchronous",
@@ -127,7 +124,8 @@ def shares(columns):
         ("In lockstep: who waits for each batch.", OURS, True),
         ("In turn: who has more batches in flight.", OURS_IN_TURN, False),
     ):
-        names = [name for name in first if (batches(name) == 1) is one]
+        names = [name for name in NAMES if name in first]
+        names = [name for name in names if (batches(name) == 1) is one]
         body = []
         for name in names:
             row = [NAMES[name], in_flight(name, first)]
@@ -150,40 +148,15 @@ def shares(columns):
                 row.append(spread(ratios(column, "games", "games_true")))
             body.append(row)
         head = ["share of the limit", "games in flight", *columns]
-        text += [title, table(head, *body), claims(columns, ours)]
+        text += [title, table(head, *body)]
     return text
-
-
-def claims(columns, names):
-    """Who is faster or slower than whom in every round, in words."""
-    lines = []
-    first = next(iter(columns.values()))
-    for ours in names:
-        words = []
-        for peer in rivals(ours, first):
-            values = {
-                column: ratios(rows, ours, peer)
-                for column, rows in columns.items()
-            }
-            for verb, where in {
-                "faster than": [c for c, v in values.items() if min(v) > 1],
-                "slower than": [c for c, v in values.items() if max(v) < 1],
-            }.items():
-                places = f" ({', '.join(where)})"
-                if len(where) == len(values):
-                    places = ""
-                if where:
-                    words.append(f"{verb} {NAMES[peer]}{places}")
-        said = "; ".join(words) or "neither faster nor slower than any"
-        lines.append(f"- {NAMES[ours]}, in every round: {said}.")
-    return "\n".join(lines)
 
 
 def networks(columns):
     """Steps a second beside a network, then who is how much faster."""
     first = next(iter(columns.values()))
     body = []
-    for name in first:
+    for name in filter(first.get, NAMES):
         cells = [speed(column[name]) for column in columns.values()]
         body.append([NAMES[name], in_flight(name, first), *cells])
     times = [
@@ -193,16 +166,11 @@ def networks(columns):
         ]
         for name in ("games", "games_2", "games_3")
     ]
-    for ours, base, words in (
-        ("worker_2", "worker", "one group of `Worker`s"),
-        ("games_2", "games", "one `Games`"),
-    ):
-        cells = [spread(ratios(c, ours, base)) for c in columns.values()]
-        times.append([f"{NAMES[ours]} beside {words}", *cells])
+    cells = [spread(ratios(c, "games_2", "games")) for c in columns.values()]
+    times.append(["two `Games` in turn beside one", *cells])
     return [
         table(["steps/s", "games in flight", *columns], *body),
         table(["times as fast", *columns], *times),
-        claims(columns, [*OURS, *OURS_IN_TURN]),
     ]
 
 
@@ -353,39 +321,39 @@ def seen_on(part):
 
 
 def describe_soak(data):
-    faults = [f"{kind} {n}" for kind, n in sorted(data["faults"].items())]
-    number = sum(data["faults"].values())
-    left, memory = data["left"], data["memory in MB, round by round"]
-    rows = {
-        "steps of single games": f"{data['env steps']:,}, which are "
-        f"{data['frames']:,} frames, in {data['seconds'] / 60:.0f} minutes",
-        "faults": f"**{number:,}**: {', '.join(faults)}",
-        "calls without an answer": f"**{data['no answer']}**; the longest "
-        f"step took {data['longest step']} s; the timeout of "
-        f"{data['timeout']} s and the start of a worker may come more than "
-        "once in a step",
-        "workers replaced in steps and resets": f"{data['replaced']:,}, since "
-        "several faults may hit one worker; "
-        f"{data['games disturbed']:,} games were reported as restarted",
-        "workers replaced without a fault": f"**"
-        f"{data['replaced without a fault']}**",
-        "faults that were not noticed": f"**{data['faults not noticed']}**",
-        "observations compared": f"{data['compared']:,}, those of all games "
-        "in all steps and resets",
-        "differences": f"**{data['differences']}**",
-        "processes left, file descriptors left": f"**{left['processes']}**, "
-        f"**{left['descriptors']}**",
-        "memory of the program": f"{memory[0]:.0f} MB after the first round, "
-        f"{memory[-1]:.0f} MB after the last of {len(memory)}",
-    }
+    faults = data["faults"]
+    number = sum(faults.values())
+    kinds = ", ".join(f"{kind} {n}" for kind, n in sorted(faults.items()))
+    memory = data["memory in MB, round by round"]
+    rows = [["faults", f"**{number:,}**: {kinds}"]]
+    for words, key in (
+        ("calls without an answer", "no answer"),
+        ("seconds that the longest step took", "longest step"),
+        ("workers replaced", "replaced"),
+        ("games reported as restarted by that", "games disturbed"),
+        ("workers replaced without a fault", "replaced without a fault"),
+        ("faults that were not noticed", "faults not noticed"),
+        ("observations compared, those of all steps", "compared"),
+        ("differences", "differences"),
+    ):
+        if key in data:
+            rows.append([words, f"{data[key]:,}"])
+    left = data["left"]["processes"], data["left"]["descriptors"]
+    rows.append(
+        ["processes and file descriptors left", "{}, {}".format(*left)]
+    )
+    first, last = f"{memory[0]:.0f} MB", f"{memory[-1]:.0f} MB"
+    rounds = f"{first} after the first round, {last} after {len(memory)}"
+    rows.append(["memory of the program", rounds])
     return [
         "## A soak",
         seen_on(data),
-        f"{data['games']} games play, and {number:,} times in "
-        f"{data['seconds']:,} seconds something bad happens at random: a "
-        "worker is killed, stopped or crashes, or a batch of actions is bad. "
-        "Each game is compared with a `Game` that plays undisturbed.",
-        table(["", ""], *rows.items()),
+        f"{data['games']} games play {data['env steps']:,} steps in "
+        f"{data['seconds']:,} seconds, which are {data['frames']:,} frames, "
+        f"and {number:,} times something bad happens at random: a worker is "
+        "killed, stopped or crashes, or a batch of actions is bad. Each game "
+        "is compared with a `Game` that plays undisturbed.",
+        table(["", ""], *rows),
     ]
 
 
@@ -410,53 +378,37 @@ def describe_peers(data):
     body = []
     for fault, name in FAULTS.items():
         seen = [data["peers"][peer][fault] for peer in PEERS]
-        body.append([name, *(outcomes(fault, each) for each in seen)])
+        body.append([name, *(in_words(each[0]) for each in seen)])
     dates = ", ".join(sorted(set(data["dates"].values())))
     return [
         "## The same faults elsewhere",
         seen_on(data | {"date": dates}),
         f"{data['games']} games, each with its own defaults; what the next "
         'calls did. The workers of EnvPool and of ALE are threads. "Hangs": '
-        f"{data['hangs after']} s without a word. The last two were tried "
-        f"{data['times']} times.",
+        f"{data['hangs after']} s without a word.",
         table(["", *PEERS.values()], *body),
     ]
 
 
-def outcomes(fault, seen):
-    """What was seen, one time or several, in a few words."""
-    said = Counter(words(fault, one) for one in seen)
-    if len(said) == 1:
-        return words(fault, seen[0])
-    return "; ".join(f"{n} of {len(seen)}: {text}" for text, n in said.items())
-
-
-def words(fault, seen):
-    """What was seen once, in a few words."""
+def in_words(seen):
+    """What was seen of a fault, in a few words."""
     silence = "dies" if "ended" in seen else "hangs"
     if seen.get("hangs") == "stopped":
         silence = "stops"
     first = seen.get("step")
-    if "plays" in seen:
-        said = ["ends" if "seconds" in seen else "hangs"]
-        if fault == "orphans":
-            said = [] if seen["stay"] else ["nobody stays"]
-        elif seen["tracebacks"] > 1:  # the program's own is one
-            said.append("tracebacks of workers")
-    elif first is None:
-        said = ["hangs" if silence == "hangs" else f"the program {silence}"]
-    else:
-        told = {"told": "replaced and reported", "silent": "says nothing"}
-        said = [told.get(first, f"`{first}`")]
-        for call, name in ("next", "next step"), ("close", "`close`"):
-            if call not in seen:
-                said.append(f"{name} {silence}")
-                break
-            if seen[call] not in told:
-                too = "too" if seen[call] == first else f"`{seen[call]}`"
-                said.append(f"{name} {too}")
-            elif call == "next":
-                said.append("plays on")
+    if first is None:
+        return "hangs" if silence == "hangs" else f"the program {silence}"
+    told = {"told": "replaced and reported", "silent": "says nothing"}
+    said = [told.get(first, f"`{first}`")]
+    for call, name in ("next", "next step"), ("close", "`close`"):
+        if call not in seen:
+            said.append(f"{name} {silence}")
+            break
+        if seen[call] not in told:
+            too = "too" if seen[call] == first else f"`{seen[call]}`"
+            said.append(f"{name} {too}")
+        elif call == "next":
+            said.append("plays on")
     if seen.get("stay"):
         said.append(f"{seen['stay']} of {seen['workers']} workers stay")
     return ", ".join(said)
@@ -466,7 +418,7 @@ def faults_table(data):
     """README's table: what a fault does here and elsewhere, in short."""
     soak, peers, body = data["soak"], data["peers"]["peers"], []
     for fault in "killed", "stopped", "range", "short":
-        cells = [outcomes(fault, peers[peer][fault]) for peer in PEERS]
+        cells = [in_words(peers[peer][fault][0]) for peer in PEERS]
         cells = [", ".join(cell.split(", ")[:2]) for cell in cells]
         body.append([FAULTS[fault], *cells])
     number = sum(soak["faults"].values())
@@ -485,66 +437,96 @@ def faults_table(data):
 
 # What is learned
 
+SIDES = {"games": "`Games`", "wrappers": "CleanRL's wrappers"}
+
+
+def machine_and_date(data):
+    return f"{machine(data)}. {data['date']}."
+
 
 def learning_page(curve, training, labml, notes):
-    """The text of docs/learning.md."""
-    return "\n\n".join(
-        [
-            "# What agents learn on these games",
-            "Written by [`measure/report.py`](../measure/report.py) from the "
-            "data in [`measure/results`](../measure/results).",
-            "![learning curves](learning.svg)",
-            of_the_agent(curve, notes["agent"]),
-            of_the_comparison(training, notes["training"]),
-            of_labml(labml, notes["labml"]),
-        ]
+    """The text of docs/learning.md: its words are in learning.template.md."""
+    agent, share = notes["agent"], notes["training"]["share"]
+    seconds = {  # (rounds, parts)
+        side: np.array([one[side] for one in share["rounds"]])
+        for side in SIDES
+    }
+    whole = seconds["wrappers"].sum(1) / seconds["games"].sum(1)
+    games = seconds["wrappers"][:, 0] / seconds["games"][:, 0]
+    learning = np.concatenate([each[:, 2] for each in seconds.values()])
+    last = training[training.steps == training.steps.max()]
+    verdict = "a step teaches as much on both"
+    scores = last.groupby("side").score
+    if scores.min().max() > scores.max().min():
+        verdict = "the two sides' ranges don't overlap"
+    text = (common.HERE / "learning.template.md").read_text("utf-8")
+    return text.format(
+        agent=agent,
+        film=agent["film"],
+        frames=4 * agent["steps"],
+        hours=sum(agent["seconds"].values()) / 3600,
+        score=curve.score.iloc[-1],
+        tester=TESTER,
+        scores=scores_of(agent),
+        agent_machine=machine_and_date(agent),
+        share=share,
+        options="--bfloat16" if share["bfloat16"] else "--seed 0",
+        rounds=len(share["rounds"]),
+        parts=parts_of(seconds),
+        whole=spread(whole),
+        whole_median=np.median(whole),
+        games=spread(games),
+        games_median=np.median(games),
+        least=learning.min(),
+        most=learning.max(),
+        seeds=last.seed.nunique(),
+        learned=learned_in(last),
+        verdict=verdict,
+        share_machine=machine_and_date(share),
+        labml=labml.iloc[-1],
+        labml_hours=labml.seconds.iloc[-1] / 3600,
+        labml_machine=machine_and_date(notes["labml"]),
     )
 
 
-def of_the_agent(curve, agent):
-    """The part about the agent that plays Breakout."""
-    served, alone = agent["scores"]["served"], agent["scores"]["alone"]
-    film = agent["film"]
-    better = "higher" if np.mean(served) > TESTER else "lower"
+def scores_of(agent):
+    """A table of whole games, in both ways to play them."""
+    scores = agent["scores"]
     rows = [
         [way, f"{np.mean(each):.1f}", f"{min(each):.0f}–{max(each):.0f}"]
         for way, each in (
             (
                 '`on_life_loss="continue", fire_on_reset=True`, as it learned',
-                served,
+                scores["served"],
             ),
-            ('`on_life_loss="ignore"`, serving by itself', alone),
+            ('`on_life_loss="ignore"`, serving by itself', scores["alone"]),
         )
     ]
-    return f"""## An agent that plays Breakout
+    return table([f"{len(scores['served'])} games", "mean", "range"], *rows)
 
-![{film["reward"]:.0f} points](agent.webp)
 
-{agent["steps"]:,} steps, which are {4 * agent["steps"]:,} frames, made by
-`examples/ppo.py` with `--bfloat16`, seed 0, in
-{sum(agent["seconds"].values()) / 3600:.1f} hours. {agent["note"]}On the chart,
-the score is the mean of the last 20 whole games of training; it was
-{curve.score.iloc[-1]:.1f} at the end.
+def parts_of(seconds):
+    """A table of what an update's time is made of, on each side."""
+    rows = []
+    for side, name in SIDES.items():
+        parts = np.median(seconds[side], axis=0)
+        cells = [f"{part:.2f} s ({part / parts.sum():.0%})" for part in parts]
+        update = np.median(seconds[side].sum(axis=1))
+        rows.append([name, *cells, f"{update:.2f} s"])
+    head = ["an update", "games", "network while playing", "learning", "all"]
+    return table(head, *rows)
 
-Then 30 whole games, raw points, with the published weights
-([`examples/breakout.pt`](../examples/breakout.pt), in half precision): the
-mean is {better} than the {TESTER} of DQN's professional tester (Mnih et al.
-2015). The film is the game with seed {film["seed"]}, and brought
-{film["reward"]:.0f} points.
 
-{table([f"{len(served)} whole games", "mean", "range"], *rows)}
-
-Both ways play until all five lives are lost. An agent that learned with
-`fire_on_reset` was never taught to serve; with `"ignore"` it has to find FIRE
-by chance, and may wait long. Thirty games, because scores of one agent differ
-widely; of each of the thirty the first game alone counts, since of the games
-that end first too many are short. Actions are drawn from the policy as in
-training, are not sticky, and each game begins with 1 to 30 frames without one.
-The score is `infos["final_info"]["reward"]` under `infos["_final_info"]`. Play
-them yourself with `python examples/ppo.py --evaluate`, or see one with
-`--film`.
-
-{machine(agent)}. {agent["date"]}."""
+def learned_in(last):
+    """A table of the last scores, of each side and seed."""
+    rows = []
+    for side, name in SIDES.items():
+        scores = last[last.side == side].sort_values("seed").score
+        each = ", ".join(f"{score:,.0f}" for score in scores)
+        rows.append([name, f"{scores.mean():,.0f}", each])
+    title = last.env_id.iloc[0].removesuffix("NoFrameskip-v4")
+    after = f"{title}, after {last.steps.max():,} steps"
+    return table([after, "mean", "each seed"], *rows)
 
 
 def of_the_film(agent):
@@ -556,98 +538,6 @@ def of_the_film(agent):
         f"are its mean of {len(served)} games ([more](docs/learning.md)). "
         "Right, what eight random players saw when they last hit a brick."
     )
-
-
-def of_the_comparison(training, notes):
-    """The part about `Games` beside CleanRL's wrappers."""
-    share = notes["share"]
-    sides = {"games": "`Games`", "wrappers": "CleanRL's wrappers"}
-    seconds = {  # (rounds, parts)
-        side: np.array([one[side] for one in share["rounds"]])
-        for side in sides
-    }
-    rows = []
-    for side, name in sides.items():
-        parts = np.median(seconds[side], axis=0)
-        cells = [f"{part:.2f} s ({part / parts.sum():.0%})" for part in parts]
-        update = np.median(seconds[side].sum(axis=1))
-        rows.append([name, *cells, f"{update:.2f} s"])
-    whole = seconds["wrappers"].sum(1) / seconds["games"].sum(1)
-    games = seconds["wrappers"][:, 0] / seconds["games"][:, 0]
-    learning = np.concatenate([each[:, 2] for each in seconds.values()])
-    columns = [
-        "an update",
-        "games",
-        "network while playing",
-        "learning",
-        "all",
-    ]
-
-    last = training[training.steps == training.steps.max()]
-    learned = []
-    for side, name in sides.items():
-        scores = last[last.side == side].sort_values("seed").score
-        each = ", ".join(f"{score:,.0f}" for score in scores)
-        learned.append([name, f"{scores.mean():,.0f}", each])
-    ranges = last.groupby("side").score
-    if ranges.min().max() > ranges.max().min():
-        verdict = "the two sides' ranges don't overlap"
-    else:
-        verdict = "a step teaches as much on both"
-    title = training.env_id[0].removesuffix("NoFrameskip-v4")
-    after = f"{title}, after {last.steps.max():,} steps"
-    seeds = last.seed.nunique()
-    options = f"`--threads {share['threads']}`"
-    if share["bfloat16"]:
-        options += " `--bfloat16`"
-    return f"""## The same agent on CleanRL's wrappers
-
-CleanRL's `ppo_atari.py` wraps each game in Stable-Baselines3's and Gymnasium's
-wrappers. Here they run under Gymnasium's `AsyncVectorEnv`, a process for each
-of {share["games"]} games, and play as `Games` does for `examples/ppo.py`:
-no-op starts, FIRE, an episode for each life, clipped rewards. The agent and
-its updates are those of `ppo.py` on both sides, with {options}.
-
-**Where the time goes**: {len(share["rounds"])} updates of Breakout, one of
-each side in turn; medians.
-
-{table(columns, *rows)}
-
-An update on `Games` is {spread(whole)} times as fast, the games alone
-{spread(games)} times: the median of the rounds, and their range. Learning is
-the same on both sides; that it took {min(learning):.2f} to
-{max(learning):.2f} s on either is chance, hence the width of the range.
-
-**What is learned from equal steps**: the score is the mean of the last 20
-whole games, raw points; {seeds} seeds each. The band on the chart is the
-range.
-
-{table([after, "mean", "each seed"], *learned)}
-
-**What it is worth.** On these {share["cores"]} cores, where learning takes
-most of the time, the same agent is there {np.median(whole):.2f} times as fast.
-On a machine with a GPU the network and the learning take less; if they took no
-time at all, the agent would be there {np.median(games):.2f} times as fast,
-which is a model and no measurement. As far as {seeds} seeds can say,
-{verdict}.
-
-{machine(share)}. {share["date"]}."""
-
-
-def of_labml(curve, ran):
-    """The part about labml's PPO."""
-    last = curve.iloc[-1]
-    return f"""## labml's PPO on `Worker`
-
-As it is published, nothing of it changed
-([`examples/labml_ppo.py`](../examples/labml_ppo.py)): {last.steps:,.0f}
-steps of Breakout in {last.seconds / 3600:.1f} hours. A lost life restarts
-the game, so the agent knows first lives alone; the reward of a life, as the
-mean of the last 100, was {last.reward:.2f} at the end. One run with one
-seed.
-
-{machine(ran)}. {ran["date"]}.
-"""
 
 
 # All of it
