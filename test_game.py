@@ -1177,6 +1177,19 @@ class TestInput:
         with pytest.raises(REFUSED):
             Games(2, processes=0, **BAD_OPTIONS[i])
 
+    def test_what_is_taken_if_nothing_is_said(self):
+        """By `Game`, and by `Games` for the rest."""
+        for made, expected in [
+            (Game, "restart 0 False False"),
+            (Games, "0 None 60.0 None AutoresetMode.SAME_STEP"),
+        ]:
+            parameters = inspect.signature(made).parameters.values()
+            _, env_id, *others = [it.default for it in parameters]
+            if made is Games:
+                others.pop()  # the options of each game
+            assert env_id == BREAKOUT
+            assert " ".join(map(str, others)) == expected
+
     def test_unknown_modes(self, fake):
         """The error names the three that there are."""
         with pytest.raises(ValueError, match="restart.*continue.*ignore"):
@@ -2071,25 +2084,24 @@ class TestFaults:
     def test_a_short_timeout_is_for_steps_alone(self, monkeypatch, trap):
         """Starts and resets get their time; a slow one replaces nobody.
 
-        It grows with the games of a process.
+        That time grows with the games.
         """
         monkeypatch.setattr(game, "MOMENT", 0.01)
         monkeypatch.setattr(game, "START_TIMEOUT", 0.1)
-        monkeypatch.setattr(game, "LOAD_TIMEOUT", 0.3)
         make, test = gym.make, os.getpid()
         reset = FakeEnv.reset
 
         def make_slowly(*args, **kwargs):
-            time.sleep(0.1 * (os.getpid() != test))
+            time.sleep(0.3 * (os.getpid() != test))
             return make(*args, **kwargs)
 
         def reset_slowly(*args, **kwargs):
-            time.sleep(0.1 * (os.getpid() != test))
+            time.sleep(0.3 * (os.getpid() != test))
             return reset(*args, **kwargs)
 
         monkeypatch.setattr(gym, "make", make_slowly)
         monkeypatch.setattr(FakeEnv, "reset", reset_slowly)
-        with pair(12, processes=2, timeout=0.1) as (many, twin):
+        with pair(2, processes=1, timeout=0.1) as (many, twin):
             before = workers_now()
             begin(many, twin, 5)
             assert workers_now() == before
@@ -2211,7 +2223,6 @@ class Calls(stateful.RuleBasedStateMachine):
         )
         self.processes = processes
         self.state = "new"
-        self.seed_anew = True
         self.lost = set()
         self.maybe = set()
         self.reset("none")
@@ -2235,18 +2246,12 @@ class Calls(stateful.RuleBasedStateMachine):
     @when("new", "ready")
     @stateful.rule(kind=some.sampled_from(["none", "number", "list"]))
     def reset(self, kind):
-        if self.seed_anew and kind == "none":
-            # Which random numbers were drawn before an error, nobody knows.
-            obs, infos = self.games.reset()
-            assert (obs == obs[:, :1]).all() and infos == {}
-        seed = None
+        # Without a seed the games go on with the random numbers they have,
+        # but after an interruption they start from their seeds.
+        restarted = self.lost if self.state == "ready" else range(N)
         first = next(self.seeds)
-        if kind == "list":
-            seed = [first + 3, first, first + 7]
-        elif self.seed_anew or kind == "number":
-            seed = first
-        begin(self.games, self.twin, seed, self.lost)
-        self.seed_anew = False
+        seed = dict(number=first, list=[first + 3, first, first + 7]).get(kind)
+        begin(self.games, self.twin, seed, restarted)
         self.lost = set()
         self.state = "ready"
 
@@ -2340,7 +2345,6 @@ class Calls(stateful.RuleBasedStateMachine):
         except ERRORS.get(deed, ()):
             assert self.trap.sprung()
             self.state = "new"
-            self.seed_anew = True
         else:
             sprung = self.trap.sprung()
             assert not (sprung and deed in ERRORS)
@@ -2360,8 +2364,6 @@ class Calls(stateful.RuleBasedStateMachine):
             if call == "close":
                 self.close()
             else:
-                self.seed_anew = True
-                self.lost = set()
                 self.reset("number")
         else:
             self.check(call, result, actions, self.lost)

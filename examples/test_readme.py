@@ -1,0 +1,38 @@
+"""README's programs run as they stand there, and print what it shows."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PROGRAMS = re.findall(
+    r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```)?",
+    (ROOT / "README.md").read_text(),
+    re.MULTILINE | re.DOTALL,
+)
+
+
+def test_they_are_found():
+    assert any(printed for _, printed in PROGRAMS)
+
+
+@pytest.mark.parametrize("number", range(len(PROGRAMS)))
+def test_program(tmp_path, number):
+    text, printed = PROGRAMS[number]
+    (tmp_path / "program.py").write_text(text)
+    result = subprocess.run(
+        [sys.executable, "program.py"],
+        cwd=tmp_path,
+        env=dict(os.environ, PYTHONPATH=str(ROOT)),
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.strip()
+    if printed:
+        assert result.stdout == printed
