@@ -251,7 +251,7 @@ class Game:
     #   each episode is then a game of its own: take it to learn how all this
     #   works.
     # - `"continue"` ends the episode and goes on with the same game, as
-    #   Baselines and [most after them](#a-lost-life-elsewhere) do. Take it to
+    #   Baselines and [most after them](#what-others-do) do. Take it to
     #   train.
     # - `"ignore"` ends an episode with the game alone. Take it to evaluate,
     #   and for every score that is compared with a paper's.

@@ -12,6 +12,7 @@ docs/faults.md and README's table of it.
 import argparse
 import contextlib
 import faulthandler
+import gc
 import itertools
 import json
 import math
@@ -26,6 +27,7 @@ from collections import Counter
 from statistics import median
 
 import gymnasium as gym
+import numpy as np
 
 import common
 
@@ -42,7 +44,7 @@ TIMEOUT = 1  # seconds that a step of `Games` may take
 TITLES = ["BreakoutNoFrameskip-v4", "SeaquestNoFrameskip-v4"]
 TITLES += ["ALE/MsPacman-v5", "PongNoFrameskip-v4"]
 EXAMPLES = 5  # of `Games` of a title, until the next one is played
-CALLS = 100  # of each
+CALLS = 60  # of each
 FRAMES = 400  # of a game, where its length is limited
 LIMIT = 600  # seconds; a round that takes so long is one without an answer
 
@@ -85,7 +87,7 @@ def soak(run, _):
     """Let the machine of test_game.py play real titles."""
     import hypothesis
     import psutil
-    from hypothesis.stateful import run_state_machine_as_test
+    from hypothesis import stateful, strategies
 
     import game
     import test_game
@@ -93,6 +95,7 @@ def soak(run, _):
     make = gym.make
     faults = Counter()
     sums = Counter()
+    games = set()
 
     class Trap(test_game.Trap):
         def set(self, deed, *args, **options):
@@ -107,9 +110,18 @@ def soak(run, _):
     class Soak(test_game.Calls):
         def check_step(self, result, actions):
             super().check_step(result, actions)
-            restarted = test_game.restarted_in(result, test_game.GAMES)
-            sums["env steps"] += test_game.GAMES
-            sums["games disturbed"] += len(restarted)
+            *_, infos = result
+            sums["env steps"] += self.games.num_envs
+            sums["games disturbed"] += int(sum(infos.get("restarted", [0])))
+            games.add(self.games.num_envs)
+
+        @stateful.precondition(lambda self: self.state == "ready")
+        @stateful.rule(seed=strategies.integers(0, 1000))
+        def play_on(self, seed):
+            """Many steps in a row, since the machine makes few by itself."""
+            rng = np.random.default_rng(seed)
+            for actions in rng.integers(3, size=(100, self.games.num_envs)):
+                self.check_step(self.games.step(actions), list(actions))
 
         def teardown(self):
             super().teardown()
@@ -129,11 +141,13 @@ def soak(run, _):
     test_game.Trap = Trap
     game.Worker = Worker
     settings = hypothesis.settings(
-        test_game.TRIED,
         max_examples=EXAMPLES,
         stateful_step_count=CALLS,
         derandomize=False,
+        database=None,
+        deadline=None,
         phases=[hypothesis.Phase.generate],
+        suppress_health_check=list(hypothesis.HealthCheck),
     )
     me = psutil.Process()
     memory = []
@@ -148,7 +162,8 @@ def soak(run, _):
 
         test_game.FakeEnv = real
         faulthandler.dump_traceback_later(LIMIT, exit=True)
-        run_state_machine_as_test(Soak, settings=settings)
+        stateful.run_state_machine_as_test(Soak, settings=settings)
+        gc.collect()
         memory.append(round(me.memory_full_info().uss / 2**20, 1))
         if len(memory) == len(TITLES):  # what is loaded once is loaded
             descriptors = me.num_fds()
@@ -159,7 +174,7 @@ def soak(run, _):
     faulthandler.cancel_dump_traceback_later()
     return {
         "seconds": round(spent),
-        "games": test_game.GAMES,
+        "games": max(games),
         "frames": sums["env steps"] * 4,
         **sums,
         "faults": faults,
@@ -293,8 +308,6 @@ def make_one():
 
 def victim(run):
     """The program of one peer, to which one fault happens."""
-    import numpy as np
-
     lines = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what a library prints is not a line of ours
 

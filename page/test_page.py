@@ -576,7 +576,7 @@ def test_how_to_evaluate(tmp_path):
         ("scores = []", "scores, seen = [], []"),
         (
             "return np.random.randint(4)",
-            "seen.append(int(obs_4.sum())); return seen[-1] % 4",
+            "seen.append(int(obs_4[3].sum())); return seen[-1] % 4",
         ),
         ("    scores.app", "    print(seen); seen.clear()\n    scores.app"),
     ).splitlines()

@@ -460,6 +460,9 @@ def woven(source):
     files = {
         ROOT / "game.md": markdown(story(source)),
         DOCS / "index.html": html_page(source),
+        DOCS / "others.md": fill(
+            (HERE / "others.md").read_text(), **measured()
+        ),
     }
     for file in (HERE / "data").glob("*.json"):
         script = f"given.{file.stem} = {file.read_text().strip()};\n"
