@@ -2181,6 +2181,7 @@ class TestFaults:
 N = 3  # games
 actions_of_all = some.lists(some.integers(0, 2), min_size=N, max_size=N)
 one_of_them = some.integers(0, N - 1)
+kinds_of_seeds = some.sampled_from(["none", "number", "list"])
 
 
 def when(*states):
@@ -2192,15 +2193,11 @@ def when(*states):
     return stateful.precondition(it_is_so)
 
 
-def nobody_is_lost(self):
-    return not self.lost
-
-
 class Calls(stateful.RuleBasedStateMachine):
     """Calls of `Games` in any order, whatever goes wrong, beside a twin.
 
-    The games are `"new"` as long as they need a reset, or `"ready"`,
-    `"stepping"` or `"closed"`. `lost` are those whose worker has died, which
+    The games are `"ready"`, `"stepping"` or `"closed"`, and within a rule
+    `"new"`: they need a reset. `lost` are those whose worker has died, which
     the next step tells, and `maybe` those where the one after it may.
     """
 
@@ -2256,8 +2253,8 @@ class Calls(stateful.RuleBasedStateMachine):
         self.maybe = set()
         self.state = "ready"
 
-    @when("new", "ready")
-    @stateful.rule(kind=some.sampled_from(["none", "number", "list"]))
+    @when("ready")
+    @stateful.rule(kind=kinds_of_seeds)
     def reset(self, kind):
         # Without a seed the games go on with the random numbers they have,
         # but after an interruption they start from their seeds.
@@ -2336,17 +2333,17 @@ class Calls(stateful.RuleBasedStateMachine):
             self.step(actions)
 
     @when("ready")
-    @stateful.precondition(nobody_is_lost)
     @stateful.rule(
         deed=some.sampled_from([*ERRORS, leave, die]),
         call=some.sampled_from(["step", "wait", "reset", "render"]),
         i=one_of_them,
         later=some.integers(0, 8),
         actions=actions_of_all,
+        kind=kinds_of_seeds,
     )
-    def do_a_deed(self, deed, call, i, later, actions):
+    def do_a_deed(self, deed, call, i, later, actions, kind):
         """Something happens in a game, in the middle of the call."""
-        if self.processes == 0 and deed not in ERRORS:
+        if self.lost or self.processes == 0 and deed not in ERRORS:
             return
         if self.processes > 0 and deed is interrupt and call == "wait":
             return  # it might come outside of both calls
@@ -2357,6 +2354,9 @@ class Calls(stateful.RuleBasedStateMachine):
         except ERRORS.get(deed, ()):
             assert self.trap.sprung()
             self.state = "new"
+            self.call_wrongly(0)
+            assert len(self.games.render()) == N
+            self.reset(kind)
         else:
             sprung = self.trap.sprung()
             assert not (sprung and deed in ERRORS)
