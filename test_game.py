@@ -1765,7 +1765,7 @@ class TestGames:
 
     @needs_fork
     def test_how_many_processes(self, trap):
-        """One for each core by default, and none without a game."""
+        """One for each core that may be used, and none without a game."""
         cores = os.cpu_count()
         if hasattr(os, "sched_getaffinity"):
             cores = len(os.sched_getaffinity(0))
@@ -1777,6 +1777,14 @@ class TestGames:
         ]:
             with Games(num_envs, processes=processes, context="fork"):
                 assert len(workers_now()) == expected
+        if hasattr(os, "sched_setaffinity"):
+            before = os.sched_getaffinity(0)
+            os.sched_setaffinity(0, {min(before)})
+            try:
+                with Games(2, context="fork"):
+                    assert len(workers_now()) == 1
+            finally:
+                os.sched_setaffinity(0, before)
 
     @here_and_there
     def test_what_is_refused_before_any_game_moves(self, trap, processes):
