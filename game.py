@@ -3,9 +3,9 @@
 
 What does an agent see of an Atari game? What DQN saw, the first program that
 learned many of these games from their screens (Mnih et al. 2015): four small
-gray pictures, one for each of its last four decisions. This module makes them:
-for one game, for a game in a process of its own, and for many games at once.
-It is written to be read from top to bottom and to be copied as it is.
+gray pictures, one for each of its last four decisions. This module makes them.
+It has three parts, for three sittings: one game; many games; and what makes
+them fast and safe, for whoever wonders how.
 
 | what | type and shape | meaning |
 | --- | --- | --- |
@@ -13,9 +13,6 @@ It is written to be read from top to bottom and to be copied as it is.
 | observation | `uint8 (4, 84, 84)` | four pictures, the oldest first |
 | action | a whole number | an index into the list of actions |
 | reward | `float` | the points won in one step |
-
-It has three parts, for three sittings: one game, many games, and what makes
-them fast and safe, for whoever wonders how.
 """
 
 import argparse
@@ -32,19 +29,18 @@ import threading
 import time
 import traceback
 
-# What Python's own pool of processes is made with: `pool` takes the traceback
-# of an error along to another process, `util` ends processes in time.
+# Python's own pool of processes is made with these: `pool` takes a traceback
+# to another process, `util` ends processes in time.
 from multiprocessing import pool, util
 
 # The emulator is the Arcade Learning Environment, ALE (Bellemare et al. 2013);
-# importing `ale_py` makes its titles known to Gymnasium. Gymnasium is the
-# interface of `reset` and `step` that learning programs in Python share.
-# OpenCV, `cv2`, shrinks the pictures.
+# importing `ale_py` makes its titles known to Gymnasium, the interface of
+# `reset` and `step` that learning programs share. OpenCV shrinks the pictures.
 import ale_py
 import cv2
 import gymnasium as gym
 import numpy as np
-from gymnasium import vector
+from gymnasium.vector.utils import batch_space
 
 # ## 1. What the agent sees
 #
@@ -89,16 +85,15 @@ class Game:
     - `clip_reward`: a step's reward becomes -1, 0 or 1.
 
     `env` is the Gymnasium environment, `meanings` are its actions' names.
-    `step` returns the four values that labml's tutorial has; what more there
-    is to know of the episode that ended last is in `final_obs`, its last
-    observation, and `terminated`: it was lost, and not cut short. Bad options
-    raise `ValueError` or `TypeError`, an unknown id Gymnasium's own error.
+    `step` returns the four values of labml's tutorial; of the episode that
+    ended last there are besides `final_obs`, its last observation, and
+    `terminated`, whether it was lost and not cut short. Bad options raise
+    `ValueError` or `TypeError`, an unknown id Gymnasium's own error.
     """
 
     # #### How a game is made
     #
-    # Options are checked, and an emulator is made of the id: for whoever asks
-    # what the ids of a title have in common.
+    # From an id to an emulator: for whoever asks how ids differ.
     def __init__(
         self,
         seed,
@@ -121,9 +116,8 @@ class Game:
 
         # The ids of a title differ in how many frames they hold an action:
         # `…NoFrameskip-v4` one, `…-v4` two to four at random, `ALE/…-v5` four.
-        # Here it is one, and `step` repeats it. Screens are taken from the
-        # emulator itself, so the environment's own observation is the cheapest
-        # there is, the console's memory ("ram").
+        # Here it is one, and `step` repeats it. Screens come from the emulator
+        # itself, so the environment's own observation is the cheapest, "ram".
         self.env = gym.make(env_id, frameskip=1, obs_type="ram")
         actions = self.env.action_space
         discrete = isinstance(actions, gym.spaces.Discrete)
@@ -140,8 +134,8 @@ class Game:
         ]
         self._console = Console(self.env)
 
-        # The stack, which drops its oldest picture when a new one comes; and
-        # the last gray screen with the picture of it.
+        # The stack drops its oldest picture when a new one comes. Beside it,
+        # the last gray screen and its picture.
         self._stack = collections.deque(maxlen=STACK)
         black = np.zeros_like(self._ale.getScreenGrayscale())
         self._last = (black, np.zeros((SIZE, SIZE), np.uint8))
@@ -156,9 +150,9 @@ class Game:
 
     # ### Four frames, of which two are seen
     #
-    # Sixty decisions a second are more than a game needs. DQN decides fifteen
-    # times a second and holds each action for four frames, so that the same
-    # computing pays for four times as much play.
+    # Sixty decisions a second are more than a game needs. DQN holds each
+    # action for four frames, and plays four times as much for the same
+    # computing.
     def step(self, action):
         """Hold `action`, an index into `meanings`, for four frames.
 
@@ -241,10 +235,9 @@ class Game:
 
     # ### What ends an episode
     #
-    # An agent learns sooner what to avoid if each lost life ends an episode.
-    # But then it never learns that a life can be spent, and the score of a
-    # life is not that of a game; Machado et al. (2018) advise against it. So
-    # there are three modes:
+    # An agent learns sooner what to avoid if each lost life ends an episode,
+    # but never that a life can be spent; Machado et al. (2018) advise against
+    # it. So there are three modes:
     #
     # - `"restart"` ends the episode and starts the game over, as labml and
     #   Gymnasium do: the agent plays first lives only. It is the default, for
@@ -345,7 +338,7 @@ class Game:
     def render(self):
         """Return the colour screen as it is now, `uint8 (height, 160, 3)`.
 
-        The array is a copy, yours to change.
+        It is a copy, yours to change.
         """
         return self._console.colour_screen()
 
@@ -356,9 +349,7 @@ class Game:
 #
 # The emulator holds Python's global lock (the GIL) while it plays, so threads
 # gain nothing: to use a second core a game needs a process of its own.
-# Commands go there through a pipe as `(command, data)`, and each but `close`
-# is answered. The loop knows nothing of Atari: it plays anything with the
-# methods `step`, `reset` and `render`.
+# Commands go there through a pipe, and each but `close` is answered.
 
 
 def worker_process(remote, seed, env_id=BREAKOUT, make=Game, **options):
@@ -366,9 +357,9 @@ def worker_process(remote, seed, env_id=BREAKOUT, make=Game, **options):
 
     Answers `("step", action)`, `("reset", seed or None)` and
     `("render", None)` with what the game returns, or with the error that it
-    raised. Ends at `("close", None)` or when the pipe is closed. `make` makes
-    the game of `seed`, `env_id` and `options`. The protocol is that of labml's
-    PPO tutorial.
+    raised. Ends at `("close", None)` or when the pipe is closed, as in labml's
+    PPO tutorial. `make(seed, env_id, **options)` is anything with the methods
+    `step`, `reset` and `render`.
     """
     prepare_process()
     game = None
@@ -402,8 +393,7 @@ def perform(game, command, data):
 
 # #### An error on its way
 #
-# An error in the game is an answer, too, and is raised in the parent: for
-# whoever asks how.
+# How an error in the game is raised in the parent: for whoever got one.
 #
 # What goes through a pipe is pickled, turned into bytes. `Raised` is made so
 # that turning them back raises the error.
@@ -440,10 +430,9 @@ class Worker(contextlib.AbstractContextManager):
     """
     A game in a process of its own.
 
-    Takes what `Game` takes, and as `context` the name of a start method
+    Takes what `Game` takes; as `context` the name of a start method
     (`"fork"`, `"spawn"` or `"forkserver"`) or a context of `multiprocessing`;
-    and with `make=MyGame` it plays `MyGame(seed, env_id, **options)`, anything
-    with `step`, `reset` and `render`.
+    and with `make=MyGame` it plays `MyGame(seed, env_id, **options)`.
 
     `child` is the parent's end of the pipe, a `Connection`:
     `child.send(("step", action))` asks, and `child.recv()` returns what
@@ -486,10 +475,9 @@ class Worker(contextlib.AbstractContextManager):
 
 # ### Why eight pipes are slow
 #
-# Eight workers on two cores spend a good part of their time in waking up and
-# in copying: a message there and back takes 20 µs, an observation is packed,
-# sent and unpacked, and each step waits for the slowest of eight. So there is
-# one process to a core, each with its share of the games, and a step takes one
+# A message there and back takes 20 µs, an observation is packed, sent and
+# unpacked, and each step waits for the slowest of eight. So there is one
+# process to a core, each with its share of the games, and a step takes one
 # short message to each and one back. Observations don't cross the pipe at all:
 # they lie in memory that all processes share, with a record for each game.
 
@@ -565,15 +553,14 @@ class Share:
 
 # ### The vector environment
 #
-# Many games that are stepped together are what Gymnasium calls a *vector
-# environment*: one `step` takes a batch of actions and returns a batch of
-# observations. Its autoreset mode says which one, in the step that ends a
-# game's episode. SAME_STEP returns the first observation of the next episode,
-# and the last one is in the infos. NEXT_STEP, Gymnasium's default, returns the
-# last one; in the following step the game rests, whatever the action, and the
-# first one of the next episode is returned.
-SAME_STEP = vector.AutoresetMode.SAME_STEP
-NEXT_STEP = vector.AutoresetMode.NEXT_STEP
+# Gymnasium calls many games that are stepped together a *vector environment*:
+# one `step` takes a batch of actions and returns a batch of observations. Its
+# autoreset mode says which one, in the step that ends an episode. SAME_STEP
+# returns the first observation of the next episode, and the last one is in the
+# infos. NEXT_STEP, Gymnasium's default, returns the last one; in the following
+# step the game rests, whatever the action, and the first one is returned.
+SAME_STEP = gym.vector.AutoresetMode.SAME_STEP
+NEXT_STEP = gym.vector.AutoresetMode.NEXT_STEP
 
 # What the games wait for. After an error of a game, or after Ctrl-C, they need
 # a reset: half of a step is never carried on.
@@ -582,7 +569,7 @@ STEP = "step"
 ANSWERS = "answers"
 
 
-class Games(contextlib.AbstractContextManager, vector.VectorEnv):
+class Games(contextlib.AbstractContextManager, gym.vector.VectorEnv):
     """
     Many Atari games at once: a Gymnasium vector environment.
 
@@ -606,8 +593,7 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
 
     # #### How the games are made
     #
-    # Arguments are checked, memory is shared out, workers are started: for
-    # whoever asks what lies in that memory.
+    # Arguments, memory, workers: for whoever asks what lies in that memory.
     def __init__(
         self,
         num_envs,
@@ -632,7 +618,7 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
         require(in_time, "timeout as a number of seconds above 0", timeout)
         self._timeout = timeout
         self._start_timeout = max(timeout, START_TIMEOUT + num_envs)
-        mode = vector.AutoresetMode(autoreset_mode)
+        mode = gym.vector.AutoresetMode(autoreset_mode)
         require(mode.name != "DISABLED", "SAME_STEP or NEXT_STEP", mode)
         game = Game(0, env_id, **game_options)
 
@@ -644,9 +630,9 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
         shape = (STACK, SIZE, SIZE)
         observations = gym.spaces.Box(0, 255, shape, np.uint8)
         self.single_observation_space = observations
-        self.observation_space = vector.utils.batch_space(observations, n)
+        self.observation_space = batch_space(observations, n)
         self.single_action_space = game.env.action_space
-        self.action_space = vector.utils.batch_space(game.env.action_space, n)
+        self.action_space = batch_space(game.env.action_space, n)
 
         # The memory is made first, and the processes inherit it. It has no
         # name in the file system that could be left behind.
@@ -701,10 +687,10 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
 
     # ### A reset, and a step
     #
-    # A step is begun by `step_async` and ended by `step_wait`; between the two
-    # the program can do something else, such as choose the actions for other
-    # games. The workers write rewards and observations to the shared memory,
-    # and answer with the ends of episodes alone, mostly an empty list.
+    # Between `step_async` and `step_wait` a program can do something else, say
+    # choose the actions for other games. The workers write rewards and
+    # observations to the shared memory, and answer with the ends of episodes
+    # alone, mostly an empty list.
     def reset(self, *, seed=None, options=None):
         """Start new games; return `observations, {}`.
 
@@ -758,9 +744,8 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
         (num_envs, 4, 84, 84)`; `float64`, `bool` and `bool (num_envs,)`; and a
         dict. All are copies, yours to change. The dict holds, each with a
         mask, `"final_obs"` of the episodes that ended (in SAME_STEP mode) and
-        `"final_info"` of the games whose emulator was reset; and
-        `"restarted"`, a mask of the games that start over because their worker
-        was replaced, if there are any.
+        `"final_info"` of the games whose emulator was reset; and the mask
+        `"restarted"`, if there are games whose worker was replaced.
         """
         self._require_open()
         if self._waits_for != ANSWERS:
@@ -839,10 +824,10 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
 
     # ### Asking and waiting
     #
-    # All workers are asked before the first answer is waited for, so that they
-    # play at the same time. Whatever goes wrong between the processes is one
-    # thing here, an answer that doesn't come: the pipe of a worker that died
-    # is closed, and one that hasn't answered in time counts as dead.
+    # All workers are asked before the first answer is waited for: they play at
+    # the same time. Whatever goes wrong is one thing here, an answer that
+    # doesn't come: the pipe of a worker that died is closed, and one that
+    # hasn't answered in time counts as dead.
     def _ask(self, command, data):
         """Ask all workers, each for its part of `data`, one item a game."""
         # Until every answer is there and was handed out, whatever interrupts
@@ -852,9 +837,9 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
         if self._share is not None:
             self._ends += perform(self._share, command, data)
         for i, worker in self._workers.items():
-            # A worker that still owes an answer, since the waiting was
-            # interrupted, is closed: that would be taken for the new one. The
-            # command goes nowhere, and `_gather` finds it dead.
+            # The answer that a worker still owes, since the waiting was
+            # interrupted, would be taken for the new one: the worker is
+            # closed, and `_gather` finds it dead.
             if i in self._owing:
                 worker.close()
             self._owing.add(i)
@@ -897,11 +882,10 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
 
     # ### When a worker dies
     #
-    # A new one takes its place and starts all games of its share over from
-    # their seeds; those of the other processes go on as if nothing had
-    # happened. The step reports it: reward 0, `truncated`, and
-    # `infos["restarted"]`. If the new one dies before its first answer, what
-    # killed it, such as a lack of memory, would only kill the next.
+    # A new one takes its place and starts its games over from their seeds; the
+    # others go on as if nothing had happened. The step reports it: reward 0,
+    # `truncated`, and `infos["restarted"]`. If the new one dies before its
+    # first answer, what killed it would only kill the next.
     def _start_workers(self, numbers_of_shares, command):
         """Start workers for these shares, and give them their first command.
 
@@ -932,8 +916,8 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
 
     # #### Closing
     #
-    # Who starts processes has to end them. A `with` statement does so, for
-    # `Games` is a *context manager*: for whoever misses `call` or copies.
+    # A `with` statement ends all processes, for `Games` is a *context
+    # manager*: for whoever forgot one, or wants a copy.
     def close_extras(self, **_):
         """End all workers; called by `close`, as Gymnasium has it."""
         for worker in self._workers.values():
@@ -957,8 +941,7 @@ class Games(contextlib.AbstractContextManager, vector.VectorEnv):
 #
 # ### What may come in
 #
-# How a bad action, seed or id is found and reported before any game has moved:
-# for whoever got one of these errors.
+# How bad input is found before any game has moved: for whoever got an error.
 
 
 def require(condition, expected, got):
@@ -1022,11 +1005,11 @@ def check_actions(actions, shape, meanings):
 # How a reset takes 0.03 ms in place of 5, and when it can't: for whoever
 # wonders why every game starts alike.
 #
-# A true reset takes 5 ms, since the emulator plays 60 frames to let the
-# console boot. When lives are lost every 30 to 60 steps that adds up. So the
-# state after the first reset is kept as a snapshot and put back at each later
-# one. Every game then starts from the same state, where a true reset carries
-# some memory of the game before over, in 25 of the 104 titles.
+# In a true reset the emulator plays 60 frames to let the console boot. When
+# lives are lost every 30 to 60 steps that adds up. So the state after the
+# first reset is kept as a snapshot and put back at each later one. Every game
+# then starts from the same state, where a true reset carries some memory of
+# the game before over, in 25 of the 104 titles.
 #
 # Of these five titles a snapshot leaves something out, so that screens or
 # memory differ after it was put back: they take true resets. `test_game.py`
@@ -1094,8 +1077,8 @@ class Console:
 
 # ### Only what has changed
 #
-# How a picture is made in a third of the time: for whoever wants to know why
-# `Game.shrink` isn't called with the whole screen.
+# How a picture is made in a third of the time: for whoever met
+# `shrink_changes`.
 #
 # Of the 210 rows of a screen every 5 become exactly 2 of the picture. So it is
 # looked at in 42 bands of 5 rows, and only those in which something has
@@ -1119,7 +1102,7 @@ def shrink_changes(screen, last_screen, last_picture):
 # ### Waiting awake, and making way
 #
 # What a worker does before and between its messages so that nobody waits for
-# it: for whoever wants to know where the last tenth of the speed comes from.
+# it: for whoever looks for the last bit of speed.
 AWAKE = 0.0003  # seconds
 
 
@@ -1157,8 +1140,8 @@ def wait_awake(pipe):
 
 # ### Starting in time, and leaving
 #
-# How long a worker may take, and how it ends even if the parent was killed or
-# it hangs itself: for whoever has found processes left behind by others.
+# How a worker ends even if its parent was killed or its game hangs: for
+# whoever has found processes left behind.
 START_TIMEOUT = 60.0  # seconds of a start or a reset, and one for each game
 MOMENT = 1.0  # seconds
 
@@ -1166,9 +1149,9 @@ MOMENT = 1.0  # seconds
 def count_cores():
     """Return how many cores this process may use.
 
-    Under `taskset`, or in a container that is bound to some cores, these are
-    fewer than the machine has; only Linux can tell. A limit on their time
-    (`docker --cpus`) isn't seen: pass `processes`.
+    Under `taskset`, or in a container bound to some cores, these are fewer
+    than there are; only Linux can tell. A limit on their time (`docker
+    --cpus`) isn't seen: pass `processes`.
     """
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
@@ -1179,9 +1162,8 @@ def leave_with_parent():
     """End this process within seconds after its parent, however that died.
 
     Its end of the pipe is closed then, but a worker whose game hangs doesn't
-    see that, nor one whose pipe was copied into another process by a fork. (If
-    a game hangs that holds the GIL, as the emulator does, this thread does,
-    too.)
+    see that, nor one whose pipe was copied by a fork. (A game that hangs while
+    it holds the GIL, as the emulator does, stops this thread, too.)
     """
     parent = multiprocessing.parent_process()
     parent_id = os.getppid()
@@ -1203,10 +1185,8 @@ def end_process(pipe, process):
 
 # ### Playing
 #
-# What `python game.py` does: plays whole games at random, shows with labml how
-# it goes, and leaves an image of what each agent saw when it last scored. For
-# whoever looks for an example of `Games`.
-IMAGE = "game.png"
+# What `python game.py` does, for whoever wants an example of `Games`: it plays
+# at random, shows with labml how it goes, and leaves an image.
 ZOOM = 2  # of the image
 MARGIN = 24  # pixels above it
 REPORT_EVERY = 10  # steps
@@ -1287,9 +1267,8 @@ def draw(observations):
     image = image.repeat(ZOOM, axis=0).repeat(ZOOM, axis=1)
     image = np.pad(image, ((MARGIN, 0), (0, 0)))
     label = "What each agent saw: its last four steps, the newest on the right"
-    font = cv2.FONT_HERSHEY_PLAIN
-    cv2.putText(image, label, (8, 16), font, fontScale=1, color=255)
-    with open(IMAGE, "wb") as file:
+    cv2.putText(image, label, (8, 16), cv2.FONT_HERSHEY_PLAIN, 1, color=255)
+    with open("game.png", "wb") as file:
         file.write(cv2.imencode(".png", image)[1])
 
 

@@ -460,8 +460,8 @@ def woven(source):
     files = {
         ROOT / "game.md": markdown(story(source)),
         DOCS / "index.html": html_page(source),
-        DOCS / "others.md": fill(
-            (HERE / "others.md").read_text(), **measured()
+        DOCS / "reference.md": fill(
+            (HERE / "reference.md").read_text(), **measured()
         ),
     }
     for file in (HERE / "data").glob("*.json"):
