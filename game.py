@@ -71,8 +71,8 @@ class Game:
     One Atari game, the way DQN saw it.
 
     1. Each action is held for four frames.
-    2. The brighter of the last two frames is taken, pixel by pixel.
-    3. It is made gray, and shrunk to 84×84.
+    2. Of the last two, in gray, the brighter pixels are kept.
+    3. That is shrunk to 84×84.
     4. The agent sees the last four of these pictures.
     5. When an episode is over the next one begins, in the same step.
 
@@ -93,7 +93,8 @@ class Game:
 
     # #### How a game is made
     #
-    # From an id to an emulator: for whoever asks how ids differ.
+    # `_ale` is the emulator, whose `act` plays a frame; `_actions` are its
+    # codes; `_console` resets it. For whoever asks how ids differ.
     def __init__(
         self,
         seed,
@@ -127,7 +128,6 @@ class Game:
         first = self.meanings[0]
         require(noop_max == 0 or first == "NOOP", "NOOP as action 0", first)
 
-        # ALE knows actions by their names; `Console` resets the emulator.
         self._ale = self.env.unwrapped.ale
         self._actions = [
             getattr(ale_py.Action, name) for name in self.meanings
@@ -227,8 +227,7 @@ class Game:
         """Put the picture of a gray screen on the stack."""
         # `self.shrink(screen)` would do. To the last bit the same, but faster,
         # is to shrink [only what has changed](#only-what-has-changed) since
-        # the last screen. Both are replaced in one statement, since Ctrl-C may
-        # come between any two.
+        # the last screen.
         picture = shrink_changes(screen, *self._last)
         self._last = (screen, picture)
         self._stack.append(picture)
@@ -246,13 +245,13 @@ class Game:
     # - `"continue"` ends the episode and goes on with the same game, as
     #   Baselines and [most after them](#what-others-do) do. Take it to
     #   train.
-    # - `"ignore"` ends an episode with the game alone. Take it to evaluate,
-    #   and for every score that is compared with a paper's.
+    # - `"ignore"` ends an episode with the game alone. Take it for scores that
+    #   are compared with a paper's: see [how to evaluate](#how-to-evaluate).
     #
     # `MODES` says how many lives must be left for a lost life to end the
     # episode. `"continue"` needs one: a drop to no lives waits for the game's
-    # own end, as in Baselines. In 11 of 104 titles that comes 69 to 5,400
-    # frames later, and nobody wants those as an episode.
+    # own end, as in Baselines. In 11 of 104 titles the game goes on without a
+    # life, for 69 to 5,400 frames, and nobody wants those as an episode.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     def _lost_a_life(self):
@@ -377,6 +376,7 @@ def worker_process(remote, seed, env_id=BREAKOUT, make=Game, **options):
                     game = make(seed, env_id, **options)
                 remote.send(perform(game, command, data))
             except Exception as error:
+                # What unpickles it, as `recv` does, raises the error.
                 remote.send(Raised(error))
 
 
@@ -394,9 +394,6 @@ def perform(game, command, data):
 # #### An error on its way
 #
 # How an error in the game is raised in the parent: for whoever got one.
-#
-# What goes through a pipe is pickled, turned into bytes. `Raised` is made so
-# that turning them back raises the error.
 
 
 class Raised:
@@ -505,8 +502,8 @@ class Share:
 
         # Double buffering: a record has two halves for an observation. What
         # the caller saw last is in the one, and the games write to the other,
-        # number `half`. If this process dies meanwhile, what the caller saw is
-        # whole. The parent turns `half` when every share has answered.
+        # number `half.value`. If this process dies meanwhile, what the caller
+        # saw is whole. The parent turns it when every share has answered.
         self._half = half
 
     def reset(self, seeds):
@@ -593,7 +590,9 @@ class Games(contextlib.AbstractContextManager, gym.vector.VectorEnv):
 
     # #### How the games are made
     #
-    # Arguments, memory, workers: for whoever asks what lies in that memory.
+    # `_slices` are the games of each worker, `_owing` the workers that owe an
+    # answer, `_resting` the games that skip a step. For whoever asks what lies
+    # in shared memory.
     def __init__(
         self,
         num_envs,
@@ -696,9 +695,9 @@ class Games(contextlib.AbstractContextManager, gym.vector.VectorEnv):
 
         `observations` is `uint8 (num_envs, 4, 84, 84)`, a copy that is yours
         to change. `seed` is a number or a list as at the construction, or
-        `None`: the games then go on with the random numbers that they have, or
-        start from their seeds if something was interrupted. There are no
-        `options`. It may be called at any time before `close`.
+        `None`: the games then go on with the random numbers that they have,
+        but start from their seeds at first, and after an error or Ctrl-C.
+        There are no `options`. It may be called at any time before `close`.
         """
         self._require_open()
         require(not options, "no options", options)
@@ -837,9 +836,9 @@ class Games(contextlib.AbstractContextManager, gym.vector.VectorEnv):
         if self._share is not None:
             self._ends += perform(self._share, command, data)
         for i, worker in self._workers.items():
-            # The answer that a worker still owes, since the waiting was
-            # interrupted, would be taken for the new one: the worker is
-            # closed, and `_gather` finds it dead.
+            # If Ctrl-C interrupted the waiting, a worker still owes an answer,
+            # which would be taken for the new one. So it is closed, and
+            # `_gather` finds it dead.
             if i in self._owing:
                 worker.close()
             self._owing.add(i)
