@@ -1269,8 +1269,12 @@ def shrunk(gray):
 
 
 def frames_of(ale, actions):
-    """Play `actions`; return the memory and the screen of each frame."""
-    frames = [ale.getRAM().tobytes()]
+    """Play `actions`; return the memory and the screen of each frame.
+
+    From the first one on: the memory that ALE 0.11 shows right after a restore
+    is still that from before.
+    """
+    frames = []
     for action in actions:
         ale.act(action)
         frames += [ale.getRAM().tobytes(), ale.getScreenRGB().tobytes()]
