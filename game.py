@@ -85,9 +85,9 @@ class Game:
     - `clip_reward`: a step's reward becomes -1, 0 or 1.
 
     `env` is the Gymnasium environment, `meanings` are its actions' names.
-    `step` returns the four values of labml's tutorial; of the episode that
-    ended last there are besides `final_obs`, its last observation, and
-    `terminated`, whether it was lost and not cut short. Bad options raise
+    `step` returns the four values of labml's tutorial. What more there is of
+    the episode that ended last are attributes: `final_obs` is its last
+    observation, `terminated` whether it was lost. Bad options raise
     `ValueError` or `TypeError`, an unknown id Gymnasium's own error.
     """
 
@@ -299,9 +299,8 @@ class Game:
 
     # ### Where a game starts
     #
-    # Every game of a title starts from the same state. DQN let up to 30 no-op
-    # frames pass before the agent's first decision, so that not all of them
-    # start alike.
+    # Games of a title start alike. DQN let up to 30 no-op frames pass before
+    # the agent's first decision, so that they don't.
     def reset(self, seed=None):
         """Start a new game; return its first observation.
 
@@ -366,9 +365,8 @@ def worker_process(remote, seed, env_id=BREAKOUT, make=Game, **options):
     with contextlib.suppress(EOFError, OSError):
         while True:
             wait_awake(remote)
-            message = remote.recv()
             try:
-                command, data = message
+                command, data = remote.recv()
                 if command == "close":
                     return
                 # Made here, so that an error in it becomes the answer, too.
@@ -605,8 +603,6 @@ class Games(contextlib.AbstractContextManager, gym.vector.VectorEnv):
         autoreset_mode=SAME_STEP,
         **game_options,
     ):
-        # A game of the parent's own checks the id and the options, and gives
-        # the spaces.
         self._workers = {}
         self.num_envs = check_number("num_envs", num_envs, least=1)
         self._seeds = self._seeds_from(seed)
@@ -619,6 +615,9 @@ class Games(contextlib.AbstractContextManager, gym.vector.VectorEnv):
         self._start_timeout = max(timeout, START_TIMEOUT + num_envs)
         mode = gym.vector.AutoresetMode(autoreset_mode)
         require(mode.name != "DISABLED", "SAME_STEP or NEXT_STEP", mode)
+
+        # A game of the parent's own checks the id and the options, and gives
+        # the spaces.
         game = Game(0, env_id, **game_options)
 
         # What a vector environment has to say of itself.
@@ -668,8 +667,8 @@ class Games(contextlib.AbstractContextManager, gym.vector.VectorEnv):
         self._ends = []
         self._resting = []
 
-        # The first command is one of which only the answer matters. If it
-        # doesn't come from all workers, none of them is left behind.
+        # A first command, so that whatever is wrong is raised here. If it is,
+        # no worker is left behind.
         try:
             self._start_workers(range(shares), "render")
         except BaseException:
@@ -710,8 +709,9 @@ class Games(contextlib.AbstractContextManager, gym.vector.VectorEnv):
         lost = self._gather(self._start_timeout)
         self._start_workers(lost, "reset")
         self._resting.clear()
+        observations = self._take_observations()
         self._waits_for = STEP
-        return self._take_observations(), {}
+        return observations, {}
 
     def step(self, actions):
         """Step all games; return what `step_wait` returns."""
@@ -852,32 +852,31 @@ class Games(contextlib.AbstractContextManager, gym.vector.VectorEnv):
         is raised when all have answered.
         """
         self._waits_for = RESET
-        deadline = time.monotonic() + timeout
-        lost = []
         errors = []
-        for i in sorted(self._owing):
-            child = self._workers[i].child
-            try:
-                # The clock goes on while the whole program is stopped, by
-                # Ctrl-Z say, so a worker that is late gets another moment.
-                seconds_left = max(0.0, deadline - time.monotonic())
-                if not (child.poll(seconds_left) or child.poll(MOMENT)):
-                    lost.append(i)
-                    continue
-                answer = child.recv_bytes()
-            except (EOFError, OSError):
-                lost.append(i)
-                continue
 
-            # This raises an error of the game, which may be an `OSError`.
-            self._owing.remove(i)
-            try:
-                self._ends += pickle.loads(answer)
-            except Exception as error:
-                errors.append(error)
+        # The clock goes on while the whole program is stopped, by Ctrl-Z say,
+        # so whoever is late gets another moment.
+        for seconds in (timeout, MOMENT):
+            deadline = time.monotonic() + seconds
+            for i in sorted(self._owing):
+                child = self._workers[i].child
+                seconds_left = max(0.0, deadline - time.monotonic())
+                try:
+                    if not child.poll(seconds_left):
+                        continue
+                    answer = child.recv_bytes()
+                except (EOFError, OSError):
+                    continue
+                self._owing.remove(i)
+
+                # This raises an error of the game, which may be an `OSError`.
+                try:
+                    self._ends += pickle.loads(answer)
+                except Exception as error:
+                    errors.append(error)
         if errors:
             raise errors[0]
-        return lost
+        return sorted(self._owing)
 
     # ### When a worker dies
     #
@@ -1141,8 +1140,8 @@ def wait_awake(pipe):
 #
 # How a worker ends even if its parent was killed or its game hangs: for
 # whoever has found processes left behind.
-START_TIMEOUT = 60.0  # seconds of a start or a reset, and one for each game
-MOMENT = 1.0  # seconds
+START_TIMEOUT = 60.0  # seconds for a start or a reset, and one more a game
+MOMENT = 1.0  # second, for whoever is late
 
 
 def count_cores():
