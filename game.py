@@ -564,7 +564,7 @@ STEP = "step"
 ANSWERS = "answers"
 
 
-class Games(contextlib.AbstractContextManager, gym.vector.VectorEnv):
+class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     """
     Many Atari games at once: a Gymnasium vector environment.
 

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from multiprocessing import resource_tracker
 
 import gymnasium as gym
 import numpy as np
@@ -73,6 +74,7 @@ def processes_that_know(folder):
 @pytest.fixture
 def ray_folder(monkeypatch):
     """A folder for Ray, short since sockets lie in it; and no one left."""
+    resource_tracker.ensure_running()  # it stays as long as this process
     folder = tempfile.mkdtemp(prefix="ray")
     monkeypatch.setenv("RAY_TMPDIR", folder)
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
