@@ -750,7 +750,6 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         if self._waits_for != ANSWERS:
             raise gym.error.NoAsyncCallError("call step_async()", "step")
         lost = self._gather(self._timeout)
-        self._start_workers(lost, "reset")
 
         # Only games whose episode has ended take work of their own: a loop
         # over all of them would take longer with each game.
@@ -765,8 +764,9 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
                 info["final_info"] = episode_info
             self._end_episode(number, info, infos)
 
-        # The games of a worker that was replaced were cut short.
+        # The games of a worker that is replaced were cut short.
         if lost:
+            self._start_workers(lost, "reset")
             restarted = np.zeros(self.num_envs, bool)
             for i in lost:
                 restarted[self._slices[i]] = True
