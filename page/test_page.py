@@ -566,10 +566,22 @@ def test_the_program_to_type_prints_what_it_says(tmp_path):
     assert run(text, tmp_path) == said
 
 
-def test_a_game_of_your_own_prints_what_it_says(tmp_path):
+def test_a_game_of_your_own_is_played(tmp_path):
     text, _ = program("class Coin")
-    said = re.search(r"recv\(\)\)  # (.*)", text)[1]
-    assert run(text, tmp_path).strip() == said
+    played = """
+from game import Worker
+
+if __name__ == "__main__":
+    with Worker(7, make=Coin) as worker:
+        worker.child.send(("step", 5))
+        print(worker.child.recv())
+"""
+    assert run(text + played, tmp_path) == "(12, 1.0, False, None)\n"
+
+
+def test_many_games_print_their_scores(tmp_path):
+    text, _ = program("with Games(8, on_life_loss")
+    assert re.match(r"\d+ \[.*\]\n", run(text, tmp_path))
 
 
 def test_how_to_evaluate(tmp_path):
