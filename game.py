@@ -603,6 +603,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         autoreset_mode=SAME_STEP,
         **game_options,
     ):
+        # Checked before a title is loaded.
         self._workers = {}
         self.num_envs = check_number("num_envs", num_envs, least=1)
         self._seeds = self._seeds_from(seed)
@@ -706,8 +707,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         if seed is None and self._waits_for == STEP:
             seeds = [None] * self.num_envs
         self._ask("reset", seeds)
-        lost = self._gather(self._start_timeout)
-        self._start_workers(lost, "reset")
+        self._start_workers(self._gather(self._start_timeout), "reset")
         self._resting.clear()
         observations = self._take_observations()
         self._waits_for = STEP
