@@ -1,0 +1,76 @@
+"""Run a program, and watch how busy it keeps the cores.
+
+    pip install -r requirements.txt --group measure
+    python measure/watch.py cores.csv python examples/ppo.py --steps 20000
+
+A row for each minute: the seconds since the start, and how many cores were
+busy meanwhile with the program itself, with the processes that it has started
+(the workers of `Games`), and with all others on this machine.
+"""
+
+import csv
+import pathlib
+import subprocess
+import sys
+import time
+
+import psutil
+
+ROW = 60  # seconds
+
+
+def spent():
+    """Return the seconds of processor time of each process, by its id."""
+    result = {}
+    for process in psutil.process_iter(["cpu_times"]):
+        times = process.info["cpu_times"]
+        if times:
+            result[process.pid] = times.user + times.system
+    return result
+
+
+def family(process):
+    """Return the ids of the processes that this one has started."""
+    try:
+        return {each.pid for each in process.children(recursive=True)}
+    except psutil.NoSuchProcess:
+        return set()
+
+
+def main():
+    if len(sys.argv) < 3:
+        sys.exit("watch.py: expected a file to write and a command")
+    path = pathlib.Path(sys.argv[1])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    columns = ["seconds", "program", "workers", "others"]
+    start = time.monotonic()
+    program = subprocess.Popen(sys.argv[2:])
+    watched = psutil.Process(program.pid)
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        before, then = spent(), start
+        while program.poll() is None:
+            try:
+                program.wait(ROW)
+            except subprocess.TimeoutExpired:
+                pass
+            except KeyboardInterrupt:
+                continue  # the program has heard it, too, and ends in time
+            now = time.monotonic()
+            cores = dict.fromkeys(columns[1:], 0.0)
+            workers = family(watched)
+            after = spent()
+            for pid, seconds in after.items():
+                kind = "workers" if pid in workers else "others"
+                kind = "program" if pid == program.pid else kind
+                cores[kind] += (seconds - before.get(pid, 0)) / (now - then)
+            row = [now - start, *cores.values()]
+            writer.writerow([round(value, 3) for value in row])
+            file.flush()
+            before, then = after, now
+    sys.exit(program.returncode)
+
+
+if __name__ == "__main__":
+    main()
