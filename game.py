@@ -612,7 +612,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         if processes is None:
             processes = count_cores()
         processes = check_number("processes", processes)
-        in_time = isinstance(timeout, numbers.Real) and timeout > 0
+        in_time = isinstance(timeout, numbers.Real) and 0 < timeout < math.inf
         require(in_time, "timeout as a number of seconds above 0", timeout)
         self._timeout = timeout
         self._start_timeout = max(timeout, START_TIMEOUT + num_envs)
