@@ -1136,13 +1136,10 @@ def wait_awake(inbox):
     A process that sleeps takes longer to wake than a message takes to arrive.
     Between two looks other processes get the core, if they want it.
     """
-    asleep = time.perf_counter() + AWAKE
-    with contextlib.suppress(OSError):  # Windows can't look at pipes so
+    if hasattr(os, "sched_yield"):  # Windows can't look at pipes so, either
+        asleep = time.perf_counter() + AWAKE
         while not inbox.select(0) and time.perf_counter() < asleep:
-            if hasattr(os, "sched_yield"):
-                os.sched_yield()
-            else:
-                time.sleep(0)
+            os.sched_yield()
 
 
 # ### Starting in time, and leaving

@@ -1650,7 +1650,7 @@ GOOD_BATCHES = [
 WRONG_ARGUMENTS = [
     *(dict(num_envs=n) for n in (0, -1, 1.5, "3", None, [2])),
     *(dict(processes=n) for n in (-1, 1.5, "3", [2])),
-    *(dict(timeout=t) for t in (0, -1, -0.5, math.nan, "a second", None)),
+    *(dict(timeout=t) for t in (0, -1, math.inf, math.nan, "a second", None)),
     *(dict(context=c) for c in ("telepathy", 3)),
     *(dict(autoreset_mode=m) for m in ("sometimes", None, 0)),
     dict(autoreset_mode=AutoresetMode.DISABLED),
@@ -2433,6 +2433,9 @@ class Calls(stateful.RuleBasedStateMachine):
     def close(self):
         self.games.close()
         self.games.close()
+        # On a busy machine a process that was killed may take its time.
+        for child in multiprocessing.active_children():
+            child.join(PATIENCE)
         assert not workers_now()
         self.state = "closed"
 
