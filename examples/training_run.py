@@ -60,7 +60,7 @@ WAYS = {"served": SERVED, "alone": ALONE}
 # what DQN was judged by.
 GAMES = 30
 
-STEPS = 3_000_000
+STEPS = 10_000_000
 UPDATES_TO_A_SAVE = 10
 LAST = 20  # whole games that the score on the curve is the mean of
 # What a run goes on from, beside weights, optimiser and random numbers.
@@ -96,7 +96,7 @@ def arguments(description):
     )
     option = parser.add_argument
     option("env_id", nargs="?", default="BreakoutNoFrameskip-v4")
-    steps = "of all games; 3,000,000 unless given, or as the run has it"
+    steps = "of all games; 10,000,000 unless given, or as the run has it"
     option("--steps", type=int, help=steps)
     option("--games", type=int, default=8, help="at once; 8 unless given")
     option("--seed", type=int, default=0, help="0 unless given")
