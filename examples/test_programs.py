@@ -1,4 +1,4 @@
-"""Tests of the programs as they are started, and of ray_actors.py."""
+"""Tests of programs as they are started, README's too, and of Ray's actors."""
 
 import multiprocessing
 import os
@@ -17,6 +17,12 @@ import ray_actors
 
 HERE = pathlib.Path(__file__).resolve().parent
 LIMIT = 300  # seconds for a program, on a machine with much to do
+# README's programs, and what it shows of what they print.
+README = re.findall(
+    r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```)?",
+    (HERE.parent / "README.md").read_text(),
+    re.MULTILINE | re.DOTALL,
+)
 
 
 def start(folder, *command):
@@ -31,6 +37,21 @@ def start(folder, *command):
     assert result.returncode == 0, result.stderr
     assert "Traceback" not in result.stderr
     return result.stdout
+
+
+@pytest.mark.parametrize("number", range(len(README)))
+def test_readmes_programs_run_as_they_stand(tmp_path, monkeypatch, number):
+    text, printed = README[number]
+    (tmp_path / "program.py").write_text(text)
+    monkeypatch.setenv("PYTHONPATH", str(HERE.parent))
+    out = start(tmp_path, "program.py")
+    assert out.strip()
+    if printed:
+        assert out == printed
+
+
+def test_readme_shows_what_a_program_prints():
+    assert any(printed for _, printed in README)
 
 
 def test_two_in_turn(tmp_path):
