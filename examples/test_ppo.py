@@ -3,7 +3,6 @@
 import argparse
 import csv
 import json
-import multiprocessing
 import os
 import pathlib
 import shutil
@@ -303,29 +302,28 @@ def seconds():
     return dict.fromkeys(["games", "network", "learning"], 0.0)
 
 
-def test_a_replaced_worker_is_bootstrapped_from_final_obs(monkeypatch):
-    """The value of the last observation before it died counts."""
-    calls, advantages = [], ppo.advantages
-    monkeypatch.setattr(
-        ppo, "advantages", lambda *a: calls.append(a) or advantages(*a)
-    )
-    monkeypatch.setattr(ppo, "STEPS", 30)
+def test_a_game_cut_off_is_worth_what_its_last_observation_is(monkeypatch):
+    monkeypatch.setattr(ppo, "STEPS", 40)
+    kwargs = gym.spec(BREAKOUT).kwargs
+    monkeypatch.setitem(kwargs, "max_num_frames_per_episode", 4 * 40)
+    given = []
+    monkeypatch.setattr(ppo, "advantages", lambda *a: given.extend(a) or a[0])
     agent = ppo.Agent(4)
-    with Games(2, BREAKOUT, processes=2, **ppo.TRAINING) as games:
-        first, _ = games.reset()
-        _, obs, _ = ppo.play(agent, games, first, seconds())
-        monkeypatch.setattr(ppo, "STEPS", 1)
-        multiprocessing.active_children()[0].kill()
-        _, after, _ = ppo.play(agent, games, obs, seconds())
-    _, terminated, truncated, values, _, final_values = calls[-1]
-    (lost,) = np.flatnonzero(truncated[0])
-    assert not terminated[0, lost]
-    assert (after[lost] == first[lost]).all()
-    assert (obs[lost] != first[lost]).any()
-    assert final_values[0, lost].item() == pytest.approx(
-        values[0, lost].item(), rel=1e-4
-    )
-    assert final_values[0, 1 - lost] == 0
+    results = []
+    with Games(2, processes=0, on_life_loss="ignore") as games:
+        step = games.step
+        monkeypatch.setattr(
+            games, "step", lambda a: results.append(step(a)) or results[-1]
+        )
+        ppo.play(agent, games, games.reset()[0], seconds())
+    obs, _, _, truncated, infos = results[-1]
+    last = np.stack(infos["final_obs"])
+    assert truncated.all()
+    assert (last != obs).any((1, 2, 3)).all()
+    final_values = given[-1]
+    expected = agent(torch.as_tensor(last))[1]
+    torch.testing.assert_close(final_values[-1], expected)
+    assert not final_values[:-1].any()
 
 
 class Pictures:
