@@ -95,7 +95,8 @@ def arguments(description):
     option("--games", type=count, default=8, help="at once; 8 unless given")
     option("--seed", type=int, default=0, help="0 unless given")
     option("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    option("--bfloat16", action="store_true", help="faster with avx512_bf16")
+    avx = "faster with avx512_bf16, slower without"
+    option("--bfloat16", action="store_true", help=avx)
     option("--threads", type=count, help="1 is best beside other programs")
     option("--resume", action="store_true", help="go on with the run")
     option("--evaluate", action="store_true", help="play 30 games in two ways")
