@@ -28,18 +28,17 @@ from game import Games
 TRAINING = dict(
     on_life_loss="continue", fire_on_reset=True, noop_max=30, clip_reward=True
 )
-STEPS_TO_A_LINE = 1_000
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+MEMORY = 100_000  # steps to remember, 7 kB each; DQN had 1,000,000
+STEPS_TO_LEARN_FROM = 5_000  # before the first update; CleanRL has 80,000
 STEPS_TO_AN_UPDATE = 4
 STEPS_TO_A_NEW_TARGET = 1_000
 BATCH = 32
 GAMMA = 0.99
 LEARNING_RATE = 1e-4
-# The share of actions that are drawn at random: falls from the first to the
-# last over the first tenth of the steps.
-EXPLORE_FIRST = 1.0
-EXPLORE_LAST = 0.01
-EXPLORE_PART = 0.1
-LAST = 20  # whole games that the printed score is the mean of
+# The share of actions that are drawn at random falls from 1 to this, over the
+# first tenth of the steps.
+EXPLORE = 0.01
 
 
 class Memory:
@@ -90,28 +89,25 @@ def make_network(actions):
         nn.Linear(64 * 7 * 7, 512),
         nn.ReLU(),
         nn.Linear(512, actions),
-    ).to(memory_format=torch.channels_last)  # a CPU is faster with it
+    ).to(DEVICE, memory_format=torch.channels_last)  # faster on a CPU
 
 
 def values(network, obs):
     """The values of all actions in `obs`, `uint8 (n, 4, 84, 84)`."""
-    device = network[0].weight.device
-    return network(torch.as_tensor(obs).to(device, torch.float32) / 255)
+    return network(torch.as_tensor(obs).to(DEVICE, torch.float32) / 255)
 
 
 def learn(network, target, optimizer, memory):
     """Draw the values of steps from memory towards what came of them."""
     pictures, actions, rewards, terminated = memory.sample(BATCH)
-    device = network[0].weight.device
     with torch.no_grad():
         following = values(target, pictures[:, 1:]).max(1).values.cpu()
     # Only `terminated` ends the sum of rewards: a game that was truncated
     # would have gone on.
     worth = rewards + GAMMA * following * ~terminated
-    expected = values(network, pictures[:, :4])
-    expected = expected[range(BATCH), actions.to(device)]
+    expected = values(network, pictures[:, :4])[range(BATCH), actions]
     # The Huber loss clips the error's gradient, as the paper does.
-    worth = worth.to(device, torch.float32)
+    worth = worth.to(DEVICE, torch.float32)
     loss = nn.functional.smooth_l1_loss(expected, worth)
     optimizer.zero_grad()
     loss.backward()
@@ -125,18 +121,17 @@ def train(args, games):
     random.seed(args.seed)
     torch.manual_seed(args.seed)
     count = int(games.single_action_space.n)
-    network = make_network(count).to(args.device)
-    target = make_network(count).to(args.device)
+    network = make_network(count)
+    target = make_network(count)
     target.load_state_dict(network.state_dict())
     optimizer = torch.optim.Adam(network.parameters(), LEARNING_RATE)
-    memory = Memory(args.memory)
+    memory = Memory(MEMORY)
     scores = []
     start = time.perf_counter()
     obs, _ = games.reset()
     memory.start(obs[0])
     for step in range(1, args.steps + 1):
-        part = min(1, step / (EXPLORE_PART * args.steps))
-        explore = EXPLORE_FIRST + part * (EXPLORE_LAST - EXPLORE_FIRST)
+        explore = np.interp(step, [0, args.steps / 10], [1, EXPLORE])
         if random.random() < explore:
             action = random.randrange(count)
         else:
@@ -152,36 +147,25 @@ def train(args, games):
             memory.start(obs[0])
         if "final_info" in infos:
             scores.append(infos["final_info"]["reward"][0])
-        if step >= args.learning_starts and step % STEPS_TO_AN_UPDATE == 0:
+        if step >= STEPS_TO_LEARN_FROM and step % STEPS_TO_AN_UPDATE == 0:
             learn(network, target, optimizer, memory)
         if step % STEPS_TO_A_NEW_TARGET == 0:
             target.load_state_dict(network.state_dict())
-        if step % STEPS_TO_A_LINE == 0 or step == args.steps:
-            score = np.mean(scores[-LAST:]) if scores else 0
+        if step % 1_000 == 0:
             speed = step / (time.perf_counter() - start)
             print(
-                f"{step:,} steps, {speed:,.0f} a second, "
-                f"{len(scores)} games, score {score:.1f}, "
+                f"{step:,} steps, {speed:,.0f} a second, {len(scores)} games, "
+                f"the last 20 scored {np.mean(scores[-20:] or 0):.1f}, "
                 f"{explore:.0%} of actions at random",
                 flush=True,
             )
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+    parser = argparse.ArgumentParser()
     parser.add_argument("env_id", nargs="?", default="BreakoutNoFrameskip-v4")
     parser.add_argument("--steps", type=int, default=2_000_000)
-    memory = "steps to remember, 7 kB each; DQN had 1,000,000"
-    parser.add_argument("--memory", type=int, default=100_000, help=memory)
-    starts = "steps before the first update; CleanRL has 80,000"
-    parser.add_argument(
-        "--learning-starts", type=int, default=5_000, help=starts
-    )
     parser.add_argument("--seed", type=int, default=0)
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    parser.add_argument("--device", default=device)
     args = parser.parse_args()
     with Games(
         1, args.env_id, seed=args.seed, processes=0, **TRAINING

@@ -9,7 +9,6 @@ GPU. Prints the steps a second of one `Games` in lockstep and of two in turn,
 each with as many games to a batch.
 """
 
-import argparse
 import contextlib
 import pathlib
 import sys
@@ -19,49 +18,39 @@ import time
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 from game import Games
 
+GAMES = 8  # to a batch
+NETWORK = 0.0015  # seconds that the network takes for a batch
+SECONDS = 3  # to play
 
-def choose(games, obs, milliseconds):
+
+def choose(games, obs):
     """Stand for a network: wait, and choose an action for each game."""
-    time.sleep(milliseconds / 1000)
+    time.sleep(NETWORK)
     return games.action_space.sample()
 
 
-def play(count, args):
+def play(count):
     """Play `count` `Games` in turn for a while; return the steps a second."""
     with contextlib.ExitStack() as stack:
         fleet = []
         for i in range(count):
-            games = Games(args.games, args.env_id, seed=i * args.games)
-            fleet.append(stack.enter_context(games))
+            fleet.append(stack.enter_context(Games(GAMES, seed=i * GAMES)))
         for games in fleet:
             obs, _ = games.reset()
-            games.step_async(choose(games, obs, args.milliseconds))
+            games.step_async(choose(games, obs))
         steps = 0
         start = time.perf_counter()
-        while time.perf_counter() < start + args.seconds:
+        while time.perf_counter() < start + SECONDS:
             for games in fleet:
                 # `step_wait` waits for these games alone, and `step_async`
                 # doesn't wait: the others are played all the while. With one
                 # `Games` there are no others: lockstep.
                 obs, rewards, terminated, truncated, infos = games.step_wait()
-                games.step_async(choose(games, obs, args.milliseconds))
-                steps += args.games
+                games.step_async(choose(games, obs))
+                steps += GAMES
         return steps / (time.perf_counter() - start)
 
 
-def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("env_id", nargs="?", default="BreakoutNoFrameskip-v4")
-    parser.add_argument("--games", type=int, default=8, help="to a batch")
-    parser.add_argument("--seconds", type=float, default=3, help="for each")
-    wait = "that the network takes for a batch"
-    parser.add_argument("--milliseconds", type=float, default=1.5, help=wait)
-    args = parser.parse_args()
-    for count, name in (1, "one in lockstep"), (2, "two in turn"):
-        print(f"{name}: {play(count, args):,.0f} steps/s", flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    print(f"one in lockstep: {play(1):,.0f} steps/s", flush=True)
+    print(f"two in turn: {play(2):,.0f} steps/s")

@@ -22,8 +22,6 @@ from labml.configs import FloatDynamicHyperParam, IntDynamicHyperParam
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 import game
 
-STEPS_TO_AN_UPDATE = 8 * 128
-
 
 def make_trainer(steps):
     """labml's trainer with the settings of its own `main`."""
@@ -32,7 +30,7 @@ def make_trainer(steps):
     from labml_nn.rl.ppo.experiment import Trainer
 
     return Trainer(
-        updates=-(-steps // STEPS_TO_AN_UPDATE),  # rounded up
+        updates=-(-steps // (8 * 128)),  # rounded up
         epochs=IntDynamicHyperParam(8),
         n_workers=8,
         worker_steps=128,
@@ -45,9 +43,7 @@ def make_trainer(steps):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+    parser = argparse.ArgumentParser()
     parser.add_argument("--steps", type=int, default=1_000_000)
     args = parser.parse_args()
     if sys.platform == "linux":

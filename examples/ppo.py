@@ -189,7 +189,6 @@ def train(args):
             with timed(run.seconds, "learning"):
                 entropy = learn(agent, optimizer, batch)
             run.add(STEPS * args.games, scores, entropy)
-    print(run)
 
 
 if __name__ == "__main__":

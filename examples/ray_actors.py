@@ -1,15 +1,15 @@
-"""`Games` as Ray actors: on all cores, or on many machines.
+"""`Games` as Ray actors: on all cores of a machine, or of many.
 
     pip install -r requirements.txt ray
-    python examples/ray_actors.py                  # on this machine
-    python examples/ray_actors.py --address auto   # on a cluster that runs
+    python examples/ray_actors.py
 
-`Games` is an actor as it is, and plays the same games bit for bit. An actor
-that dies is started anew by Ray and its call made again; the new one knows
-nothing of the games that were played, and says so by `ResetNeeded`.
+It plays on the cluster that `RAY_ADDRESS` names or that runs here, else on one
+that Ray starts here. `Games` is an actor as it is, and plays the same games
+bit for bit. An actor that dies is started anew by Ray and its call made again;
+the new one knows nothing of the games that were played, and says so by
+`ResetNeeded`.
 """
 
-import argparse
 import pathlib
 import sys
 import time
@@ -22,6 +22,8 @@ import ray
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 import game
 
+GAMES = 8  # of each actor
+STEPS = 200  # of each game
 # An actor that died is started again so many times, and a call that failed by
 # it is made again. Both are needed: without retries the next call raises
 # `ActorUnavailableError`. Not -1, without an end: an actor that can't import
@@ -34,20 +36,19 @@ def choose(obs):
     return np.random.randint(2, size=len(obs))
 
 
-def play(args):
-    """Play on all actors at once; return the scores of ended episodes."""
+def play(count):
+    """Play on `count` actors at once; return the scores of ended episodes."""
     # An actor for each core, which plays its games one after the other. For
     # one that takes a whole machine of 16 cores it is `num_cpus=16` and
     # `processes=16`, with `context="forkserver"`, since Ray has threads.
     actor = ray.remote(num_cpus=1, **RETRIES)(game.Games)
     actors = [
-        actor.remote(args.games, args.env_id, seed=i * args.games, processes=0)
-        for i in range(args.actors)
+        actor.remote(GAMES, seed=i * GAMES, processes=0) for i in range(count)
     ]
     starts = ray.get([each.reset.remote() for each in actors])
     obs = [start for start, _ in starts]
     scores = []
-    for _ in range(args.steps):
+    for _ in range(STEPS):
         # All are asked before the first answer is waited for. What comes
         # can't be written to: `copy()` it first.
         calls = [
@@ -68,31 +69,19 @@ def play(args):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("env_id", nargs="?", default="BreakoutNoFrameskip-v4")
-    parser.add_argument("--actors", type=int, default=2)
-    parser.add_argument("--games", type=int, default=8, help="of each actor")
-    parser.add_argument("--steps", type=int, default=200, help="of each game")
-    parser.add_argument("--address", help="of a cluster, or auto")
-    args = parser.parse_args()
     # The module goes along, wherever this program was started.
     ray.init(
-        args.address,
         runtime_env={"py_modules": [game.__file__]},
-        num_cpus=None if args.address else args.actors,
         include_dashboard=False,
         log_to_driver=False,
     )
+    count = int(ray.cluster_resources()["CPU"])
     start = time.perf_counter()
-    scores = play(args)
-    seconds = time.perf_counter() - start
-    steps = args.actors * args.games * args.steps
+    scores = play(count)
+    speed = count * GAMES * STEPS / (time.perf_counter() - start)
     print(
-        f"{steps:,} steps of {args.actors} actors, {steps / seconds:,.0f} a "
-        f"second with their start; {len(scores)} episodes, "
-        f"score {np.mean(scores or 0):.2f}"
+        f"{count} actors, {speed:,.0f} steps a second with their start; "
+        f"{len(scores)} episodes, score {np.mean(scores or 0):.2f}"
     )
 
 

@@ -11,7 +11,6 @@ has learned.
 import argparse
 import pathlib
 import sys
-import time
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
@@ -25,10 +24,11 @@ from stable_baselines3.common.vec_env import VecEnv
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 from game import Games
 
-# In training a lost life ends an episode, but not the game; FIRE serves the
-# ball; games start after 1 to 30 frames without an action. An agent that was
-# never taught to serve needs FIRE in whole games, too.
-SERVED = dict(on_life_loss="continue", fire_on_reset=True, noop_max=30)
+# A lost life ends an episode, but not the game; FIRE serves the ball; games
+# start after 1 to 30 frames without an action; rewards are -1, 0 or 1.
+TRAINING = dict(
+    on_life_loss="continue", fire_on_reset=True, noop_max=30, clip_reward=True
+)
 # Beside PyTorch's threads a process that is forked may hang. A server that has
 # none forks them instead, as from Python 3.14 on.
 CONTEXT = "forkserver" if sys.platform == "linux" else None
@@ -49,7 +49,6 @@ class GamesVecEnv(VecEnv):
         if games.metadata["autoreset_mode"] != AutoresetMode.SAME_STEP:
             raise ValueError("expected Games in SAME_STEP mode")
         self.games = games
-        self.start = time.perf_counter()
         spaces = games.single_observation_space, games.single_action_space
         super().__init__(games.num_envs, *spaces)
 
@@ -72,7 +71,8 @@ class GamesVecEnv(VecEnv):
     # at the end of the game only: its score, unclipped, and its steps.
     def step_wait(self):
         obs, rewards, terminated, truncated, more = self.games.step_wait()
-        dones, infos = terminated | truncated, [{} for _ in rewards]
+        dones = terminated | truncated
+        infos = [{} for _ in dones]
         games_over = more.get("_final_info", np.zeros_like(dones))
         for i in np.flatnonzero(dones):
             infos[i]["terminal_observation"] = more["final_obs"][i]
@@ -81,8 +81,7 @@ class GamesVecEnv(VecEnv):
             if games_over[i]:
                 score = more["final_info"]["reward"][i].item()
                 length = more["final_info"]["length"][i].item()
-                seconds = round(time.perf_counter() - self.start, 6)
-                infos[i]["episode"] = {"r": score, "l": length, "t": seconds}
+                infos[i]["episode"] = {"r": score, "l": length}
         return obs, rewards.astype(np.float32), dones, infos
 
     def close(self):
@@ -99,54 +98,43 @@ class GamesVecEnv(VecEnv):
     # The games live in processes of their own. What all of them share can be
     # told; anything else is for the construction of `Games`.
     def get_attr(self, attr_name, indices=None):
-        if attr_name not in ("render_mode", "spec"):
-            raise AttributeError(f"no attribute {attr_name!r} of the games")
         value = getattr(self.games, attr_name)
         return [value for _ in self._get_indices(indices)]
 
-    def set_attr(self, attr_name, value, indices=None):
-        raise NotImplementedError("the games can't be changed from outside")
+    def set_attr(self, *_, **__):
+        raise NotImplementedError("the games can't be reached from outside")
 
-    def env_method(self, method_name, *_, indices=None, **__):
-        raise NotImplementedError("the games can't be called from outside")
-
-
-def train(games, args):
-    """Train PPO with the settings of SB3's own zoo for Atari; return it."""
-    model = PPO(
-        "CnnPolicy",
-        GamesVecEnv(games),
-        n_steps=128,
-        batch_size=256,
-        n_epochs=4,
-        ent_coef=0.01,
-        learning_rate=LinearSchedule(2.5e-4, 0, 1),
-        clip_range=LinearSchedule(0.1, 0, 1),
-        seed=args.seed,
-        verbose=1,
-    )
-    model.learn(args.steps)
-    return model
+    env_method = set_attr
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+    parser = argparse.ArgumentParser()
     parser.add_argument("env_id", nargs="?", default="BreakoutNoFrameskip-v4")
     parser.add_argument("--games", type=int, default=8)
     parser.add_argument("--steps", type=int, default=10_000_000)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
-    options = dict(SERVED, seed=args.seed, context=CONTEXT)
-    with Games(args.games, args.env_id, clip_reward=True, **options) as games:
-        model = train(games, args)
-    # Whole games and raw points, from seeds that training didn't see.
-    options["seed"] += args.games
+    options = dict(TRAINING, seed=args.seed, context=CONTEXT)
     with Games(args.games, args.env_id, **options) as games:
+        env = GamesVecEnv(games)
+        # the settings of SB3's own zoo for Atari
+        model = PPO(
+            "CnnPolicy",
+            env,
+            n_steps=128,
+            batch_size=256,
+            n_epochs=4,
+            ent_coef=0.01,
+            learning_rate=LinearSchedule(2.5e-4, 0, 1),
+            clip_range=LinearSchedule(0.1, 0, 1),
+            seed=args.seed,
+            verbose=1,
+        )
+        model.learn(args.steps)
+        # Whole games and raw points, whatever ends an episode.
         scores, _ = evaluate_policy(
             model,
-            GamesVecEnv(games),
+            env,
             n_eval_episodes=args.games,
             deterministic=False,
             return_episode_rewards=True,

@@ -12,18 +12,11 @@ from game import Games
 
 def test_it_remembers_what_was_played_and_each_frame_once(monkeypatch):
     """What its memory holds is what a game plays, step by step."""
-    memories = []
-
-    class Kept(dqn.Memory):
-        def __init__(self, capacity):
-            super().__init__(capacity)
-            memories.append(self)
-
-    monkeypatch.setattr(dqn, "Memory", Kept)
-    command = "dqn.py --steps 600 --memory 1000 --learning-starts 590"
-    monkeypatch.setattr(sys, "argv", [*command.split(), "--device", "cpu"])
+    memory = dqn.Memory(1000)
+    monkeypatch.setattr(dqn, "Memory", lambda _: memory)
+    monkeypatch.setattr(dqn, "STEPS_TO_LEARN_FROM", 590)
+    monkeypatch.setattr(sys, "argv", ["dqn.py", "--steps", "600"])
     dqn.main()
-    (memory,) = memories
     assert len(memory.steps) == 600
     ends = 0
     with Games(1, processes=0, **dqn.TRAINING) as games:
@@ -65,33 +58,26 @@ class Brightness(torch.nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.weight = torch.nn.Parameter(torch.ones(2))
-
-    def __getitem__(self, _):
-        return self  # the layer whose device is asked for
+        self.weight = torch.nn.Parameter(torch.ones(2, device=dqn.DEVICE))
 
     def forward(self, obs):
         return 255 * obs[:, -1].mean((1, 2))[:, None] * self.weight
-
-
-class TwoSteps:
-    """A memory of two: one goes on, one ended."""
-
-    def sample(self, count):
-        frames = torch.zeros((2, 5, 84, 84), dtype=torch.uint8)
-        frames[:, 3] = 2  # what was seen: worth 2
-        frames[:, 4] = 3  # what followed
-        ended = torch.tensor([False, True])
-        return frames, torch.tensor([0, 1]), torch.ones(2), ended
 
 
 def test_it_learns_towards_reward_and_what_follows(monkeypatch):
     """Worked out by hand: 1 + 0.5 * 3 where the episode goes on, else 1."""
     monkeypatch.setattr(dqn, "GAMMA", 0.5)
     monkeypatch.setattr(dqn, "BATCH", 2)
+    memory = dqn.Memory(2)
+    frames = torch.zeros((2, 5, 84, 84), dtype=torch.uint8)
+    frames[:, 3] = 2  # what was seen: worth 2
+    frames[:, 4] = 3  # what followed
+    ended = torch.tensor([False, True])
+    batch = frames, torch.tensor([0, 1]), torch.ones(2), ended
+    monkeypatch.setattr(memory, "sample", lambda _: batch)
     network = Brightness()
     optimizer = torch.optim.SGD(network.parameters(), 0.1)
-    dqn.learn(network, Brightness(), optimizer, TwoSteps())
+    dqn.learn(network, Brightness(), optimizer, memory)
     # The Huber loss of errors -0.5 and 1, halved by the mean, times
     # brightness 2: gradients -0.5 and 1, of which a tenth is taken.
     assert network.weight.tolist() == pytest.approx([1.05, 0.9], rel=1e-4)

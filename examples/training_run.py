@@ -1,22 +1,26 @@
 """What isn't PPO in ppo.py: options, the folder of a run, evaluation, a film.
 
-`main` does what the options say, with any network that returns a distribution
-of actions and a value, `policy, value = agent(obs)`, and with any training
-that counts its updates with a `Run`.
+Everything goes to the folder runs/ENV_ID-SEED: curve.csv, weights.pt,
+checkpoint.pt, evaluation.json, film.webp. For Breakout there are trained
+weights, breakout.pt: where there is no run of your own, --evaluate and --film
+take those, and write to runs/published.
+
+--resume restores the weights, the optimiser, the counters and PyTorch's random
+numbers (there are no others). The games themselves start anew.
+
+--evaluate takes minutes, and --film about one for a thousand steps. Ctrl-C
+ends a training after the update, and leaves it to be resumed.
 """
 
 import argparse
 import contextlib
 import csv
 import json
-import os
 import pathlib
 import signal
 import sys
-import tempfile
 import time
 
-import gymnasium as gym
 import numpy as np
 import torch
 from PIL import Image
@@ -25,22 +29,8 @@ from PIL import Image
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 from game import Game, Games
 
-HERE = pathlib.Path(__file__).resolve().parent
-
 RUNS = pathlib.Path("runs")
-SEEDS = 2**63  # PyTorch takes those below
-FILES = """\
-Everything goes to a folder of the run, runs/ENV_ID-SEED unless --run names
-another: curve.csv, weights.pt, checkpoint.pt, evaluation.json, film.webp. For
-Breakout there are trained weights, breakout.pt: where there is no run of your
-own, --evaluate and --film take those, and write to runs/published.
-
---resume restores the weights, the optimiser, the counters and PyTorch's random
-numbers (there are no others). The games themselves start anew.
-
---evaluate takes minutes, and --film about one for a thousand steps. Ctrl-C
-ends a training after the update, and leaves it to be resumed.
-"""
+PUBLISHED = pathlib.Path(__file__).with_name("breakout.pt")
 
 # Beside PyTorch's threads a process that is forked may hang. A server that has
 # none forks them instead, as from Python 3.14 on.
@@ -54,8 +44,7 @@ SERVED = dict(on_life_loss="continue", fire_on_reset=True, noop_max=30)
 # An agent is judged in two ways, by whole games and raw points: `final_info`
 # counts all lives, and is never clipped. Served, FIRE is pressed for it as in
 # training; alone, it has to press FIRE itself, which it was never taught.
-ALONE = dict(on_life_loss="ignore", noop_max=30)
-WAYS = {"served": SERVED, "alone": ALONE}
+WAYS = {"served": SERVED, "alone": dict(on_life_loss="ignore", noop_max=30)}
 # Scores of one agent differ widely from game to game. The mean of 30 games is
 # what DQN was judged by.
 GAMES = 30
@@ -71,115 +60,82 @@ ZOOM = 2  # of the film: each pixel becomes four, so that none is smoothed
 
 
 def main(description, make_agent, train):
-    """Train, evaluate or film, as the options say."""
+    """Train, evaluate or film, as the options say.
+
+    The network may be any that returns a distribution of actions and a value,
+    `policy, value = agent(obs)`, and `train` any that counts its updates with
+    a `Run`.
+    """
     args = arguments(description)
-    try:
-        if args.evaluate:
-            evaluate(trained(args, make_agent), args)
-        elif args.film:
-            film(trained(args, make_agent), args)
-        else:
-            train(args)
-    except KeyboardInterrupt:
-        stop("interrupted", code=130)
+    if not args.plays:
+        train(args)
+        return
+    print(f"weights: {args.weights}", flush=True)
+    game = Game(args.seed, args.env_id, **SERVED)
+    agent = make_agent(len(game.meanings)).to(args.device)
+    # half precision becomes float32
+    agent.load_state_dict(torch.load(args.weights, "cpu"))
+    args.folder.mkdir(parents=True, exist_ok=True)
+    if args.evaluate:
+        evaluate(agent, args)
+    if args.film:
+        film(agent, game, args)
 
 
 def arguments(description):
-    """Return the options given, and the run's folder among them.
-
-    Ends in a line, before anything is written, where one of them is wrong.
-    """
+    """Return the options, or end in a line where one of them is wrong."""
     parser = argparse.ArgumentParser(
         description=description,
-        epilog=FILES,
+        epilog=__doc__,
         formatter_class=argparse.RawTextHelpFormatter,
     )
     option = parser.add_argument
     option("env_id", nargs="?", default="BreakoutNoFrameskip-v4")
-    steps = "of all games; 10,000,000 unless given, or as the run has it"
-    option("--steps", type=int, help=steps)
-    option("--games", type=int, default=8, help="at once; 8 unless given")
+    option("--steps", type=count, help="of all games; 10,000,000 unless given")
+    option("--games", type=count, default=8, help="at once; 8 unless given")
     option("--seed", type=int, default=0, help="0 unless given")
-    option("--run", type=pathlib.Path, help="the run's folder")
     option("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    bfloat16 = "faster where the processor has avx512_bf16, slower elsewhere"
-    option("--bfloat16", action="store_true", help=bfloat16)
-    threads = "of PyTorch; 1 is the fastest where other programs run beside"
-    option("--threads", type=int, help=threads)
+    avx = "faster with avx512_bf16, slower without"
+    option("--bfloat16", action="store_true", help=avx)
+    option("--threads", type=count, help="1 is best beside other programs")
     option("--resume", action="store_true", help="go on with the run")
-    both = "play 30 whole games served, and 30 alone"
-    option("--evaluate", action="store_true", help=both)
-    option("--film", action="store_true", help="play one, as film.webp")
+    option("--evaluate", action="store_true", help="play 30 games in two ways")
+    option("--film", action="store_true", help="play a game, as film.webp")
     args = parser.parse_args()
-    if args.steps is not None and args.steps < 1:
-        stop(f"--steps: expected 1 or more, got {args.steps}")
-    if args.threads is not None and args.threads < 1:
-        stop(f"--threads: expected 1 or more, got {args.threads}")
-    if not 0 <= args.seed < SEEDS:
-        stop(f"--seed: expected 0 to {SEEDS - 1}, got {args.seed}")
     try:
+        Game(args.seed, args.env_id, **SERVED)
         torch.zeros(1, device=args.device)
-    except (AssertionError, RuntimeError):
-        stop(f"--device: PyTorch finds no {args.device} here")
-    name = f"{args.env_id}-{args.seed}".replace("/", "-")
-    args.folder = args.run or RUNS / name
-    if args.folder.exists() and not args.folder.is_dir():
-        stop(f"--run: {args.folder} is not a folder")
-    if args.resume and not (args.folder / "checkpoint.pt").exists():
-        stop(f"nothing to resume in {args.folder}")
-    files = [args.folder / name for name in ("weights.pt", "checkpoint.pt")]
-    exists = any(path.exists() for path in files)
-    if exists and not (args.resume or args.evaluate or args.film):
-        stop(f"{args.folder} has a run: --resume goes on, --run names another")
+    except Exception as error:  # PyTorch raises all kinds
+        parser.error(error)
     if args.threads:
         torch.set_num_threads(args.threads)
+
+    args.plays = args.evaluate or args.film
+    args.folder = RUNS / f"{args.env_id}-{args.seed}".replace("/", "-")
+    args.weights = args.folder / "weights.pt"
+    trained = args.weights.exists()
+    if args.plays and not trained and "Breakout" in args.env_id:
+        args.folder = RUNS / "published"
+        args.weights = PUBLISHED
+        trained = args.weights.exists()
+    if trained and not (args.plays or args.resume):
+        parser.error(f"{args.folder} has a run: --resume goes on with it")
+    if not trained and (args.plays or args.resume):
+        parser.error(f"no {args.weights} yet: train it first")
     return args
 
 
-def stop(line, code=2):
-    """End with a line and not with a traceback."""
-    print(f"{pathlib.Path(sys.argv[0]).name}: {line}", file=sys.stderr)
-    sys.exit(code)
-
-
-def make(kind, *args, **options):
-    """Return a `Game` or `Games`, or end with a line on what is wrong."""
-    try:
-        return kind(*args, **options)
-    except (gym.error.Error, ImportError, TypeError, ValueError) as error:
-        stop(error)
+def count(text):
+    """A type of options: a whole number from 1 on."""
+    if int(text) < 1:
+        raise ValueError
+    return int(text)
 
 
 def make_games(args, count, options):
     """Return games for these arguments."""
     options = dict(options, seed=args.seed, context=CONTEXT)
-    return make(Games, count, args.env_id, **options)
-
-
-def make_folder(args):
-    """Make the run's folder, or end with a line if it can't be written to."""
-    try:
-        args.folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=args.folder):
-            pass
-    except OSError as error:
-        stop(f"--run: {error}")
-
-
-def load(args, path):
-    """Return what was saved, or end with a line if it can't be read."""
-    try:
-        # without `weights_only` a file could run any code
-        return torch.load(path, args.device, weights_only=True)
-    # PyTorch raises all kinds of errors at what it hasn't written.
-    except Exception as error:
-        stop(f"{path} can't be read: {error!r}")
-
-
-def check_title(args, state):
-    """End with a line if the run is one of another title."""
-    if state["env_id"] != args.env_id:
-        stop(f"{args.folder} is a run of {state['env_id']}")
+    return Games(count, args.env_id, **options)
 
 
 @contextlib.contextmanager
@@ -208,16 +164,13 @@ class Run:
         self.scores = []  # of the last of them
         self.seconds = dict.fromkeys(["games", "network", "learning"], 0.0)
         self.rows = []  # of the curve
-        make_folder(args)
+        args.folder.mkdir(parents=True, exist_ok=True)
         if args.resume:
             self.resume()
+        print(f"{args.folder}: {self.steps:,} steps of {self.until:,}")
         self.over = self.steps >= self.until
         self.interrupted = False
         signal.signal(signal.SIGINT, self.interrupt)
-
-    def __str__(self):
-        steps = f"{self.steps:,} steps of {self.until:,}"
-        return f"{self.args.folder}: {steps}; --resume goes on"
 
     def interrupt(self, *_):
         self.interrupted = True
@@ -235,12 +188,11 @@ class Run:
 
     def save(self, entropy):
         """Write the curve, the weights and all that is needed to go on."""
-        score = np.mean(self.scores).item() if self.scores else 0
+        score = np.mean(self.scores or 0).item()
         row = {"steps": self.steps, **self.seconds, "ended": self.ended}
         row |= {"entropy": entropy, "score": score}
         self.rows.append({name: round(x, 3) for name, x in row.items()})
-        folder = self.args.folder
-        with open(folder / "curve.csv", "w", newline="") as file:
+        with open(self.args.folder / "curve.csv", "w", newline="") as file:
             writer = csv.DictWriter(file, row)
             writer.writeheader()
             writer.writerows(self.rows)
@@ -253,11 +205,12 @@ class Run:
             "random_on_gpus": torch.cuda.get_rng_state_all(),
             "state": {"env_id": self.args.env_id, **state},
         }
-        files = {"weights.pt": weights, "checkpoint.pt": checkpoint}
+        files = {"checkpoint.pt": checkpoint, "weights.pt": weights}
         for name, data in files.items():
             # A crash while writing must not leave half a file.
-            torch.save(data, folder / "new.pt")
-            os.replace(folder / "new.pt", folder / name)
+            new = self.args.folder / "new.pt"
+            torch.save(data, new)
+            new.replace(self.args.folder / name)
         speed = self.steps / sum(self.seconds.values())
         print(
             f"{self.steps:,} steps, {speed:,.0f} a second, "
@@ -267,8 +220,7 @@ class Run:
 
     def resume(self):
         """Restore what `save` wrote."""
-        saved = load(self.args, self.args.folder / "checkpoint.pt")
-        check_title(self.args, saved["state"])
+        saved = torch.load(self.args.folder / "checkpoint.pt", "cpu")
         for name in COUNTERS:
             setattr(self, name, saved["state"][name])
         if self.args.steps not in (None, self.until):
@@ -277,32 +229,8 @@ class Run:
             self.until = self.args.steps
         self.agent.load_state_dict(saved["weights"])
         self.optimizer.load_state_dict(saved["optimizer"])
-        torch.set_rng_state(saved["random"].cpu())
-        on_gpus = [each.cpu() for each in saved["random_on_gpus"]]
-        torch.cuda.set_rng_state_all(on_gpus)
-
-
-def trained(args, make_agent):
-    """Return the agent of the run, or the published one."""
-    path = args.folder / "weights.pt"
-    if not path.exists() and args.run is None and "Breakout" in args.env_id:
-        path = HERE / "breakout.pt"
-        args.folder = RUNS / "published"
-    if not path.exists():
-        stop(f"nothing trained in {args.folder} yet: train it first")
-    checkpoint = args.folder / "checkpoint.pt"
-    if checkpoint.exists():
-        check_title(args, load(args, checkpoint)["state"])
-    game = make(Game, args.seed, args.env_id)
-    agent = make_agent(len(game.meanings)).to(args.device)
-    try:
-        # half precision becomes float32
-        agent.load_state_dict(load(args, path))
-    except (RuntimeError, TypeError):
-        stop(f"{path} has other weights than an agent for {args.env_id}")
-    print(f"weights: {path}", flush=True)
-    make_folder(args)
-    return agent
+        torch.set_rng_state(saved["random"])
+        torch.cuda.set_rng_state_all(saved["random_on_gpus"])
 
 
 @torch.no_grad()
@@ -337,8 +265,7 @@ def whole_games(agent, games, seed):
         for i, score in final_scores(infos).items():
             if i not in first:
                 first[i] = score
-                over = f"{len(first)} of {games.num_envs} games"
-                print(f"{over}: {score:.0f} points", flush=True)
+                print(f"game {i}: {score:.0f} points", flush=True)
     return [first[i] for i in sorted(first)]
 
 
@@ -357,10 +284,9 @@ def evaluate(agent, args):
         path.write_text(json.dumps(results) + "\n")
 
 
-def film(agent, args):
+def film(agent, game, args):
     """Play one whole game and leave it as an animated picture."""
     torch.manual_seed(args.seed)
-    game = make(Game, args.seed, args.env_id, **SERVED)
     obs = game.reset()
     screens = []
     info = None
@@ -368,9 +294,8 @@ def film(agent, args):
         screens.append(game.render())
         obs, _, _, info = game.step(choose(agent, obs[None])[0])
     path = args.folder / "film.webp"
-    print(f"{len(screens):,} steps, to be written to {path}", flush=True)
+    print(f"{info}, to be written to {path}", flush=True)
     write_film(screens, path)
-    print(f"{path}: {info}")
 
 
 def write_film(screens, path):
