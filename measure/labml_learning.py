@@ -9,11 +9,10 @@ for every tenth update, and labml.json; report.py makes a part of
 docs/learning.md of them.
 """
 
-import collections
-import csv
 import statistics
 import time
 
+import pandas as pd
 import torch
 
 import common
@@ -28,13 +27,11 @@ class Tally:
     """Stands for labml's tracker, and keeps the rewards of episodes."""
 
     def __init__(self):
-        self.rewards = collections.deque(maxlen=LAST)
-        self.episodes = 0
+        self.rewards = []
 
     def add(self, name, value=None):
         if name == "reward":
             self.rewards.append(value)
-            self.episodes += 1
 
 
 def train(steps):
@@ -61,32 +58,26 @@ def train(steps):
                 "seconds": round(sampling + training, 3),
                 "sampling": round(sampling, 3),
                 "training": round(training, 3),
-                "episodes": tally.episodes,
-                "reward": round(statistics.fmean(tally.rewards or [0]), 3),
+                "episodes": len(tally.rewards),
+                "reward": round(statistics.fmean(tally.rewards[-LAST:]), 3),
             }
     trainer.destroy()
 
 
 def main():
-    parser = common.Parser(__doc__)
-    count = common.positive(int)
-    parser.add_argument("--steps", type=count, default=1_000_000)
-    parser.add_argument("--seed", type=int, default=0, help="of PyTorch")
-    parser.add_publish()
+    parser = common.options(__doc__)
+    parser.add_argument("--steps", type=int, default=1_000_000)
     args = parser.parse_args()
-    torch.manual_seed(args.seed)
-    with open(common.target("labml.csv", args.publish), "w") as file:
-        writer = None
-        for row in train(args.steps):
-            writer = writer or csv.DictWriter(file, row, lineterminator="\n")
-            if file.tell() == 0:
-                writer.writeheader()
-            writer.writerow(row)
-            file.flush()
-            print(row, flush=True)
+    torch.manual_seed(0)
+    curve = common.target("labml.csv", args.publish)
+    rows = []
+    for row in train(args.steps):
+        print(row, flush=True)
+        rows.append(row)
+        pd.DataFrame(rows).to_csv(curve, index=False)
     about = common.machine(PACKAGES)
     about |= {"threads": torch.get_num_threads(), "date": common.today()}
-    about |= {"seed": args.seed, "steps": row["steps"]}
+    about |= {"seed": 0, "steps": row["steps"]}
     common.write(common.target("labml.json", args.publish), about)
 
 
