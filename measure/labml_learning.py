@@ -23,45 +23,37 @@ UPDATES_TO_A_ROW = 10
 LAST = 100  # episodes that the curve is the mean of
 
 
-class Tally:
-    """Stands for labml's tracker, and keeps the rewards of episodes."""
+class Tracker:
+    """Stands for labml's tracker, and writes the curve."""
 
-    def __init__(self):
-        self.rewards = []
+    def __init__(self, trainer, path):
+        self.trainer = trainer
+        self.path = path
+        self.rewards = []  # of episodes
+        self.updates = 0
+        self.rows = []
+        self.start = time.perf_counter()
+
+    def set_queue(self, *_):
+        """How many episodes a mean is of, as labml shows it."""
 
     def add(self, name, value=None):
         if name == "reward":
             self.rewards.append(value)
 
-
-def train(steps):
-    """Train; yield a row of the curve now and then."""
-    trainer = labml_ppo.make_trainer(steps)
-    from labml_nn.rl.ppo import experiment
-
-    experiment.tracker = tally = Tally()
-    # The same numbers in another order: a CPU is faster with them.
-    order = {"memory_format": torch.channels_last}
-    trainer.model.to(**order)
-    sampling = training = 0.0
-    for update in range(1, trainer.updates + 1):
-        start = time.perf_counter()
-        samples = trainer.sample()
-        sampled = time.perf_counter()
-        samples["obs"] = samples["obs"].contiguous(**order)
-        trainer.train(samples)
-        sampling += sampled - start
-        training += time.perf_counter() - sampled
-        if update % UPDATES_TO_A_ROW == 0 or update == trainer.updates:
-            yield {
-                "steps": update * trainer.batch_size,
-                "seconds": round(sampling + training, 3),
-                "sampling": round(sampling, 3),
-                "training": round(training, 3),
-                "episodes": len(tally.rewards),
-                "reward": round(statistics.fmean(tally.rewards[-LAST:]), 3),
+    def save(self):
+        """Called after each update."""
+        self.updates += 1
+        over = self.updates == self.trainer.updates
+        if self.updates % UPDATES_TO_A_ROW == 0 or over:
+            row = {
+                "steps": self.updates * self.trainer.batch_size,
+                "seconds": round(time.perf_counter() - self.start, 3),
+                "reward": round(statistics.fmean(self.rewards[-LAST:]), 3),
             }
-    trainer.destroy()
+            print(row, flush=True)
+            self.rows.append(row)
+            pd.DataFrame(self.rows).to_csv(self.path, index=False)
 
 
 def main():
@@ -69,15 +61,16 @@ def main():
     parser.add_argument("--steps", type=int, default=1_000_000)
     args = parser.parse_args()
     torch.manual_seed(0)
-    curve = common.target("labml.csv", args.publish)
-    rows = []
-    for row in train(args.steps):
-        print(row, flush=True)
-        rows.append(row)
-        pd.DataFrame(rows).to_csv(curve, index=False)
+    trainer = labml_ppo.make_trainer(args.steps)
+    from labml_nn.rl.ppo import experiment
+
+    path = common.target("labml.csv", args.publish)
+    experiment.tracker = tracker = Tracker(trainer, path)
+    trainer.run_training_loop()
+    trainer.destroy()
     about = common.machine(PACKAGES)
     about |= {"threads": torch.get_num_threads(), "date": common.today()}
-    about |= {"seed": 0, "steps": row["steps"]}
+    about |= {"seed": 0, "steps": tracker.rows[-1]["steps"]}
     common.write(common.target("labml.json", args.publish), about)
 
 
