@@ -12,53 +12,28 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
+import common
 from benchmark import IN_TURN, LOCKSTEP, OURS, OURS_IN_TURN, batches
 
 NARROW = 3.6  # inches: for phones, beside the wide form
-INK, GROUND, GRID = "#1f2328", "#ffffff", "#d1d9e0"
-DARK = {INK: "#f0f6fc", GROUND: "#0d1117", GRID: "#3d444d"}
-COLOURS = {
-    "games": "#e8590c",
-    "worker": "#b7791f",
-    "ale": "#2b7fd4",
-    "envpool": "#2f9e6e",
-    "gymnasium": "#a15bd6",
-    "sb3": "#d6468c",
-    "labml": "#7d8590",
+STYLES = {
+    "games": ("Games", "#e8590c"),
+    "worker": ("Worker", "#b7791f"),
+    "ale": ("ALE", "#2b7fd4"),
+    "envpool": ("EnvPool", "#2f9e6e"),
+    "gymnasium": ("Gymnasium", "#a15bd6"),
+    "sb3": ("SB3", "#d6468c"),
+    "labml": ("labml's original", "#7d8590"),
 }
-LABELS = {
-    "games": "Games",
-    "worker": "Worker",
-    "ale": "ALE",
-    "envpool": "EnvPool",
-    "gymnasium": "Gymnasium",
-    "sb3": "SB3",
-    "labml": "labml's original",
-}
+COLOURS = {name: colour for name, (_, colour) in STYLES.items()}
 TESTER = 31.8  # points of DQN's professional tester (Mnih et al. 2015)
 
 matplotlib.use("svg")
-plt.rcParams |= {
-    "axes.axisbelow": True,
-    "axes.edgecolor": GRID,
-    "axes.facecolor": GROUND,
-    "axes.grid": True,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.titlecolor": INK,
-    "axes.titlelocation": "left",
-    "axes.titlesize": 11,
-    "figure.constrained_layout.use": True,
-    "figure.facecolor": GROUND,
-    "grid.color": GRID,
-    "hatch.linewidth": 1.2,
-    "legend.frameon": False,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "breakout",  # the same file each time
-    "text.color": INK,
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
-}
+plt.style.use(common.HERE / "charts.mplstyle")
+INK, GROUND, GRID = map(
+    plt.rcParams.get, ["text.color", "figure.facecolor", "grid.color"]
+)
+DARK = {INK: "#f0f6fc", GROUND: "#0d1117", GRID: "#3d444d"}
 
 
 def save(figure, path):
@@ -185,7 +160,7 @@ def bars(axis, columns, names, values, narrow=False):
 def label(name):
     """A contender's name in a legend: short, and how much is in flight."""
     flying = f", {8 * batches(name)} games" if batches(name) > 1 else ""
-    return LABELS[name.split("_")[0]] + flying
+    return STYLES[name.split("_")[0]][0] + flying
 
 
 # Learning

@@ -66,8 +66,12 @@ SEEDS = 3
 FRAMES = 120
 
 
-def all_games():
-    return sorted(name for name in gym.registry if name.startswith("ALE/"))
+def all_titles():
+    for name in sorted(gym.registry):
+        if name.startswith("ALE/"):
+            env, ale = make(name, repeat_action_probability=0)
+            yield name, env, ale
+            env.close()
 
 
 def play_at_random(ale, frames, seed=0):
@@ -88,17 +92,15 @@ def play_at_random(ale, frames, seed=0):
 def measure_starts():
     """How many games begin the same, whatever the seed? And how many
     different games of Breakout do 1 to 30 no-op frames make?"""
-    names = all_games()
-    same = 0
-    for name in names:
-        env, ale = make(name, repeat_action_probability=0)
+    titles = same = 0
+    for _, env, ale in all_titles():
+        titles += 1
         begins = set()
         for seed in range(SEEDS):
             env.reset(seed=seed)
             played = play_at_random(ale, FRAMES)
             begins.add(tuple(ale.getScreen().tobytes() for _ in played))
         same += len(begins) == 1
-        env.close()
     env, ale = make("BreakoutNoFrameskip-v4")
     games = set()
     for no_ops in range(1, 31):
@@ -111,7 +113,7 @@ def measure_starts():
             screens.append(ale.getScreen().tobytes())
         games.add(tuple(screens))
     return {
-        "games": len(names),
+        "games": titles,
         "same_starts": same,
         "start_seeds": SEEDS,
         "noop_starts": len(games),
@@ -164,8 +166,7 @@ def measure_late_ends():
     over two random games of each.
     """
     late = {}
-    for name in all_games():
-        env, ale = make(name, repeat_action_probability=0)
+    for name, _, ale in all_titles():
         for seed in 0, 1:
             ale.reset_game()
             lives = [left for left, _ in play_at_random(ale, LONG, seed)]
@@ -174,7 +175,6 @@ def measure_late_ends():
                 frames = len(lives) - last - 2
                 if frames:
                     late[name] = max(frames, late.get(name, 0))
-        env.close()
     return {
         "late_games": len(late),
         "late_least": f"{min(late.values()):,}",
@@ -189,15 +189,13 @@ def measure_carried_over():
     After some random play the reset is compared with the first.
     """
     carried = []
-    for name in all_games():
-        env, ale = make(name, repeat_action_probability=0)
+    for name, _, ale in all_titles():
         ale.reset_game()
         first = ale.getRAM().copy()
         list(play_at_random(ale, 2000))
         ale.reset_game()
         if (ale.getRAM() != first).any():
             carried.append(name)
-        env.close()
     return {"carried_games": len(carried), "carried_which": carried}
 
 
