@@ -108,7 +108,8 @@ def soak():
 
         def sprung(self):
             sprung = super().sprung()
-            faults[self.deed] += sprung
+            if sprung:
+                faults[self.deed] += 1
             return sprung
 
     def kill(pid, plain=test_game.kill):
