@@ -14,8 +14,8 @@ place:
 - measure/results/agent.json: the scores of 30 whole games in both ways that
   ppo.py has, and on what it was trained;
 - docs/agent.webp: a film of the game with --film-seed, all of it;
-- page/data/agent.json: a recording of that game's first --most decisions, as
-  `record` below describes it.
+- page/data/agent.json: a recording of that game's first decisions, as `record`
+  below describes it.
 
 About five minutes for an agent whose games are long.
 """
@@ -23,6 +23,7 @@ About five minutes for an agent whose games are long.
 import json
 import pathlib
 import shutil
+import sys
 
 import numpy as np
 import torch
@@ -35,6 +36,7 @@ from recordings import pack
 
 ENV_ID = "BreakoutNoFrameskip-v4"
 PACKAGES = "ale-py gymnasium numpy torch"
+MOST = 600  # decisions of the recording
 PLACES = {
     "breakout.pt": "examples",
     "agent.csv": "measure/results",
@@ -115,22 +117,17 @@ def judge(agent):
 
 
 def main():
-    parser = common.Parser(__doc__)
+    parser = common.options(__doc__)
     parser.add_argument("run", type=pathlib.Path, help="folder of the run")
     parser.add_argument("--film-seed", type=int, default=0, help="which game")
-    count = common.positive(int)
-    parser.add_argument("--most", type=count, default=600, help="decisions")
     note = "a sentence on how it was trained, with a space after it"
     parser.add_argument("--note", default="", help=note)
-    parser.add_publish()
     args = parser.parse_args()
     checkpoint = args.run / "checkpoint.pt"
-    if not checkpoint.exists():
-        parser.error(f"no checkpoint in {args.run}")
     saved = torch.load(checkpoint, map_location="cpu", weights_only=True)
     state = saved["state"]
     if state["env_id"] != ENV_ID:
-        parser.error(f"expected a run of {ENV_ID}, got {state['env_id']}")
+        sys.exit(f"expected a run of {ENV_ID}, got {state['env_id']}")
     folder = common.RUNS
     folder.mkdir(parents=True, exist_ok=True)
 
@@ -138,7 +135,7 @@ def main():
     shutil.copy(args.run / "curve.csv", folder / "agent.csv")
     info, *played = play(agent, args.film_seed)
     training_run.write_film(played[1], folder / "agent.webp")
-    beginning = [column[: args.most] for column in played]
+    beginning = [column[:MOST] for column in played]
     text = record(args.film_seed, info, *beginning)
     (folder / "recording.json").write_text(text)
     film = {name: info[name] for name in ("reward", "length")}

@@ -29,7 +29,7 @@ import time
 from statistics import median
 
 import common
-from contenders import contender
+from contenders import Contender
 
 # Who waits for each batch before it asks for the next; and who has two or
 # three batches in flight, as the name ends, so that one is played while the
@@ -38,19 +38,20 @@ LOCKSTEP = ["ale", "envpool", "gymnasium", "sb3", "labml"]
 IN_TURN = ["ale_2", "ale_3", "envpool_2", "envpool_3"]
 OURS = ["games", "worker"]
 OURS_IN_TURN = ["games_2", "games_3"]
+RESTARTING = ["games_true", "ale", "gymnasium", "labml", "ale_2", "ale_3"]
+CONTINUING = ["envpool", "sb3", "sb3_games", "envpool_2", "envpool_3"]
 ENGINES = ["ale", "envpool", *IN_TURN]
 TITLES = ["Breakout", "Pong", "MsPacman", "Seaquest"]
 WITH_LIVES = ["Breakout", "MsPacman", "Seaquest"]  # Pong has none to lose
+GAMES = 8  # in a batch
 COUNTS = [1, 2, 4, 8, 16, 32, 64]
-NETWORKS = {  # after each batch, for so many milliseconds
-    "no network": None,
-    "waits 0.5 ms": ("waiting", 0.5),
-    "waits 1.5 ms": ("waiting", 1.5),
-    "waits 5 ms": ("waiting", 5),
-    "computes 0.5 ms": ("computing", 0.5),
-    "computes 1.5 ms": ("computing", 1.5),
-    "computes 5 ms": ("computing", 5),
+NO_NETWORK = ("computes", 0)
+NETWORKS = {"no network": NO_NETWORK} | {  # after each batch
+    f"{kind} {milliseconds} ms": (kind, milliseconds)
+    for kind in ("waits", "computes")
+    for milliseconds in (0.5, 1.5, 5)
 }
+SECONDS = 0.3  # of a round, of each contender
 TUNE_ROUNDS = 3  # at most
 
 # A part is a table of columns. A column holds contenders, each as `(its
@@ -63,7 +64,7 @@ def batches(name):
     return int(suffix) if suffix in ("2", "3") else 1
 
 
-def setup(name, data, games, title="Breakout", rule="ignore", network=None):
+def setup(name, data, title="Breakout", rule="ignore", games=GAMES):
     """One contender; the engines as they were best when they were tuned."""
     kind = name if name == "sb3_games" else name.split("_")[0]
     flying = batches(name)
@@ -76,10 +77,7 @@ def setup(name, data, games, title="Breakout", rule="ignore", network=None):
         options["count"] = flying
     if name == "games_true":
         options["snapshots"] = False
-    if name == "limit":
-        seeds = range(min(common.CORES, games))
-        options = [options | {"seed": seed} for seed in seeds]
-    return kind, options, network
+    return kind, options, NO_NETWORK
 
 
 def best(column):
@@ -87,169 +85,117 @@ def best(column):
     return max(column.values(), key=lambda row: median(row["speed"]))
 
 
-def tune(run, data):
+def tune(_, data):
     """The engines' threads."""
     columns = {}
     cores = common.CORES
     for name in ENGINES:
         columns[name] = {}
-        num_envs = run.games * batches(name)
+        num_envs = GAMES * batches(name)
         for threads in sorted({cores, cores * 3 // 2, cores * 2, num_envs}):
             options = {"num_envs": num_envs, "threads": threads}
-            options |= {"game": "Breakout", "games": run.games}
-            options |= {"rule": "ignore"}
-            what = name.split("_")[0], options, None
+            options |= {"game": "Breakout", "games": GAMES, "rule": "ignore"}
+            what = name.split("_")[0], options, NO_NETWORK
             columns[name][f"{threads} threads"] = what
     return columns
 
 
-def by_title(run, data, titles, names, rule):
+def by_title(part, data):
+    """Whole games, or a lost life that ends the episode, by either rule."""
+    titles, rule, names = {
+        "whole": (TITLES, "ignore", [*LOCKSTEP, "sb3_games", *IN_TURN]),
+        "restart": (WITH_LIVES, "restart", RESTARTING),
+        "continue": (WITH_LIVES, "continue", CONTINUING),
+    }[part]
+    names = ["limit", *OURS, *names, *OURS_IN_TURN]
     return {
-        title: {
-            name: setup(name, data, run.games, title, rule) for name in names
-        }
+        title: {name: setup(name, data, title, rule) for name in names}
         for title in titles
     }
 
 
-def whole(run, data):
-    """Whole games: a lost life ends nothing."""
-    names = ["limit", *OURS, *LOCKSTEP, "sb3_games", *OURS_IN_TURN, *IN_TURN]
-    return by_title(run, data, TITLES, names, "ignore")
-
-
-def restart(run, data):
-    """A lost life ends the episode, and the game starts over."""
-    names = ["limit", *OURS, "games_true", "ale", "gymnasium", "labml"]
-    names += [*OURS_IN_TURN, "ale_2", "ale_3"]
-    return by_title(run, data, WITH_LIVES, names, "restart")
-
-
-def goes_on(run, data):
-    """A lost life ends the episode, and the game continues."""
-    names = ["limit", *OURS, "envpool", "sb3", "sb3_games"]
-    names += [*OURS_IN_TURN, "envpool_2", "envpool_3"]
-    return by_title(run, data, WITH_LIVES, names, "continue")
-
-
-def network(run, data):
+def network(_, data):
     """A network's pass for each batch, elsewhere or on one of the cores."""
     names = [*OURS, *LOCKSTEP, *OURS_IN_TURN, *IN_TURN]
     return {
-        column: {
-            name: setup(name, data, run.games, network=network)
-            for name in names
-        }
+        column: {name: (*setup(name, data)[:2], network) for name in names}
         for column, network in NETWORKS.items()
     }
 
 
-def count(run, data):
+def count(_, data):
     """Whole games of Breakout, more and more of them."""
     names = ["games", "worker", "ale", "envpool", "gymnasium", "labml"]
     return {
-        str(games): {name: setup(name, data, games) for name in names}
+        str(games): {name: setup(name, data, games=games) for name in names}
         for games in COUNTS
     }
 
 
 PARTS = {
     "tune": tune,
-    "whole": whole,
-    "restart": restart,
-    "continue": goes_on,
+    "whole": by_title,
+    "restart": by_title,
+    "continue": by_title,
     "network": network,
     "count": count,
 }
 
 
-def measure(part, run, data):
+def measure(part, rounds, data):
     """All columns of a part, and how they came about."""
-    rounds = min(TUNE_ROUNDS, run.rounds) if part == "tune" else run.rounds
+    if part == "tune":
+        rounds = min(TUNE_ROUNDS, rounds)
     columns = {}
-    for column, contenders in PARTS[part](run, data).items():
+    for column, contenders in PARTS[part](part, data).items():
         start = time.monotonic()
-        columns[column] = measure_column(part, contenders, run, rounds)
+        columns[column] = measure_column(part, contenders, rounds)
         spent = time.monotonic() - start
         print(f"{part} {column}, {spent:.0f} s", flush=True)
-    how = {"date": common.today(), "commit": common.commit()}
-    how |= {"rounds": rounds, "seconds": run.seconds}
-    return how | {"columns": columns}
+    how = {"rounds": rounds, "seconds": SECONDS}
+    return common.when() | how | {"columns": columns}
 
 
-def measure_column(part, contenders, run, rounds):
+def measure_column(part, contenders, rounds):
     """Let the contenders of a column take turns; return what they reached."""
     rows = {}
     for name, what in contenders.items():
         rows[name] = {"options": what[1]}
         if part == "count":  # memory is measured with nobody else there
-            with contender(*what) as alone:
-                rows[name]["memory"] = round(alone.answer()["memory"], 1)
+            with Contender(*what) as alone:
+                rows[name]["memory"] = alone.ready()["memory"]
     with contextlib.ExitStack() as stack:
         turns = []
         for name, what in contenders.items():
-            turns.append((name, stack.enter_context(contender(*what))))
-        for name, player in turns:
-            rows[name] |= {"arrays": player.answer()["arrays"]}
-            rows[name] |= {"speed": [], "others": []}
-        # A disturbed column may take twice as long, and no longer.
-        spare = len(turns) * rounds if run.publish else 0
+            player = stack.enter_context(Contender(*what))
+            turns.append((rows[name], player))
+        for row, player in turns:
+            arrays = player.ready()["arrays"]
+            row |= {"arrays": arrays, "speed": [], "others": []}
         for _ in range(rounds):
-            for name, player in turns:
-                speed, others = play(player, run.seconds)
-                while others > common.DISTURBED and spare:
-                    spare -= 1
-                    again = play(player, run.seconds)
-                    if again[1] < others:
-                        speed, others = again
-                rows[name]["speed"].append(round(speed, 2))
-                rows[name]["others"].append(round(others, 2))
+            for row, player in turns:
+                speed, others = common.undisturbed(
+                    lambda player=player: player.play(SECONDS)
+                )
+                row["speed"].append(round(speed, 2))
+                row["others"].append(round(others, 2))
             turns.append(turns.pop(0))
     return rows
 
 
-def play(player, seconds):
-    """A contender's steps a second, and the cores that others took."""
-    others = common.Others()
-    return player.play(seconds), others.cores()
-
-
 def main():
-    parser = common.Parser(__doc__)
-    positive = common.positive
-    add = parser.add_argument
-    add("parts", nargs="*", metavar="PART", help="what to measure; none: all")
-    add("--rounds", type=positive(int), default=9, help="of each part")
-    seconds = "a round's, of each contender"
-    add("--seconds", type=positive(float), default=0.4, help=seconds)
-    add("--games", type=positive(int), default=8, help="in a batch")
-    parser.add_publish()
+    parser = common.options(__doc__, PARTS)
+    parser.add_argument("--rounds", type=int, default=7, help="of each part")
     run = parser.parse_args()
-    unknown = set(run.parts) - set(PARTS)
-    if unknown:
-        parser.error(
-            f"no such part: {', '.join(sorted(unknown))}; "
-            f"there are {', '.join(PARTS)}"
-        )
-    parser.need("psutil", "cv2", "envpool", "stable_baselines3")
     path = common.target("benchmark.json", run.publish)
-    data = common.read(path)
-    machine = common.machine()
+    data = common.kept(path, run.parts)
     parts = run.parts or list(PARTS)
-    if data.get("machine", machine) != machine:
-        if run.publish and set(parts) < set(PARTS):
-            parser.error(
-                f"{path.name} is of another machine or other versions: "
-                "measure all parts"
-            )
-        data = {}
-    data["machine"] = machine
     if "tune" not in data and "tune" not in parts:
         parts.insert(0, "tune")
     for part in parts:
         if run.publish:
-            parser.must_be_quiet()
-        data[part] = measure(part, run, data)
+            common.must_be_quiet()
+        data[part] = measure(part, run.rounds, data)
         common.write(path, data)
 
 

@@ -1,15 +1,18 @@
 """What `Games` of game.py does when its workers are killed, and what peers do.
 
     pip install -r requirements.txt --group measure
-    python measure/chaos.py soak     # calls and faults at random, 10 minutes
-    python measure/chaos.py replace  # what a replacement costs, 3 minutes
-    python measure/chaos.py peers    # the same faults elsewhere, 9 minutes
+    python measure/chaos.py          # all parts, 22 minutes
+    python measure/chaos.py replace  # one of them
+    python measure/chaos.py --publish
 
 A part that is measured again replaces itself in chaos.json; report.py makes
-docs/faults.md and README's table of it.
+docs/faults.md and README's table of it. The parts:
+
+- soak: calls and faults at random, 10 minutes
+- replace: what a replacement costs, 3 minutes
+- peers: the same faults elsewhere, 9 minutes
 """
 
-import argparse
 import contextlib
 import faulthandler
 import gc
@@ -18,9 +21,8 @@ import json
 import math
 import multiprocessing
 import os
+import pathlib
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -28,9 +30,12 @@ from statistics import median
 
 import gymnasium as gym
 import numpy as np
+import psutil
 
 import common
+from game import Games, Worker
 
+BREAKOUT = "BreakoutNoFrameskip-v4"
 TIMEOUT = 1  # seconds that a step of `Games` may take
 
 # The soak
@@ -43,6 +48,7 @@ TIMEOUT = 1  # seconds that a step of `Games` may take
 
 TITLES = ["BreakoutNoFrameskip-v4", "SeaquestNoFrameskip-v4"]
 TITLES += ["ALE/MsPacman-v5", "PongNoFrameskip-v4"]
+SECONDS = 600  # that it takes at least
 EXAMPLES = 5  # of `Games` of a title, until the next one is played
 CALLS = 60  # of each
 FRAMES = 400  # of a game, where its length is limited
@@ -83,10 +89,9 @@ def haunt(env, ghost):
     return env
 
 
-def soak(run, _):
+def soak():
     """Let the machine of test_game.py play real titles."""
     import hypothesis
-    import psutil
     from hypothesis import stateful, strategies
 
     import game
@@ -95,7 +100,6 @@ def soak(run, _):
     make = gym.make
     faults = Counter()
     sums = Counter()
-    games = set()
 
     class Trap(test_game.Trap):
         def set(self, deed, *args, **options):
@@ -104,8 +108,18 @@ def soak(run, _):
 
         def sprung(self):
             sprung = super().sprung()
-            faults[self.deed] += sprung
+            if sprung:
+                faults[self.deed] += 1
             return sprung
+
+    def kill(pid, plain=test_game.kill):
+        faults["killed from outside"] += 1
+        plain(pid)
+
+    class CountedWorker(Worker):
+        def __init__(self, *args, **options):
+            super().__init__(*args, **options)
+            sums["replaced"] += 1  # or new, which `teardown` takes off
 
     class Soak(test_game.Calls):
         def check_step(self, result, actions):
@@ -113,7 +127,6 @@ def soak(run, _):
             *_, infos = result
             sums["env steps"] += self.games.num_envs
             sums["games disturbed"] += int(sum(infos.get("restarted", [0])))
-            games.add(self.games.num_envs)
 
         @stateful.precondition(lambda self: self.state == "ready")
         @stateful.rule(seed=strategies.integers(0, 1000))
@@ -127,19 +140,9 @@ def soak(run, _):
             super().teardown()
             sums["replaced"] -= self.processes
 
-    class Worker(game.Worker):
-        def __init__(self, *args, **options):
-            super().__init__(*args, **options)
-            sums["replaced"] += 1  # or new, which `teardown` takes off
-
-    def kill(pid):
-        faults["killed from outside"] += 1
-        plain_kill(pid)
-
-    plain_kill = test_game.kill
     test_game.kill = kill
     test_game.Trap = Trap
-    game.Worker = Worker
+    game.Worker = CountedWorker
     settings = hypothesis.settings(
         max_examples=EXAMPLES,
         stateful_step_count=CALLS,
@@ -169,12 +172,12 @@ def soak(run, _):
             descriptors = me.num_fds()
         spent = time.monotonic() - start
         print(f"{dict(sums)}, {dict(faults)}, {spent:.0f} s", flush=True)
-        if spent > run.seconds and len(memory) > len(TITLES):
+        if spent > SECONDS and len(memory) > len(TITLES):
             break
     faulthandler.cancel_dump_traceback_later()
     return {
         "seconds": round(spent),
-        "games": max(games),
+        "games": test_game.N,
         "frames": sums["env steps"] * 4,
         **sums,
         "faults": faults,
@@ -192,6 +195,7 @@ def soak(run, _):
 # What a replacement costs
 
 GAMES = 8
+ROUNDS = 5
 HITS = {
     "killed": (signal.SIGKILL, 1),
     "two killed": (signal.SIGKILL, 2),
@@ -200,10 +204,8 @@ HITS = {
 }
 
 
-def replace(run, _):
+def replace():
     """Seconds: a plain start, and steps that replace, less a plain step."""
-    from game import Games
-
     contexts = {}
     for context in ("fork", "spawn", "forkserver"):
         print(context, flush=True)
@@ -212,16 +214,15 @@ def replace(run, _):
         with Games(GAMES, processes=2, **options) as games:
             games.reset()
             # Another worker with as many games as each of these.
-            for _ in range(run.rounds):
+            for _ in range(ROUNDS):
                 start = time.perf_counter()
                 with Games(GAMES // 2, processes=1, **options) as another:
                     another.reset()
                     times["start"].append(time.perf_counter() - start)
-            workers = multiprocessing.active_children
-            for _ in range(run.rounds):
+            for _ in range(ROUNDS):
                 for name, (number, count) in HITS.items():
                     plain = median(timed(games) for _ in range(20))
-                    for worker in workers()[:count]:
+                    for worker in multiprocessing.active_children()[:count]:
                         os.kill(worker.pid, number)
                     spent = timed(games) - plain
                     if number == signal.SIGSTOP:
@@ -232,7 +233,7 @@ def replace(run, _):
             for name, values in times.items()
         }
     return {
-        "rounds": run.rounds,
+        "rounds": ROUNDS,
         "games to a worker": GAMES // 2,
         "timeout": TIMEOUT,
         "seconds": contexts,
@@ -247,11 +248,10 @@ def timed(games):
 
 # The peers, under the same faults
 #
-# Each lives in a program of its own, with four games and its own defaults. The
-# program writes down how it goes, a line for each call. This one waits for its
-# end, and reads the lines.
+# Each lives in a process of its own, with four games and its own defaults. It
+# writes down how it goes, a line for each call. This one waits for its end,
+# and reads the lines.
 
-SIGNALS = {"killed": signal.SIGKILL, "stopped": signal.SIGSTOP}
 PEERS = {
     "games": "`Games`",
     "envpool": "EnvPool",
@@ -272,8 +272,6 @@ SILENCE = 60  # seconds; a program that takes so long hangs
 def make(peer):
     """Make the environment; ours with as many workers as the others have."""
     if peer == "games":
-        from game import Games
-
         return Games(PEER_GAMES, processes=PEER_GAMES, timeout=TIMEOUT)
     if peer == "envpool":
         import envpool
@@ -284,35 +282,28 @@ def make(peer):
 
         return AtariVectorEnv("breakout", PEER_GAMES)
     if peer == "gymnasium":
-        from gymnasium.vector import AsyncVectorEnv
-
-        return AsyncVectorEnv([make_one] * PEER_GAMES)
+        return gym.vector.AsyncVectorEnv([make_one] * PEER_GAMES)
     from stable_baselines3.common import env_util, vec_env
 
     how = {"vec_env_cls": vec_env.SubprocVecEnv}
-    return env_util.make_atari_env(make_raw, PEER_GAMES, **how)
-
-
-def make_raw():
-    import ale_py
-
-    gym.register_envs(ale_py)
-    return gym.make("BreakoutNoFrameskip-v4")
+    return env_util.make_atari_env(BREAKOUT, PEER_GAMES, **how)
 
 
 def make_one():
-    from gymnasium.wrappers import AtariPreprocessing
-
-    return AtariPreprocessing(make_raw())
+    return gym.wrappers.AtariPreprocessing(gym.make(BREAKOUT))
 
 
-def victim(run):
-    """The program of one peer, to which one fault happens."""
-    lines = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # what a library prints is not a line of ours
+def victim(peer, fault, path):
+    """The process of one peer, to which one fault happens."""
+    os.setsid()
+    with open(os.devnull, "w") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+        os.dup2(nowhere.fileno(), 2)
+    multiprocessing.set_start_method(None, force=True)  # the usual one
 
     def say(what, value):
-        print(json.dumps([what, value]), file=lines)
+        with path.open("a") as lines:
+            print(json.dumps([what, value]), file=lines)
 
     def outcome(what, call, *args):
         try:
@@ -324,90 +315,65 @@ def victim(run):
             say(what, "told" if told else "silent")
 
     def threads():
-        return {int(name) for name in os.listdir("/proc/self/task")}
+        return {thread.id for thread in psutil.Process().threads()}
 
-    before, env = threads(), make(run.peer)
+    before, env = threads(), make(peer)
     env.reset()
     good = np.ones(PEER_GAMES, np.int32)
     for _ in range(10):
         env.step(good)
-    workers = multiprocessing.active_children()
-    pids = sorted(worker.pid for worker in workers)
-    say("workers", len(pids))
+    pids = sorted(each.pid for each in multiprocessing.active_children())
+    workers = [psutil.Process(pid) for pid in pids]
+    say("workers", len(workers))
     actions = good.copy()
-    if run.fault in SIGNALS:
+    if fault in ("killed", "stopped"):
         # The workers of the two engines are threads.
         worker = [*pids, *sorted(threads() - before)][1]
-        os.kill(worker, SIGNALS[run.fault])
+        number = signal.SIGKILL if fault == "killed" else signal.SIGSTOP
+        os.kill(worker, number)
         time.sleep(0.1)
-    elif run.fault == "range":
+    elif fault == "range":
         actions[1] = 99
     else:
         actions = actions[:-1]
     outcome("step", env.step, actions)
     outcome("next", env.step, good)
     outcome("close", env.close)
-    time.sleep(1)
-    say("stay", sum(map(alive, pids)))
-
-
-def alive(pid):
-    import psutil
-
-    with contextlib.suppress(psutil.NoSuchProcess):
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    return False
+    _, alive = psutil.wait_procs(workers, timeout=1)
+    say("stay", len(alive))
 
 
 def observe(peer, fault):
     """Start a victim; return what was seen of it."""
-    import psutil
-
-    command = [sys.executable, "-W", "ignore", __file__, "victim"]
-    command += ["--peer", peer, "--fault", fault]
+    context = multiprocessing.get_context("spawn")
     seen = {}
-    with tempfile.TemporaryFile("w+") as lines:
-        program = subprocess.Popen(
-            command,
-            stdout=lines,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        try:
-            seen["ended"] = program.wait(SILENCE)
-        except subprocess.TimeoutExpired:
-            status = psutil.Process(program.pid).status()
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "lines")
+        process = context.Process(target=victim, args=(peer, fault, path))
+        process.start()
+        process.join(SILENCE)
+        if process.exitcode is None:
+            status = psutil.Process(process.pid).status()
             seen["hangs"] = status == psutil.STATUS_STOPPED and "stopped"
-        end_session(program)
-        lines.seek(0)
-        seen |= map(json.loads, lines)
-    if "workers" not in seen:
-        raise RuntimeError(f"{peer} didn't start")
-    return seen
+        else:
+            seen["ended"] = process.exitcode
+        # Whatever is left of its session ends, too.
+        for each in psutil.process_iter():
+            with contextlib.suppress(OSError, psutil.Error):
+                if os.getsid(each.pid) == process.pid:
+                    each.kill()
+        process.join()
+        lines = path.read_text().splitlines()
+    return seen | dict(map(json.loads, lines))
 
 
-def end_session(program):
-    """Kill what is left of a program and of its processes."""
-    import psutil
-
-    for process in psutil.process_iter():
-        with contextlib.suppress(OSError, psutil.Error):
-            if os.getsid(process.pid) == program.pid:
-                process.kill()
-    program.wait()
-
-
-def peers(run, before):
+def peers():
     """All faults with all peers."""
-    table = before.get("peers", {})
-    for peer in run.only:
+    table = {}
+    for peer in PEERS:
         table[peer] = {fault: [observe(peer, fault)] for fault in FAULTS}
         print(peer, table[peer], flush=True)
-    dates = before.get("dates", {}) | dict.fromkeys(run.only, common.today())
-    how = {"games": PEER_GAMES, "hangs after": SILENCE}
-    if "games" not in run.only:
-        how["commit"] = before["commit"]  # the others have no game.py
-    return how | {"dates": dates, "peers": table}
+    return {"games": PEER_GAMES, "hangs after": SILENCE, "peers": table}
 
 
 # The main job
@@ -416,35 +382,14 @@ PARTS = {"soak": soak, "replace": replace, "peers": peers}
 
 
 def main():
-    parser = common.Parser(__doc__)
-    add, above_0 = parser.add_argument, common.positive
-    words = ", ".join(PARTS)
-    add("part", choices=[*PARTS, "victim"], metavar="PART", help=words)
-    add("--seconds", type=above_0(float), default=600, help="of the soak")
-    add("--rounds", type=above_0(int), default=7, help="of replacements")
-    only = "of peers: whose faults to look at anew"
-    add("--only", choices=PEERS, nargs="+", default=list(PEERS), help=only)
-    parser.add_publish()
-    add("--peer", choices=PEERS, help=argparse.SUPPRESS)
-    add("--fault", choices=FAULTS, help=argparse.SUPPRESS)
-    run = parser.parse_args()
-    parser.need("psutil", "gymnasium", "ale_py", "cv2")
-    if run.part == "victim":
-        victim(run)
-        return
-    if run.part == "peers":
-        parser.need("envpool", "stable_baselines3")
+    run = common.options(__doc__, PARTS).parse_args()
     path = common.target("chaos.json", run.publish)
-    data, machine = common.read(path), common.machine()
-    if run.publish:
-        parser.must_be_quiet()
-        if data.get("machine", machine) != machine:
-            parser.error(f"{path.name} is of another machine: take another")
-    data["machine"] = machine
-    about = {"date": common.today(), "commit": common.commit()}
-    before = data.get(run.part, {})
-    data[run.part] = about | PARTS[run.part](run, before)
-    common.write(path, data)
+    data = common.kept(path, run.parts)
+    for part in run.parts or PARTS:
+        if run.publish:
+            common.must_be_quiet()
+        data[part] = common.when() | PARTS[part]()
+        common.write(path, data)
 
 
 if __name__ == "__main__":

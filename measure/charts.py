@@ -12,53 +12,28 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
+import common
 from benchmark import IN_TURN, LOCKSTEP, OURS, OURS_IN_TURN, batches
 
 NARROW = 3.6  # inches: for phones, beside the wide form
-INK, GROUND, GRID = "#1f2328", "#ffffff", "#d1d9e0"
-DARK = {INK: "#f0f6fc", GROUND: "#0d1117", GRID: "#3d444d"}
-COLOURS = {
-    "games": "#e8590c",
-    "worker": "#b7791f",
-    "ale": "#2b7fd4",
-    "envpool": "#2f9e6e",
-    "gymnasium": "#a15bd6",
-    "sb3": "#d6468c",
-    "labml": "#7d8590",
+STYLES = {
+    "games": ("Games", "#e8590c"),
+    "worker": ("Worker", "#b7791f"),
+    "ale": ("ALE", "#2b7fd4"),
+    "envpool": ("EnvPool", "#2f9e6e"),
+    "gymnasium": ("Gymnasium", "#a15bd6"),
+    "sb3": ("SB3", "#d6468c"),
+    "labml": ("labml's original", "#7d8590"),
 }
-LABELS = {
-    "games": "Games",
-    "worker": "Worker",
-    "ale": "ALE",
-    "envpool": "EnvPool",
-    "gymnasium": "Gymnasium",
-    "sb3": "SB3",
-    "labml": "labml's original",
-}
+COLOURS = {name: colour for name, (_, colour) in STYLES.items()}
 TESTER = 31.8  # points of DQN's professional tester (Mnih et al. 2015)
 
 matplotlib.use("svg")
-plt.rcParams |= {
-    "axes.axisbelow": True,
-    "axes.edgecolor": GRID,
-    "axes.facecolor": GROUND,
-    "axes.grid": True,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.titlecolor": INK,
-    "axes.titlelocation": "left",
-    "axes.titlesize": 11,
-    "figure.constrained_layout.use": True,
-    "figure.facecolor": GROUND,
-    "grid.color": GRID,
-    "hatch.linewidth": 1.2,
-    "legend.frameon": False,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "breakout",  # the same file each time
-    "text.color": INK,
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
-}
+plt.style.use(common.HERE / "charts.mplstyle")
+INK, GROUND, GRID = map(
+    plt.rcParams.get, ["text.color", "figure.facecolor", "grid.color"]
+)
+DARK = {INK: "#f0f6fc", GROUND: "#0d1117", GRID: "#3d444d"}
 
 
 def save(figure, path):
@@ -87,65 +62,54 @@ def ratios(column, name, base):
 
 def draw_speeds(data, folder):
     """Draw the charts of docs/speed.md."""
-    draw_games(data, (9, 10), ["aa", "bb", "cd"], folder / "benchmark.svg")
+    draw_games(data, (9, 10), "aa;bb;cd", folder / "benchmark.svg")
     narrow = folder / "benchmark-narrow.svg"
-    draw_games(data, (NARROW, 12.5), ["a", "b", "c", "d"], narrow)
-    columns = data["network"]["columns"]
+    draw_games(data, (NARROW, 12.5), "a;b;c;d", narrow)
     figure, axes = plt.subplots(2, 1, figsize=(9, 8), sharey=True)
     for axis, names, title in (
         (axes[0], [*OURS, *LOCKSTEP], "batches of 8 in lockstep"),
         (axes[1], [*OURS_IN_TURN, *IN_TURN], "two or three in flight"),
     ):
-        bars(
-            axis,
-            {
-                column: {name: rows[name]["speed"] for name in names}
-                for column, rows in columns.items()
-            },
-        )
+        bars(axis, data["network"]["columns"], names, speed)
         axis.set_title(f"Breakout, steps/s: {title}")
         axis.yaxis.set_major_formatter("{x:,.0f}")
     axes[0].set_ylim(0, axes[0].get_ylim()[1] * 1.2)
     save(figure, folder / "network.svg")
 
 
+def speed(column, name):
+    return column[name]["speed"]
+
+
+def share(column, name):
+    return ratios(column, name, "limit")
+
+
 def draw_games(data, size, places, path):
     """Whole games in both groups; speed and memory by the number of games."""
     narrow = size[0] == NARROW
     figure = plt.figure(figsize=size)
-    axes = figure.subplot_mosaic("\n".join(places))
+    axes = figure.subplot_mosaic(places)
     for axis, names, title in (
         (axes["a"], [*OURS, *LOCKSTEP], "8 games in lockstep"),
         (axes["b"], [*OURS_IN_TURN, *IN_TURN], "16 or 24, in batches of 8"),
     ):
-        bars(
-            axis,
-            {
-                column: {name: ratios(rows, name, "limit") for name in names}
-                for column, rows in data["whole"]["columns"].items()
-            },
-            narrow,
-        )
+        bars(axis, data["whole"]["columns"], names, share, narrow)
         axis.set_ylim(0, 1.6 if narrow else 1.3)
         axis.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1])
         axis.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
-        share = "\nshare" if narrow else " share"
-        axis.set_title(f"{title}:{share} of the emulator's own speed")
-    count = data["count"]["columns"]
-    speed = {
-        games: {name: np.median(row["speed"]) for name, row in rows.items()}
-        for games, rows in count.items()
-    }
-    memory = {
-        games: {name: row["memory"] for name, row in rows.items()}
-        for games, rows in count.items()
-    }
-    for axis, values, title in (
-        (axes["c"], speed, "steps/s by number of games"),
-        (axes["d"], memory, "memory in MB by number of games"),
+        words = "\nshare" if narrow else " share"
+        axis.set_title(f"{title}:{words} of the emulator's own speed")
+    for axis, number, title in (
+        (axes["c"], "speed", "steps/s by number of games"),
+        (axes["d"], "memory", "memory in MB by number of games"),
     ):
-        table = pd.DataFrame(values).T
-        table.index = table.index.astype(int)
+        table = pd.DataFrame(
+            {
+                int(games): {n: np.median(rows[n][number]) for n in rows}
+                for games, rows in data["count"]["columns"].items()
+            }
+        ).T
         table.plot(
             ax=axis,
             color=COLOURS,
@@ -164,13 +128,13 @@ def draw_games(data, size, places, path):
     save(figure, path)
 
 
-def bars(axis, columns, narrow=False):
+def bars(axis, columns, names, values, narrow=False):
     """A bar for each column and name: the median, and the range."""
-    names = list(next(iter(columns.values())))
-    values = [[columns[column][name] for column in columns] for name in names]
-    middle = np.median(values, axis=2)
-    ranges = [middle - np.min(values, 2), np.max(values, 2) - middle]
+    numbers = [[values(rows, n) for rows in columns.values()] for n in names]
+    middle = np.median(numbers, axis=2)
+    ranges = [middle - np.min(numbers, 2), np.max(numbers, 2) - middle]
     lines = [column.replace("s ", "s\n", 1) for column in columns]
+    size = 8 if narrow else 10
     pd.DataFrame(middle.T, lines, [label(name) for name in names]).plot.bar(
         ax=axis,
         rot=0,
@@ -180,26 +144,23 @@ def bars(axis, columns, narrow=False):
         linewidth=0.5,
         yerr=np.swapaxes(ranges, 0, 1),
         error_kw={"ecolor": INK, "elinewidth": 0.9},
-        fontsize=8 if narrow else 10,
+        fontsize=size,
     )
     drawn = [each for each in axis.containers if hasattr(each, "patches")]
     for name, container in zip(names, drawn, strict=True):
         for bar in container.patches:
             bar.set_hatch("//////" * (batches(name) == 3))
     axis.grid(axis="x", visible=False)
-    axis.legend(
-        ncols=2 if narrow else 4,
-        loc="upper left",
-        fontsize=8 if narrow else 8.5,
-        handlelength=1.2 if narrow else 2,
-        columnspacing=1 if narrow else 2,
-    )
+    legend = {"fontsize": 8.5, "ncols": 4}
+    if narrow:
+        legend = {"ncols": 2, "handlelength": 1.2, "columnspacing": 1}
+    axis.legend(loc="upper left", **{"fontsize": size} | legend)
 
 
 def label(name):
     """A contender's name in a legend: short, and how much is in flight."""
     flying = f", {8 * batches(name)} games" if batches(name) > 1 else ""
-    return LABELS[name.split("_")[0]] + flying
+    return STYLES[name.split("_")[0]][0] + flying
 
 
 # Learning

@@ -7,7 +7,6 @@ while the machine has other work to do.
 
 import argparse
 import datetime
-import importlib.util
 import json
 import os
 import pathlib
@@ -17,6 +16,8 @@ import subprocess
 import sys
 import time
 from importlib import metadata
+
+import psutil
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -32,64 +33,29 @@ PACKAGES = "ale-py envpool gymnasium numpy opencv-python stable_baselines3"
 # Who comes a moment too early is waited for.
 QUIET = CORES / 4  # cores
 LOOK = 2  # seconds to look at the machine
-PATIENCE = 120  # seconds to wait for a quiet one
+LOOKS = 60
 
 # Even then others come and go. What was measured while they took more than
 # this is measured again, a few times at most.
 DISTURBED = 0.15  # cores
+TRIES = 3
 
 
-class Formatter(
-    argparse.ArgumentDefaultsHelpFormatter,
-    argparse.RawDescriptionHelpFormatter,
-):
-    """The description as it is written, and defaults beside the options."""
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser with defaults in its help, and errors of a single line."""
-
-    def __init__(self, description):
-        super().__init__(description=description, formatter_class=Formatter)
-
-    def add_publish(self):
-        to = "write to measure/results, not to runs/measure"
-        self.add_argument("--publish", action="store_true", help=to)
-
-    def error(self, message):
-        self.exit(2, f"{self.prog}: {message}\n")
-
-    def need(self, *packages):
-        """End with a line if one of the packages is not installed."""
-        missing = [p for p in packages if not importlib.util.find_spec(p)]
-        if missing:
-            self.error(
-                f"{', '.join(missing)} is missing: pip install "
-                "-r requirements.txt --group measure"
-            )
-
-    def must_be_quiet(self):
-        """End with a line if others are at work on this machine."""
-        end = time.monotonic() + PATIENCE
-        while (busy := busy_cores()) > QUIET:
-            if time.monotonic() > end:
-                self.error(
-                    f"{busy:.2f} of {CORES} cores are busy with other work, "
-                    f"at most {QUIET:.2f} were expected: nothing is published"
-                )
-
-
-def positive(kind):
-    """A type of arguments: numbers of that kind, above 0."""
-
-    def check(text):
-        value = kind(text)
-        if value <= 0:
-            raise ValueError
-        return value
-
-    check.__name__ = f"{kind.__name__} above 0"
-    return check
+def options(description, parts=()):
+    """A parser of an instrument's options: `--publish`, and its parts."""
+    parser = argparse.ArgumentParser(
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    to = "write to measure/results, not to runs/measure"
+    parser.add_argument("--publish", action="store_true", help=to)
+    if parts:
+        none = "none: all of them"
+        add = parser.add_argument
+        add(
+            "parts", nargs="*", choices=[*parts, []], metavar="PART", help=none
+        )
+    return parser
 
 
 # The machine
@@ -102,16 +68,12 @@ class Others:
     """
 
     def __init__(self):
-        import psutil
-
         me = psutil.Process()
         self.family = {me.pid, *(p.pid for p in me.children(recursive=True))}
         self.start = time.monotonic()
         self.before = self.seconds()
 
     def seconds(self):
-        import psutil
-
         times = [
             process.info["cpu_times"]
             for process in psutil.process_iter(["cpu_times"])
@@ -132,12 +94,39 @@ def busy_cores():
     return others.cores()
 
 
+def must_be_quiet():
+    """End with a line if others go on working on this machine."""
+    for _ in range(LOOKS):
+        busy = busy_cores()
+        if busy <= QUIET:
+            return
+    sys.exit(
+        f"{busy:.2f} of {CORES} cores are busy with other work, at most "
+        f"{QUIET:.2f} were expected: nothing is published"
+    )
+
+
+def undisturbed(measure):
+    """Measure, and again while others are at work.
+
+    Returns what was measured when they took the least, and how many cores
+    they took.
+    """
+    tries = []
+    while len(tries) < TRIES:
+        others = Others()
+        tries.append((measure(), others.cores()))
+        if tries[-1][1] < DISTURBED:
+            break
+    return min(tries, key=lambda one: one[1])
+
+
 def machine(packages=PACKAGES):
     """The machine and the versions."""
-    path = pathlib.Path("/proc/cpuinfo")
-    cpu = re.findall(r"model name\s*: (.*)", path.read_text())
+    cpu = pathlib.Path("/proc/cpuinfo").read_text()
+    found = re.search(r"model name\s*: (.*)", cpu)
     return {
-        "processor": cpu[0] if cpu else platform.machine(),
+        "processor": found[1] if found else platform.machine(),
         "cores": CORES,
         "python": platform.python_version(),
         "versions": {
@@ -150,26 +139,20 @@ def today():
     return datetime.date.today().isoformat()
 
 
-def commit():
-    """The commit that changed game.py last, and whether it was changed since.
-
-    "unknown" where there is no git, or the folder isn't a repository.
-    """
-    words = []
-    for command in ["log", "-1", "--format=%h"], ["status", "--porcelain"]:
-        try:
-            result = subprocess.run(
-                ["git", *command, "--", "game.py"],
-                cwd=ROOT,
-                capture_output=True,
-                text=True,
-                check=True,
-            )
-        except (OSError, subprocess.CalledProcessError):
-            return "unknown"
-        words.append(result.stdout.strip())
-    last, changed = words
-    return f"{last} and changes" if changed else last
+def when():
+    """The date, the commit that changed game.py last, and whether it was
+    changed since."""
+    last, changed = (
+        subprocess.run(
+            ["git", *command, "--", "game.py"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+        ).stdout.strip()
+        for command in (["log", "-1", "--format=%h"], ["diff", "HEAD"])
+    )
+    commit = f"{last} and changes" if changed else last
+    return {"date": today(), "commit": commit}
 
 
 # Files
@@ -184,6 +167,16 @@ def target(name, publish):
 
 def read(path):
     return json.loads(path.read_text("utf-8")) if path.exists() else {}
+
+
+def kept(path, parts):
+    """What a file has of the other parts, if it is of this machine."""
+    data = read(path)
+    if data.get("machine") == machine():
+        return data
+    if parts and path.parent == RESULTS:
+        sys.exit(f"{path.name} is of another machine: measure all parts")
+    return {"machine": machine()}
 
 
 def write(path, data):

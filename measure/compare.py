@@ -2,6 +2,7 @@
 
     python measure/compare.py OLD.py                # 6 minutes
     python measure/compare.py OLD.py --rounds 20    # 70 seconds
+    python measure/compare.py OLD.py --turns        # two `Games` in turn
 
 A column is a title and a way to play it. In each round old and new play for
 some seconds, one after the other; in the next round the other one begins. The
@@ -9,50 +10,47 @@ ratio new / old is taken within a round. Of the ratios the script prints the
 median, between which values the true median lies (with 95 %, by the order of
 the rounds alone), and the range. All speeds go to runs/measure/compare.json.
 
-- games: eight games of a `Games` in lockstep
-- worker: eight `Worker`s in lockstep
-- in-turn: two `Games` of eight in turn, the network waits for 1.5 ms
-- computing: two `Games` of eight in turn, the network computes for 1.5 ms
+Eight games of Breakout and of Pong are played by a `Games` and by `Worker`s,
+in lockstep; or in turn, with a network that waits or computes for 1.5 ms.
 """
 
-import contextlib
+import argparse
 import math
 import pathlib
+import shutil
+import tempfile
 from statistics import median
 
 import common
-from contenders import ACTIONS, contender
+from contenders import Contender
 
-WAITING = ["waiting", 1.5]
-COMPUTING = ["computing", 1.5]
-WAYS = {  # the generator, how many in turn, the network
-    "games": ("games", 1, None),
-    "worker": ("worker", 1, None),
-    "in-turn": ("games", 2, WAITING),
-    "computing": ("games", 2, COMPUTING),
+SECONDS = 0.3  # of a round, of each
+LOCKSTEP = {  # the generator, how it is called, the network
+    "games": ("games", {}, ("computes", 0)),
+    "worker": ("worker", {}, ("computes", 0)),
+}
+IN_TURN = {
+    "in turn, waiting": ("games", {"count": 2}, ("waits", 1.5)),
+    "in turn, computing": ("games", {"count": 2}, ("computes", 1.5)),
 }
 DEVIATIONS = 1.96  # of a normal distribution, for 95 %
 
 
-def play(run, title, way):
+def play(folder, title, way, rounds):
     """Return the speeds of both, round by round."""
-    kind, count, network = WAYS[way]
+    kind, options, network = way
+    options = options | {"game": title, "games": 8, "rule": "ignore"}
     speeds = {"old": [], "new": []}
-    with contextlib.ExitStack() as stack:
-        players = []
-        for name, path in ("old", run.old), ("new", run.new):
-            options = {"game": title, "games": run.games, "rule": run.rule}
-            options["path"] = str(path.resolve())
-            if count > 1:
-                options["count"] = count
-            player = stack.enter_context(contender(kind, options, network))
-            players.append((name, player))
-        for _, player in players:
-            player.answer()
-        for _ in range(run.rounds):
+    with (
+        Contender(kind, options, network, folder) as old,
+        Contender(kind, options, network) as new,
+    ):
+        old.ready()
+        new.ready()
+        players = [("old", old), ("new", new)]
+        for _ in range(rounds):
             for name, player in players:
-                speed = player.play(run.seconds)
-                speeds[name].append(round(speed, 1))
+                speeds[name].append(round(player.play(SECONDS), 1))
             players.reverse()
     return speeds
 
@@ -67,68 +65,34 @@ def sure(values):
 
 
 def main():
-    parser = common.Parser(__doc__)
-    add = parser.add_argument
-    add("old", type=pathlib.Path, metavar="OLD.py", help="an older game.py")
-    add(
-        "--new",
-        type=pathlib.Path,
-        default=common.ROOT / "game.py",
-        help="the newer one",
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add("--rounds", type=common.positive(int), default=100, help="of each")
-    add(
-        "--seconds",
-        type=common.positive(float),
-        default=0.3,
-        help="a round's, of each",
-    )
-    add("--games", type=common.positive(int), default=8, help="at once")
-    add(
-        "--titles",
-        nargs="+",
-        choices=ACTIONS,
-        default=["Breakout", "Pong"],
-        help="what to play",
-    )
-    add(
-        "--ways",
-        nargs="+",
-        choices=WAYS,
-        default=["games", "worker"],
-        help="how to play it",
-    )
-    add(
-        "--rule",
-        choices=["restart", "continue", "ignore"],
-        default="ignore",
-        help="what a lost life does",
-    )
+    parser.add_argument("old", type=pathlib.Path, metavar="OLD.py")
+    parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--turns", action="store_true", help="play in turn")
     run = parser.parse_args()
-    parser.need("psutil", "gymnasium", "ale_py", "numpy", "cv2")
-    for path in run.old, run.new:
-        if not path.is_file():
-            parser.error(f"{path} is not a file")
-
     columns = {}
-    for title in run.titles:
-        for way in run.ways:
-            speeds = columns[f"{title}, {way}"] = play(run, title, way)
-            rounds = zip(speeds["new"], speeds["old"], strict=True)
-            ratios = [new / old for new, old in rounds]
-            low, high = sure(ratios)
-            print(
-                f"{title}, {way}: new / old {median(ratios):.3f}, "
-                f"95 % {low:.3f} to {high:.3f}, "
-                f"range {min(ratios):.2f} to {max(ratios):.2f}; "
-                f"old {median(speeds['old']):,.0f} steps/s, "
-                f"new {median(speeds['new']):,.0f}, {run.rounds} rounds",
-                flush=True,
-            )
-    how = {"date": common.today(), "rounds": run.rounds}
-    how |= {"seconds": run.seconds, "games": run.games, "rule": run.rule}
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(run.old, f"{folder}/game.py")
+        for title in "Breakout", "Pong":
+            for name, way in (IN_TURN if run.turns else LOCKSTEP).items():
+                speeds = play(folder, title, way, run.rounds)
+                columns[f"{title}, {name}"] = speeds
+                rounds = zip(speeds["new"], speeds["old"], strict=True)
+                ratios = [new / old for new, old in rounds]
+                low, high = sure(ratios)
+                print(
+                    f"{title}, {name}: new / old {median(ratios):.3f}, "
+                    f"95 % {low:.3f} to {high:.3f}, "
+                    f"range {min(ratios):.2f} to {max(ratios):.2f}; "
+                    f"old {median(speeds['old']):,.0f} steps/s, "
+                    f"new {median(speeds['new']):,.0f}, {run.rounds} rounds",
+                    flush=True,
+                )
     path = common.target("compare.json", publish=False)
-    common.write(path, common.machine() | how | {"columns": columns})
+    common.write(path, common.machine() | common.when() | {"columns": columns})
 
 
 if __name__ == "__main__":

@@ -9,20 +9,18 @@ start, as far as it lets itself be told.
 
 `rule` says what a lost life does, in the words of `Game`: "restart" the game,
 "continue" it as a new episode, or "ignore" the loss: whole games.
+
+Each imports what it needs by itself, since its memory is measured, too.
 """
 
-import contextlib
-import importlib.util
 import itertools
-import json
 import multiprocessing
 import os
-import subprocess
 import sys
-import tempfile
 import time
+import warnings
 
-import common  # noqa: F401, it says where game.py is
+import common  # it says where game.py is
 
 ACTIONS = {"Breakout": 4, "Pong": 6, "MsPacman": 9, "Seaquest": 18}
 ROMS = {"MsPacman": "ms_pacman"}  # where ALE's name is not the id's
@@ -36,17 +34,26 @@ def rows(game, games):
     return itertools.cycle(np.ascontiguousarray(table[:, :games]))
 
 
+def gym_with_ale():
+    """Gymnasium with ALE's titles, whose emulator says nothing."""
+    import ale_py
+    import gymnasium as gym
+
+    gym.register_envs(ale_py)
+    ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
+    return gym
+
+
 # ## The limit, and the two C++ engines
 
 
-def limit(game, games, rule, seed):
+def limit(game, games, rule):
     """`act` four times and nothing else; a process for each core does that."""
     import ale_py
 
     ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
     ale = ale_py.ALEInterface()
     ale.setFloat("repeat_action_probability", 0.0)
-    ale.setInt("random_seed", seed)
     ale.loadROM(ale_py.roms.get_rom_path(ROMS.get(game, game.lower())))
     legal, lives = ale.getMinimalActionSet(), ale.lives()
     for (action,) in rows(game, 1):
@@ -114,11 +121,9 @@ def batches(game, info, send, recv):
 
 def gymnasium(game, games, rule):
     """In the autoreset mode that is its default."""
-    import ale_py
-    import gymnasium as gym
     from gymnasium import wrappers
 
-    gym.register_envs(ale_py)
+    gym = gym_with_ale()
 
     def make():
         env = wrappers.AtariPreprocessing(
@@ -139,24 +144,21 @@ def gymnasium(game, games, rule):
 
 def sb3(game, games, rule):
     """It presses FIRE at each start, and clips rewards."""
-    import ale_py
-    import gymnasium as gym
     from stable_baselines3.common import env_util, vec_env
 
-    gym.register_envs(ale_py)
-    ends = rule == "continue"
+    gym_with_ale()
     env = env_util.make_atari_env(
         f"{game}NoFrameskip-v4",
         games,
         seed=0,
         vec_env_cls=vec_env.SubprocVecEnv,
         vec_env_kwargs={"start_method": "fork"},  # as everyone's here
-        wrapper_kwargs={"noop_max": 0, "terminal_on_life_loss": ends},
+        wrapper_kwargs={
+            "noop_max": 0,
+            "terminal_on_life_loss": rule == "continue",
+        },
     )
-    env = vec_env.VecFrameStack(env, 4)
-    env.reset()
-    for row in rows(game, games):
-        yield env.step(row)[0], games
+    yield from stepped(vec_env.VecFrameStack(env, 4), game, games)
 
 
 def sb3_games(game, games, rule):
@@ -164,7 +166,12 @@ def sb3_games(game, games, rule):
     from game import Games
     from sb3 import GamesVecEnv
 
+    gym_with_ale()
     env = GamesVecEnv(Games(games, f"{game}NoFrameskip-v4", on_life_loss=rule))
+    yield from stepped(env, game, games)
+
+
+def stepped(env, game, games):
     env.reset()
     for row in rows(game, games):
         yield env.step(row)[0], games
@@ -175,6 +182,10 @@ def sb3_games(game, games, rule):
 
 def labml(game, games, rule):
     """A process for each game, its observations through a pipe."""
+    yield from pipes(labml_pipes(game, games, rule), game)
+
+
+def labml_pipes(game, games, rule):
     remotes = []
     for seed in range(games):
         remote, pipe = multiprocessing.Pipe()
@@ -182,20 +193,17 @@ def labml(game, games, rule):
             target=labml_worker, args=(pipe, seed, game, rule), daemon=True
         ).start()
         remotes.append(remote)
-    yield from pipes(remotes, game)
+    return remotes
 
 
 def labml_worker(pipe, seed, game, rule):
     """What labml's worker does: it shrinks both frames, keeps its stack as
     float64 and resets the emulator at each lost life. Only "restart" is its
     own rule; under another it shows what its way costs in whole games."""
-    import ale_py
     import cv2
-    import gymnasium as gym
     import numpy as np
 
-    gym.register_envs(ale_py)
-    env = gym.make(f"{game}NoFrameskip-v4")
+    env = gym_with_ale().make(f"{game}NoFrameskip-v4")
     lives = env.unwrapped.ale.lives
 
     def shrink(screen):
@@ -206,10 +214,7 @@ def labml_worker(pipe, seed, game, rule):
     stack[:] = shrink(env.reset(seed=seed)[0])
     rewards, left = [], lives()
     while True:
-        command, action = pipe.recv()
-        if command != "step":  # it has been reset already
-            pipe.send(stack)
-            continue
+        _, action = pipe.recv()
         reward, info = 0.0, None
         for frame in range(4):
             screen, points, done, *_ = env.step(action)
@@ -231,11 +236,13 @@ def labml_worker(pipe, seed, game, rule):
         pipe.send((stack, reward, done, info))
 
 
-def worker(game, games, rule, path=None):
+def worker(game, games, rule):
     """`Worker`s, driven as the tutorial drives labml's."""
-    make = load(path).Worker
+    from game import Worker
+
+    gym_with_ale()
     env_id = f"{game}NoFrameskip-v4"
-    workers = [make(seed, env_id, on_life_loss=rule) for seed in range(games)]
+    workers = [Worker(i, env_id, on_life_loss=rule) for i in range(games)]
     for each in workers:
         each.child.send(("reset", None))
         each.child.recv()
@@ -258,34 +265,20 @@ def pipes(remotes, game):
 # ## `Games`
 
 
-def load(path):
-    """Import game.py, or an older one from another place."""
-    if path is None:
-        import game
-
-        return game
-    spec = importlib.util.spec_from_file_location("game", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["game"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def games(game, games, rule, count=1, path=None, snapshots=True):
+def games(game, games, rule, count=1, snapshots=True):
     """`Games` as it comes. With a `count` of 2, two of them in turn: one plays
     while the network looks at the other's. `snapshots=False` makes every
     reset a true one."""
     import ale_py.env
 
-    def reset(env, state):
-        env.ale.reset_game()
+    from game import Games
 
+    gym_with_ale()
     if not snapshots:
-        ale_py.env.AtariEnv.restore_state = reset
-    module = load(path)
+        ale_py.env.AtariEnv.restore_state = lambda env, _: env.ale.reset_game()
     actions, envs = rows(game, games), []
     for number in range(count):
-        env = module.Games(
+        env = Games(
             games,
             f"{game}NoFrameskip-v4",
             seed=number * games,
@@ -299,85 +292,75 @@ def games(game, games, rule, count=1, path=None, snapshots=True):
         env.step_async(row)
 
 
-# ## The network between the steps
-
-
-def no_network(obs):
-    """Nothing between the steps."""
-
-
-def waiting(milliseconds):
-    """A network on a device: the processor has nothing to do meanwhile."""
-    return lambda obs: time.sleep(milliseconds / 1000)
-
-
-def computing(milliseconds):
-    """A network on one of the cores."""
-
-    def compute(obs):
-        end = time.perf_counter() + milliseconds / 1000
-        while time.perf_counter() < end:
-            pass
-
-    return compute
-
-
 # ## A contender's process
 
 
-@contextlib.contextmanager
-def contender(kind, options, network=None):
-    """Start a contender in a process of its own.
-
-    `kind` and `options` are a generator of this file and what it takes, the
-    `network` is one of those above with its milliseconds. Options may be a
-    list: a process for each, whose speeds add up.
-    """
-    processes = []
-    with tempfile.TemporaryFile("w+") as errors:
-        for each in options if isinstance(options, list) else [options]:
-            what = json.dumps([kind, each, network])
-            processes.append(
-                subprocess.Popen(
-                    [sys.executable, "-W", "ignore", __file__, what],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=errors,
-                    text=True,
-                )
-            )
-        try:
-            yield Contender(processes, errors)
-        finally:
-            for process in processes:
-                process.stdin.close()
-                process.wait()
-
-
 class Contender:
-    """A contender, seen from outside."""
+    """A contender, seen from outside.
 
-    def __init__(self, processes, errors):
-        self.processes = processes
-        self.errors = errors
+    `kind` and `options` are a generator of this file and what it takes. After
+    each batch a network takes some milliseconds: it `"waits"` for a device,
+    or `"computes"` on one of the cores. `folder` is where game.py is.
+    """
 
-    def answers(self):
-        """The next answer of each process."""
-        lines = [process.stdout.readline() for process in self.processes]
-        if not all(lines):
-            self.errors.seek(0)
-            raise RuntimeError(self.errors.read())
-        return [json.loads(line) for line in lines]
+    def __init__(self, kind, options, network=("computes", 0), folder=None):
+        number = 1
+        if kind == "limit":
+            number = min(common.CORES, options["games"])
+        context = multiprocessing.get_context("spawn")
+        self.pipes = []
+        self.processes = []
+        for _ in range(number):
+            here, there = context.Pipe()
+            args = there, kind, options, network, str(folder or common.ROOT)
+            process = context.Process(target=live, args=args)
+            process.start()
+            there.close()
+            self.pipes.append(here)
+            self.processes.append(process)
 
-    def answer(self):
-        """What it says first: that it is ready, and what it is like."""
-        return self.answers()[0]
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for pipe, process in zip(self.pipes, self.processes, strict=True):
+            pipe.close()
+            process.join()
+
+    def ready(self):
+        """Wait until it is ready; return what it is like."""
+        return [pipe.recv() for pipe in self.pipes][0]
 
     def play(self, seconds):
         """Play for some seconds; return the steps a second of all."""
-        for process in self.processes:
-            print(seconds, file=process.stdin, flush=True)
-        return sum(self.answers())
+        for pipe in self.pipes:
+            pipe.send(seconds)
+        return sum(pipe.recv() for pipe in self.pipes)
+
+
+def live(pipe, kind, options, network, folder):
+    """Say that all is ready; then play as long as each message says."""
+    import psutil
+
+    warnings.simplefilter("ignore")
+    sys.path.insert(0, folder)
+    multiprocessing.set_start_method("fork", force=True)
+    steps = globals()[kind](**options)
+    arrays = whose(steps)
+    play(steps, 0.5, network)
+    me = psutil.Process()
+    family = [me, *me.children(recursive=True)]
+    memory = sum(each.memory_full_info().pss for each in family) / 2**20
+    pipe.send({"arrays": arrays, "memory": round(memory, 1)})
+    try:
+        while True:
+            seconds = pipe.recv()
+            play(steps, 0.1, network)
+            pipe.send(play(steps, seconds, network))
+    except EOFError:
+        for each in me.children(recursive=True):
+            each.kill()
+        os._exit(0)
 
 
 def play(steps, seconds, network):
@@ -385,12 +368,17 @@ def play(steps, seconds, network):
 
     Returns transitions a second.
     """
+    kind, milliseconds = network
     played = 0
     start = time.perf_counter()
     while (spent := time.perf_counter() - start) < seconds:
-        obs, transitions = next(steps)
+        _, transitions = next(steps)
         played += transitions
-        network(obs)
+        end = time.perf_counter() + milliseconds / 1000
+        if kind == "waits":
+            time.sleep(milliseconds / 1000)
+        while time.perf_counter() < end:
+            pass
     return played / spent
 
 
@@ -405,31 +393,3 @@ def whose(steps):
     if (obs != before).any():
         return "overwritten"
     return "own" if obs.flags.writeable else "read-only"
-
-
-def main(kind, options, network):
-    """Say that all is ready; then play as long as each line of input says."""
-    import psutil
-
-    answers = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # what a library prints is not an answer
-    multiprocessing.set_start_method("fork")
-    steps = globals()[kind](**options)
-    arrays = whose(steps)
-    name, milliseconds = network or (None, None)
-    look = globals()[name](milliseconds) if name else no_network
-    play(steps, 0.5, look)
-    me = psutil.Process()
-    family = [me, *me.children(recursive=True)]
-    memory = sum(each.memory_full_info().pss for each in family) / 2**20
-    print(json.dumps({"arrays": arrays, "memory": memory}), file=answers)
-    for line in sys.stdin:
-        play(steps, 0.1, look)
-        print(json.dumps(play(steps, float(line), look)), file=answers)
-    for each in me.children(recursive=True):
-        each.kill()
-    os._exit(0)
-
-
-if __name__ == "__main__":
-    main(*json.loads(sys.argv[1]))

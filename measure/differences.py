@@ -11,8 +11,13 @@ the newest, black, or of the episode before. Nothing is timed, so a busy
 machine does no harm.
 """
 
-import json
-from importlib import metadata
+import ale_py
+import envpool
+import gymnasium as gym
+import numpy as np
+from ale_py.vector_env import AtariVectorEnv
+from gymnasium import wrappers
+from stable_baselines3.common import atari_wrappers, env_util, vec_env
 
 import common
 
@@ -20,7 +25,8 @@ BREAKOUT = "BreakoutNoFrameskip-v4"
 LIVES = 5
 FIRE = 1
 BLACK = bytes(84 * 84)
-PACKAGES = "ale-py", "envpool", "gymnasium", "stable_baselines3"
+
+gym.register_envs(ale_py)
 
 
 # Each of them yields an observation, whether it begins an episode, and lives.
@@ -28,8 +34,6 @@ PACKAGES = "ale-py", "envpool", "gymnasium", "stable_baselines3"
 
 def single(env):
     """Whoever is reset by the caller."""
-    from gymnasium import wrappers
-
     env = wrappers.FrameStackObservation(env, 4)
     while True:
         (obs, _), begins, over = env.reset(), True, False
@@ -41,19 +45,12 @@ def single(env):
 
 
 def gymnasium():
-    import gymnasium as gym
-    from gymnasium import wrappers
-
     env = gym.make(BREAKOUT)
     return single(wrappers.AtariPreprocessing(env, terminal_on_life_loss=True))
 
 
 def cleanrl():
     """The wrappers of its `ppo_atari.py`, in their order."""
-    import gymnasium as gym
-    from gymnasium import wrappers
-    from stable_baselines3.common import atari_wrappers
-
     env = atari_wrappers.NoopResetEnv(gym.make(BREAKOUT), noop_max=30)
     env = atari_wrappers.MaxAndSkipEnv(env, skip=4)
     env = atari_wrappers.EpisodicLifeEnv(env)
@@ -64,8 +61,6 @@ def cleanrl():
 
 def sb3():
     """It resets in the same step, and hands the last observation out aside."""
-    from stable_baselines3.common import env_util, vec_env
-
     env = vec_env.VecFrameStack(env_util.make_atari_env(BREAKOUT), 4)
     env = vec_env.VecTransposeImage(env)
     ale = env.unwrapped.envs[0].unwrapped.ale
@@ -79,8 +74,6 @@ def sb3():
 
 def vector(env):
     """Whoever resets in the step that follows the end."""
-    import numpy as np
-
     obs, info = env.reset()
     begins = over = True
     while True:
@@ -90,56 +83,37 @@ def vector(env):
         over = terminated[0] or truncated[0]
 
 
-def ale_vector():
-    from ale_py.vector_env import AtariVectorEnv
-
-    return vector(AtariVectorEnv("breakout", 1, episodic_life=True))
-
-
-def envpool_gymnasium():
-    import envpool
-
-    env = envpool.make_gymnasium("Breakout-v5", num_envs=1, episodic_life=True)
-    return vector(env)
-
-
 def look(play):
     """Look at the observation that follows the first lost life."""
     before = set()
     for obs, begins, lives in play:
         pictures = [picture.tobytes() for picture in obs]
         if begins and before:
+            old = before - {BLACK}
             return {
                 "the same game": bool(lives < LIVES),
                 "as the newest": pictures.count(pictures[-1]),
                 "black": pictures.count(BLACK),
-                "of the episode before": sum(
-                    picture in before - {BLACK} for picture in pictures
-                ),
+                "of the episode before": sum(p in old for p in pictures),
             }
         before.update(pictures)
     raise RuntimeError("no life was lost")
 
 
 def main():
-    parser = common.Parser(__doc__)
-    parser.add_publish()
-    run = parser.parse_args()
-    parser.need("ale_py", "envpool", "gymnasium", "numpy", "stable_baselines3")
-    import ale_py
-    import gymnasium as gym
-
-    gym.register_envs(ale_py)
+    run = common.options(__doc__).parse_args()
+    once = {"num_envs": 1, "episodic_life": True}
+    packages = "ale-py envpool gymnasium stable_baselines3"
     found = {
-        "versions": {name: metadata.version(name) for name in PACKAGES},
+        "versions": common.machine(packages)["versions"],
         "Gymnasium": look(gymnasium()),
         "CleanRL": look(cleanrl()),
         "SB3": look(sb3()),
-        "EnvPool": look(envpool_gymnasium()),
-        "ALE": look(ale_vector()),
+        "EnvPool": look(vector(envpool.make_gymnasium("Breakout-v5", **once))),
+        "ALE": look(vector(AtariVectorEnv("breakout", **once))),
     }
     path = common.target("differences.json", run.publish)
-    path.write_text(json.dumps(found, indent=1) + "\n")
+    common.write(path, found)
     print(path.read_text())
 
 

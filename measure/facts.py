@@ -1,6 +1,6 @@
 """Measure the numbers in the text of the page that no other file has.
 
-    pip install -r requirements.txt --group labml --group measure
+    pip install -r requirements.txt --group measure
     python measure/facts.py            # all of them, five minutes on one core
     python measure/facts.py times      # one of the parts
     python measure/facts.py --publish
@@ -17,12 +17,11 @@ Results go to facts.json, part by part:
   page/data/pipe.json
 """
 
+import itertools
 import multiprocessing
 import os
 import platform
-import sys
-import time
-import types
+import timeit
 from pathlib import Path
 
 import cv2
@@ -30,6 +29,7 @@ import gymnasium as gym
 import numpy as np
 
 import common
+import contenders
 import recordings
 from figures import BANDS, percent, shrink_changed, two_frames
 from game import Games
@@ -66,30 +66,41 @@ SEEDS = 3
 FRAMES = 120
 
 
-def all_games():
-    return sorted(name for name in gym.registry if name.startswith("ALE/"))
+def all_titles():
+    for name in sorted(gym.registry):
+        if name.startswith("ALE/"):
+            env, ale = make(name, repeat_action_probability=0)
+            yield name, env, ale
+            env.close()
+
+
+def play_at_random(ale, frames, seed=0):
+    """Play at most so many frames at random; yield lives and reward of each.
+
+    An action is held for four frames.
+    """
+    random, legal = np.random.default_rng(seed), ale.getMinimalActionSet()
+    for frame in range(frames):
+        if frame % 4 == 0:
+            action = legal[random.integers(len(legal))]
+        reward = ale.act(action)
+        yield ale.lives(), reward
+        if ale.game_over():
+            return
 
 
 def measure_starts():
     """How many games begin the same, whatever the seed? And how many
     different games of Breakout do 1 to 30 no-op frames make?"""
-    names = all_games()
-    same = 0
-    for name in names:
-        env, ale = make(name, repeat_action_probability=0)
+    titles = same = 0
+    for _, env, ale in all_titles():
+        titles += 1
         begins = set()
         for seed in range(SEEDS):
             env.reset(seed=seed)
-            random = np.random.default_rng(0)
-            screens = []
-            for frame in range(FRAMES):
-                if frame % 4 == 0:
-                    action = int(random.integers(env.action_space.n))
-                env.step(action)
-                screens.append(ale.getScreen().tobytes())
-            begins.add(hash(tuple(screens)))
+            played = play_at_random(ale, FRAMES)
+            begins.add(tuple(ale.getScreen().tobytes() for _ in played))
         same += len(begins) == 1
-        env.close()
     env, ale = make("BreakoutNoFrameskip-v4")
     games = set()
     for no_ops in range(1, 31):
@@ -101,10 +112,8 @@ def measure_starts():
             env.step(FIRE if frame < 4 else NOOP)
             screens.append(ale.getScreen().tobytes())
         games.add(tuple(screens))
-    old = [name for name in gym.registry if name.endswith("NoFrameskip-v4")]
     return {
-        "games": len(names),
-        "old_games": len(old),
+        "games": titles,
         "same_starts": same,
         "start_seeds": SEEDS,
         "noop_starts": len(games),
@@ -116,6 +125,7 @@ def measure_starts():
 LANES = 32
 RANDOM_GAMES = 400
 DRAWS = 2000
+LONG = 20_000  # frames, more than any of these games has
 
 
 def measure_scores():
@@ -124,19 +134,14 @@ def measure_scores():
     Random play. For each draw the games are dealt to `LANES` that play at
     once, and the first games to finish, as many as these, are looked at.
     """
-    env, ale = make("BreakoutNoFrameskip-v4")
+    _, ale = make("BreakoutNoFrameskip-v4")
     random = np.random.default_rng(0)
     scores, lengths = [], []
-    for _ in range(RANDOM_GAMES):
-        env.reset()
-        frames = score = 0
-        while not ale.game_over():
-            if frames % 4 == 0:
-                action = int(random.integers(4))
-            score += env.step(action)[1]
-            frames += 1
-        scores.append(score)
-        lengths.append(-(-frames // 4))
+    for seed in range(RANDOM_GAMES):
+        ale.reset_game()
+        rewards = [reward for _, reward in play_at_random(ale, LONG, seed)]
+        scores.append(sum(rewards))
+        lengths.append(-(-len(rewards) // 4))
     scores, lengths = np.array(scores), np.array(lengths)
     means = []
     for _ in range(DRAWS):
@@ -146,26 +151,12 @@ def measure_scores():
         means.append(scores[dealt].ravel()[first].mean())
     return {
         "lanes": LANES,
-        "random_games": RANDOM_GAMES,
-        "draws": f"{DRAWS:,}",
         "random_score": f"{scores.mean():.2f}",
         "first_finished": f"{np.mean(means):.2f}",
     }
 
 
 # How games end
-
-
-def play_at_random(ale, frames, seed=0):
-    """Play at most so many frames at random; yield the lives at each."""
-    random, legal = np.random.default_rng(seed), ale.getMinimalActionSet()
-    for frame in range(frames):
-        if frame % 4 == 0:
-            action = legal[random.integers(len(legal))]
-        ale.act(action)
-        yield ale.lives()
-        if ale.game_over():
-            return
 
 
 def measure_late_ends():
@@ -175,17 +166,15 @@ def measure_late_ends():
     over two random games of each.
     """
     late = {}
-    for name in all_games():
-        env, ale = make(name, repeat_action_probability=0)
+    for name, _, ale in all_titles():
         for seed in 0, 1:
             ale.reset_game()
-            lives = list(play_at_random(ale, 20_000, seed))
+            lives = [left for left, _ in play_at_random(ale, LONG, seed)]
             if lives[0] and not lives[-1] and ale.game_over():
                 last = max(i for i, left in enumerate(lives) if left)
                 frames = len(lives) - last - 2
                 if frames:
                     late[name] = max(frames, late.get(name, 0))
-        env.close()
     return {
         "late_games": len(late),
         "late_least": f"{min(late.values()):,}",
@@ -200,15 +189,13 @@ def measure_carried_over():
     After some random play the reset is compared with the first.
     """
     carried = []
-    for name in all_games():
-        env, ale = make(name, repeat_action_probability=0)
+    for name, _, ale in all_titles():
         ale.reset_game()
         first = ale.getRAM().copy()
         list(play_at_random(ale, 2000))
         ale.reset_game()
         if (ale.getRAM() != first).any():
             carried.append(name)
-        env.close()
     return {"carried_games": len(carried), "carried_which": carried}
 
 
@@ -217,12 +204,7 @@ def measure_carried_over():
 
 def fastest(call, times):
     """The shortest of so many calls, in seconds: others want the core too."""
-    best = float("inf")
-    for _ in range(times):
-        start = time.perf_counter()
-        call()
-        best = min(best, time.perf_counter() - start)
-    return best
+    return min(timeit.repeat(call, number=1, repeat=times))
 
 
 def echo(pipe):
@@ -259,7 +241,7 @@ def measure_times():
 
     screens = [brighter(step) for step in played[1:]]
     picture = small(screens[0])
-    pairs = list(zip(screens, screens[1:], strict=False))
+    pairs = list(itertools.pairwise(screens))
     whole = fastest(lambda: [small(screen) for screen in screens], 100)
     bands = fastest(
         lambda: [shrink_changed(old, new, picture) for old, new in pairs], 100
@@ -295,46 +277,18 @@ def bytes_of(step):
     return [now_read - read - answer, now_written - written]
 
 
-class OldGym:
-    """Just as much of `gym` as labml's module asks of it."""
-
-    def __init__(self, env_id):
-        self.env, self.starts = gym.make(env_id), {}
-        self.unwrapped = self.env.unwrapped
-
-    def seed(self, seed):
-        self.starts = {"seed": seed}
-
-    def reset(self):
-        return self.env.reset(**self.starts)[0]
-
-    def step(self, action):
-        obs, reward, terminated, truncated, info = self.env.step(action)
-        return obs, reward, terminated or truncated, info
-
-
 def play_as_labml(rows):
-    """Step labml's own workers as its tutorial does; yield bytes a step."""
-    sys.modules["gym"] = types.SimpleNamespace(make=OldGym)
-    try:
-        from labml_nn.rl.game import Worker
-    except ModuleNotFoundError:
-        sys.exit("facts.py: pip install --group labml")
-
-    workers = [Worker(seed) for seed in range(len(rows[0]))]
-
-    def ask(command, data):
-        for worker, one in zip(workers, data, strict=True):
-            worker.child.send((command, one))
-        for worker in workers:
-            worker.child.recv()
-
-    ask("reset", [None] * len(workers))
+    """Step workers as labml's tutorial does; yield bytes a step."""
+    pipes = contenders.labml_pipes("Breakout", len(rows[0]), "restart")
     for row in np.array(rows, np.int32):
-        yield bytes_of(lambda row=row: ask("step", row))
-    for worker in workers:
-        worker.child.send(("close", None))
-        worker.process.join()
+        yield bytes_of(lambda row=row: step_all(pipes, row))
+
+
+def step_all(pipes, row):
+    for pipe, action in zip(pipes, row, strict=True):
+        pipe.send(("step", action))
+    for pipe in pipes:
+        pipe.recv()
 
 
 def play_as_games(rows):
@@ -374,18 +328,14 @@ PARTS = {
 
 
 def main():
-    parser = common.Parser(__doc__)
-    choices = [*PARTS, []]
-    parser.add_argument("part", nargs="*", choices=choices, metavar="PART")
-    parser.add_publish()
-    args = parser.parse_args()
+    args = common.options(__doc__, PARTS).parse_args()
     cv2.setNumThreads(0)
     path = common.target("facts.json", args.publish)
     names = "ale-py gymnasium numpy opencv-python"
     versions = common.machine(names)["versions"]
-    for part in args.part or PARTS:
+    for part in args.parts or PARTS:
         if part == "times" and args.publish:
-            parser.must_be_quiet()
+            common.must_be_quiet()
         facts = common.read(path) | PARTS[part]()
         facts["ale"] = f"ale-py {versions['ale-py']}"
         words = ", ".join(f"{k} {v}" for k, v in versions.items())

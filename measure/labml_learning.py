@@ -9,11 +9,10 @@ for every tenth update, and labml.json; report.py makes a part of
 docs/learning.md of them.
 """
 
-import collections
-import csv
 import statistics
 import time
 
+import pandas as pd
 import torch
 
 import common
@@ -24,69 +23,54 @@ UPDATES_TO_A_ROW = 10
 LAST = 100  # episodes that the curve is the mean of
 
 
-class Tally:
-    """Stands for labml's tracker, and keeps the rewards of episodes."""
+class Tracker:
+    """Stands for labml's tracker, and writes the curve."""
 
-    def __init__(self):
-        self.rewards = collections.deque(maxlen=LAST)
-        self.episodes = 0
+    def __init__(self, trainer, path):
+        self.trainer = trainer
+        self.path = path
+        self.rewards = []  # of episodes
+        self.updates = 0
+        self.rows = []
+        self.start = time.perf_counter()
+
+    def set_queue(self, *_):
+        """How many episodes a mean is of, as labml shows it."""
 
     def add(self, name, value=None):
         if name == "reward":
             self.rewards.append(value)
-            self.episodes += 1
 
-
-def train(steps):
-    """Train; yield a row of the curve now and then."""
-    trainer = labml_ppo.make_trainer(steps)
-    from labml_nn.rl.ppo import experiment
-
-    experiment.tracker = tally = Tally()
-    # The same numbers in another order: a CPU is faster with them.
-    order = {"memory_format": torch.channels_last}
-    trainer.model.to(**order)
-    sampling = training = 0.0
-    for update in range(1, trainer.updates + 1):
-        start = time.perf_counter()
-        samples = trainer.sample()
-        sampled = time.perf_counter()
-        samples["obs"] = samples["obs"].contiguous(**order)
-        trainer.train(samples)
-        sampling += sampled - start
-        training += time.perf_counter() - sampled
-        if update % UPDATES_TO_A_ROW == 0 or update == trainer.updates:
-            yield {
-                "steps": update * trainer.batch_size,
-                "seconds": round(sampling + training, 3),
-                "sampling": round(sampling, 3),
-                "training": round(training, 3),
-                "episodes": tally.episodes,
-                "reward": round(statistics.fmean(tally.rewards or [0]), 3),
+    def save(self):
+        """Called after each update."""
+        self.updates += 1
+        over = self.updates == self.trainer.updates
+        if self.updates % UPDATES_TO_A_ROW == 0 or over:
+            row = {
+                "steps": self.updates * self.trainer.batch_size,
+                "seconds": round(time.perf_counter() - self.start, 3),
+                "reward": round(statistics.fmean(self.rewards[-LAST:]), 3),
             }
-    trainer.destroy()
+            print(row, flush=True)
+            self.rows.append(row)
+            pd.DataFrame(self.rows).to_csv(self.path, index=False)
 
 
 def main():
-    parser = common.Parser(__doc__)
-    count = common.positive(int)
-    parser.add_argument("--steps", type=count, default=1_000_000)
-    parser.add_argument("--seed", type=int, default=0, help="of PyTorch")
-    parser.add_publish()
+    parser = common.options(__doc__)
+    parser.add_argument("--steps", type=int, default=1_000_000)
     args = parser.parse_args()
-    torch.manual_seed(args.seed)
-    with open(common.target("labml.csv", args.publish), "w") as file:
-        writer = None
-        for row in train(args.steps):
-            writer = writer or csv.DictWriter(file, row, lineterminator="\n")
-            if file.tell() == 0:
-                writer.writeheader()
-            writer.writerow(row)
-            file.flush()
-            print(row, flush=True)
+    torch.manual_seed(0)
+    trainer = labml_ppo.make_trainer(args.steps)
+    from labml_nn.rl.ppo import experiment
+
+    path = common.target("labml.csv", args.publish)
+    experiment.tracker = tracker = Tracker(trainer, path)
+    trainer.run_training_loop()
+    trainer.destroy()
     about = common.machine(PACKAGES)
     about |= {"threads": torch.get_num_threads(), "date": common.today()}
-    about |= {"seed": args.seed, "steps": row["steps"]}
+    about |= {"seed": 0, "steps": tracker.rows[-1]["steps"]}
     common.write(common.target("labml.json", args.publish), about)
 
 

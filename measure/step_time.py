@@ -16,24 +16,29 @@ numbers are microseconds that a core spends on one step of one game:
 - waiting for the slowest: how much longer the slowest core takes than the
   average, since a step of `Games` ends with the last of them;
 - the parent and the pipes: what is left of the time that a step of `Games`
-  takes. The parent's processor time stands beside; a part of it is spent
-  while the workers play.
+  takes.
 
 Rounds in which other programs were at work are played again.
 """
 
+import itertools
 import multiprocessing
 import time
+from collections import Counter
 from statistics import mean, median
+
+import ale_py
+import cv2
+import numpy as np
 
 import common
 from common import CORES
-from contenders import ACTIONS, rows
+from contenders import rows
+from game import Game, Games
 
 TITLES = ["Pong", "Breakout"]
 ROW = 4  # games to a core
-WARM_UP = 100  # steps
-TRIES = 4  # times as many rounds at most, to find undisturbed ones
+STEPS = 600  # of a round
 SCREENS = 200  # of which comparing is measured
 BANDS = 42  # of a screen, in which `Game` looks for changes
 MICRO = 1e6
@@ -42,141 +47,105 @@ MICRO = 1e6
 def player(pipe, title, first, clocked):
     """Play the games of one core; for each number of steps that comes in,
     return how long each step took, and what the clock says."""
-    import ale_py
-    import cv2
-
     cv2.setNumThreads(0)
-    clock = Clock()
-    if clocked:
-        emulator = ale_py.ALEInterface
-        emulator.act = clock.around("frames", emulator.act)
-        gray = clock.around("gray", emulator.getScreenGrayscale)
-        emulator.getScreenGrayscale = clock.keep(gray)
-        cv2.resize = clock.around("shrinking", cv2.resize)
-    from game import Game
+    spent = Counter()
 
-    env_id = f"{title}NoFrameskip-v4"
-    games = [
-        Game(seed, env_id, on_life_loss="ignore")
-        for seed in range(first, first + ROW)
-    ]
-    for game in games:
-        game.reset()
-    actions = rows(title, first + ROW)
-    while steps := pipe.recv():
-        clock.spent.clear()
-        times = []
-        for _ in range(steps):
-            start = time.perf_counter()
-            row = next(actions)[first:]
-            for game, action in zip(games, row, strict=True):
-                game.step(action)
-            times.append(time.perf_counter() - start)
-        parts = {k: v / steps / ROW for k, v in clock.spent.items()}
-        if clocked:
-            parts["comparing"] = comparing(clock.screens)
-        pipe.send((times, parts))
+    def clock(place, function, name):
+        plain = getattr(place, function)
 
-
-class Clock:
-    """What was spent in calls, by name; and some of the screens."""
-
-    def __init__(self):
-        self.spent, self.screens = {}, []
-
-    def around(self, name, function):
         def call(*args, **options):
             start = time.perf_counter()
-            result = function(*args, **options)
-            spent = time.perf_counter() - start
-            self.spent[name] = self.spent.get(name, 0) + spent
+            result = plain(*args, **options)
+            spent[name] += time.perf_counter() - start
             return result
 
-        return call
+        setattr(place, function, call)
 
-    def keep(self, function):
-        def call(*args):
-            screen = function(*args)
-            if len(self.screens) < SCREENS:
-                self.screens.append(screen)
-            return screen
+    if clocked:
+        clock(ale_py.ALEInterface, "act", "frames")
+        clock(ale_py.ALEInterface, "getScreenGrayscale", "gray")
+        clock(cv2, "resize", "shrinking")
+    games = [start_game(title, seed) for seed in range(first, first + ROW)]
+    actions = rows(title, first + ROW)
+    while True:
+        steps = pipe.recv()
+        spent.clear()
+        times = []
+        for row in itertools.islice(actions, steps):
+            start = time.perf_counter()
+            for game, action in zip(games, row[first:], strict=True):
+                game.step(action)
+            times.append(time.perf_counter() - start)
+        pipe.send((times, {k: v / steps / ROW for k, v in spent.items()}))
 
-        return call
+
+def start_game(title, seed):
+    game = Game(seed, f"{title}NoFrameskip-v4", on_life_loss="ignore")
+    game.reset()
+    return game
 
 
-def comparing(screens):
+def comparing(title):
     """Seconds of a maximum, and of looking where a screen has changed."""
-    import numpy as np
-
+    game = start_game(title, 0)
+    screens = []
+    for (action,) in itertools.islice(rows(title, 1), SCREENS):
+        game.step(action)
+        screens.append(game.env.unwrapped.ale.getScreenGrayscale())
     start = time.perf_counter()
-    last = screens[0]
-    for older, newer in zip(screens[::2], screens[1::2], strict=True):
-        screen = np.maximum(older, newer)
-        (screen != last).reshape(BANDS, -1).any(1)
-        last = screen
-    return (time.perf_counter() - start) / (len(screens) // 2)
+    for older, newer in itertools.pairwise(screens):
+        (np.maximum(older, newer) != older).reshape(BANDS, -1).any(1)
+    return (time.perf_counter() - start) / (SCREENS - 1)
 
 
-def ask(pipes, steps):
-    """Let players play at the same time; return their answers."""
-    for pipe in pipes:
-        pipe.send(steps)
-    return [pipe.recv() for pipe in pipes]
-
-
-def measure(title, run):
+def measure(title, rounds):
     """The parts of a title's step."""
-    from game import Games
-
     context = multiprocessing.get_context("fork")
     pipes = {"alone": [], "clocked": []}
     processes = []
-    for way, ends in pipes.items():
-        for core in range(CORES):
-            here, there = context.Pipe()
-            ends.append(here)
-            args = there, title, core * ROW, way == "clocked"
-            process = context.Process(target=player, args=args, daemon=True)
-            process.start()
-            processes.append(process)
+    for way, core in itertools.product(pipes, range(CORES)):
+        here, there = context.Pipe()
+        pipes[way].append(here)
+        args = there, title, core * ROW, way == "clocked"
+        process = context.Process(target=player, args=args, daemon=True)
+        process.start()
+        processes.append(process)
+
+    def ask(way):
+        """Let players play at the same time; return their answers."""
+        for pipe in pipes[way]:
+            pipe.send(STEPS)
+        return zip(*(pipe.recv() for pipe in pipes[way]), strict=True)
+
+    def play_round():
+        alone, _ = ask("alone")
+        _, clocked = ask("clocked")
+        start = time.perf_counter()
+        for row in itertools.islice(actions, STEPS):
+            games.step(row)
+        total = (time.perf_counter() - start) / STEPS / ROW
+        game = mean(map(mean, alone)) / ROW
+        parts = {
+            name: mean(each[name] for each in clocked)
+            for name in ("frames", "gray", "shrinking")
+        }
+        parts["comparing"] = comparing(title)
+        parts["rules"] = game - sum(parts.values())
+        parts["slowest"] = (
+            mean(map(max, zip(*alone, strict=True))) / ROW - game
+        )
+        return parts | {"total": total}
+
     number = CORES * ROW
-    found = []
+    actions = rows(title, number)
     env_id = f"{title}NoFrameskip-v4"
     with Games(number, env_id, on_life_loss="ignore") as games:
         games.reset()
-        actions = rows(title, number)
-        for steps in [WARM_UP] + [run.steps] * run.rounds * TRIES:
-            if quiet_rounds(found) == run.rounds:
-                break
-            others = common.Others()
-            alone = [times for times, _ in ask(pipes["alone"], steps)]
-            clocked = [parts for _, parts in ask(pipes["clocked"], steps)]
-            start, busy = time.perf_counter(), time.process_time()
-            for _ in range(steps):
-                games.step(next(actions))
-            parent = (time.process_time() - busy) / steps / ROW
-            total = (time.perf_counter() - start) / steps / ROW
-            slowest = [max(each) for each in zip(*alone, strict=True)]
-            game = mean(mean(times) for times in alone) / ROW
-            parts = {
-                name: mean(each[name] for each in clocked)
-                for name in ("frames", "gray", "comparing", "shrinking")
-            }
-            parts["rules"] = game - sum(parts.values())
-            parts["slowest"] = mean(slowest) / ROW - game
-            parts["parent"] = parent
-            parts |= {"total": total, "others": others.cores()}
-            if steps == run.steps:
-                found.append(parts)
+        play_round()  # to warm up
+        found = [common.undisturbed(play_round) for _ in range(rounds)]
     for process in processes:
         process.kill()
-    found.sort(key=lambda parts: parts["others"])
-    return summary(found[: run.rounds])
-
-
-def quiet_rounds(found):
-    """How many rounds no other program has disturbed."""
-    return sum(parts["others"] < common.DISTURBED for parts in found)
+    return summary(found)
 
 
 NAMES = {
@@ -193,48 +162,34 @@ REST = "the parent and the pipes"
 def summary(found):
     """Medians of the rounds; what is left of the total is the last part."""
     middle = {
-        name: median(parts[name] for parts in found) * MICRO
-        for name in found[0]
+        name: median(parts[name] for parts, _ in found) * MICRO
+        for name in [*NAMES, "total"]
     }
     parts = [[NAMES[name], round(middle[name], 1)] for name in NAMES]
     rest = middle["total"] - sum(middle[name] for name in NAMES)
-    totals = [parts["total"] * MICRO for parts in found]
     return {
         "parts": [*parts, [REST, round(rest, 1)]],
         "total": round(middle["total"], 1),
-        "others' cores": round(found[-1]["others"], 2),
-        "total, range": [round(min(totals), 1), round(max(totals), 1)],
-        "the parent's processor time": round(middle["parent"], 1),
-        "steps/s": round(CORES / middle["total"] * MICRO),
+        "others' cores": round(max(others for _, others in found), 2),
         "limit, steps/s": round(CORES / middle["frames"] * MICRO),
         "share of the limit": round(middle["frames"] / middle["total"], 3),
     }
 
 
 def main():
-    parser = common.Parser(__doc__)
-    add = parser.add_argument
-    add("--titles", nargs="+", choices=ACTIONS, default=TITLES, help="to play")
-    add("--rounds", type=common.positive(int), default=9, help="of each title")
-    add("--steps", type=common.positive(int), default=600, help="of a round")
-    parser.add_publish()
+    parser = common.options(__doc__)
+    parser.add_argument("--rounds", type=int, default=9, help="of each title")
     run = parser.parse_args()
-    parser.need("gymnasium", "ale_py", "numpy", "cv2")
     if run.publish:
-        parser.must_be_quiet()
-    titles = {}
-    for title in run.titles:
-        titles[title] = measure(title, run)
-        print(f"{title}: {titles[title]['total']} µs")
-        for name, spent in titles[title]["parts"]:
+        common.must_be_quiet()
+    about = common.when() | {"rounds": run.rounds, "steps": STEPS}
+    data = {"machine": common.machine()} | about
+    for title in TITLES:
+        data[title] = measure(title, run.rounds)
+        print(f"{title}: {data[title]['total']} µs")
+        for name, spent in data[title]["parts"]:
             print(f"{spent:8.1f}  {name}")
-    machine = common.machine()
-    versions = machine.pop("versions")
-    about = {"machine": machine, "versions": versions}
-    about |= {"date": common.today(), "commit": common.commit()}
-    about |= {"rounds": run.rounds, "steps": run.steps}
-    path = common.target("step_time.json", run.publish)
-    common.write(path, titles | about)
+    common.write(common.target("step_time.json", run.publish), data)
 
 
 if __name__ == "__main__":
