@@ -235,14 +235,12 @@ def draw_modes(lost):
     d.save("modes.svg")
 
 
-def draw_square(d, x, y, size, stack, mark=False):
+def draw_square(d, x, y, size, stack):
     """The four pictures of a stack, two by two."""
     each = (size - 4) / 2
     for i, picture in enumerate(stack):
         left, top = x + i % 2 * (each + 4), y + i // 2 * (each + 4)
         d.image(left, top, each, each, gray_to_rgb(picture))
-    if mark:
-        d.box(x - 2, y - 2, size + 4, size + 4, "mark")
 
 
 def draw_turns(step_time):

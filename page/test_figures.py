@@ -456,15 +456,3 @@ def test_axe_finds_nothing(visit, width, scheme):
     for name in FILMS:
         look_at(page, name)
     assert not Axe().run(page).response["violations"]
-
-
-def test_without_javascript_and_in_print_they_stand_still(visit):
-    page = visit(java_script_enabled=False)
-    assert page.locator(".still img").count() == len(MOVING)
-    for still in page.locator(".still img").all():
-        assert still.is_visible()
-    assert not page.locator(".moves .stage").first.is_visible()
-    page = visit()
-    page.emulate_media(media="print")
-    assert page.locator(".still img").last.is_visible()
-    assert not page.locator(".moves .controls").first.is_visible()

@@ -30,7 +30,6 @@ import re
 import struct
 import sys
 import tokenize
-from collections import Counter
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -279,12 +278,11 @@ def definitions(node, outer=""):
 
 
 def homes(anchors):
-    """To which anchor a name leads, if it can only mean one."""
-    names = Counter(anchor.rpartition(".")[2] for anchor in anchors)
+    """To which anchor a name leads: that of the only method of a name, too."""
+    names = [anchor.rpartition(".")[2] for anchor in anchors]
     found = {anchor: anchor for anchor in anchors}
-    for anchor in anchors:
-        name = anchor.rpartition(".")[2]
-        if name[0] == "_" and names[name] == 1:
+    for name, anchor in zip(names, anchors, strict=True):
+        if name.startswith("_") and names.count(name) == 1:
             found[name] = anchor
     return found
 
@@ -396,7 +394,7 @@ def code(block, lines, anchors):
 
 def html_page(source):
     anchors = dict(definitions(ast.parse(source)))
-    names, told = homes(anchors.values()), story(source)
+    names, told = homes(list(anchors.values())), story(source)
     to_html = markdown_to_html(names)
     lines = ["", *highlight(source, names).split("\n")]
     out = []
@@ -406,6 +404,7 @@ def html_page(source):
                 out.append(code(block, lines, anchors))
             case "open":
                 html = to_html(block.text).replace("p>", "span>").strip()
+                html = re.sub("</?a.*?>", "", html)  # it is a button itself
                 where = "prose" if block.row else "note"
                 # What a link leads to is inside: the browser opens the fold.
                 anchor = "".join(re.findall(' id=".+?"', html))
