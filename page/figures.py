@@ -270,7 +270,8 @@ def draw_turns(step_time):
     for ms in range(0, TURNS_MS + 1, 2):
         x = left + ms * scale
         d.line((x, 200), (x, 206))
-        d.text(x, 222, f"{ms} ms", "quiet end" if ms else "quiet")
+        kind = "end" if ms == TURNS_MS else "mid" if ms else ""
+        d.text(x, 222, f"{ms} ms", f"quiet {kind}")
     told = (
         f"Eight games take {games:.1f} ms on {cores} cores, as measured; the"
     )
@@ -344,7 +345,7 @@ def draw_pipe():
         for j in range(4):
             d.box(x + 12 + 32 * j, y + 54, 28, 28, "page")
             d.text(x + 26 + 32 * j, y + 73, str(4 * i + j), "mid quiet")
-        d.text(x + 12, y + 102, "a row, played", "quiet")
+        d.text(x + 12, y + 102, "a share, played", "quiet")
         d.text(x + 12, y + 120, "game after game", "quiet")
         d.arrow((x + 12, top + 74), (x + 12, y))
         d.arrow((x + 88, y), (x + 88, top + 74))
