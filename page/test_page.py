@@ -606,7 +606,7 @@ def test_a_name_leads_to_its_definition(visit, script):
         "def shrink_changes(screen, last_screen, last_picture):"
     )
     page.go_back()
-    page.locator(".prose a[href='#Games']").first.focus()
+    page.locator(".note a[href='#Games']").first.focus()
     page.keyboard.press("Enter")
     expect(page.locator("#Games")).to_be_in_viewport()
 
