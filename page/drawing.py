@@ -18,8 +18,8 @@ text { font: 15px system-ui, "Segoe UI", Roboto, sans-serif; fill: #201e1a }
 .line { stroke: #5e594e; stroke-width: 1.5; fill: none }
 .tip { fill: #5e594e } .box { fill: #f4f1e9; stroke: #5e594e }
 .mark { fill: none; stroke: #b36b00; stroke-width: 3 }
-.area { fill: #b36b00; opacity: 0.25 } .bar { fill: #b36b00 }
-.other { fill: #5c7fb8 } .brick { fill: #c84848 }
+.bar { fill: #b36b00 }
+.other { fill: #5c7fb8 }
 .red { stroke: #c84848; stroke-width: 3; fill: none }
 .trace { stroke: #b36b00; stroke-width: 1.5; fill: none }
 .ink { fill: #201e1a } .dash { stroke-dasharray: 4 3 }
@@ -28,8 +28,8 @@ text { font: 15px system-ui, "Segoe UI", Roboto, sans-serif; fill: #201e1a }
 text { fill: #e7e3da } .quiet { fill: #a8a296 }
 .line { stroke: #a8a296 } .tip { fill: #a8a296 }
 .box { fill: #1d1f24; stroke: #a8a296 } .mark { stroke: #e5b566 }
-.page { fill: #15161a } .area, .bar { fill: #e5b566 }
-.other { fill: #7f9fd6 } .brick { fill: #d9605c } .red { stroke: #d9605c }
+.page { fill: #15161a } .bar { fill: #e5b566 }
+.other { fill: #7f9fd6 } .red { stroke: #d9605c }
 .trace { stroke: #e5b566 }
 }
 """
@@ -71,15 +71,12 @@ class Drawing:
             f'height="{height}" class="{kind}"/>'
         )
 
-    def arrow(self, *points, both=False):
-        path = " ".join(f"{x},{y}" for x, y in points)
-        ends = 'marker-end="url(#tip)"'
-        ends += ' marker-start="url(#tip)"' if both else ""
-        self.parts.append(f'<polyline points="{path}" class="line" {ends}/>')
-
-    def line(self, *points, kind="line"):
+    def line(self, *points, kind="line", ends=""):
         path = " ".join(f"{x:g},{y:g}" for x, y in points)
-        self.parts.append(f'<polyline points="{path}" class="{kind}"/>')
+        self.parts.append(f'<polyline points="{path}" class="{kind}" {ends}/>')
+
+    def arrow(self, *points):
+        self.line(*points, ends='marker-end="url(#tip)"')
 
     def save(self, name):
         size = f'width="{self.WIDTH}" height="{self.height}"'

@@ -9,23 +9,16 @@ Everything comes from real games: the recordings for the figures that move
 instruments in `measure/`, as are the numbers in the text (`facts.py`).
 """
 
-import itertools
 import json
 import math
-import sys
 from pathlib import Path
 
 import cv2
-import gymnasium as gym
 import numpy as np
 
 import recordings
 from drawing import Drawing, gray_to_rgb
 from recordings import NOOP, brighter, find_ball, make, play, small
-
-# game.py lies one folder up.
-sys.path.append(str(Path(__file__).resolve().parents[1]))
-from game import Game, Games
 
 HERE = Path(__file__).resolve().parent
 STEP_TIME = HERE.parent / "measure/results/step_time.json"
@@ -33,8 +26,6 @@ NETWORK_MS = 1.5  # of the network in measure/benchmark.py
 TURNS_MS = 10  # of the drawing of two `Games` in turn
 ASTEROIDS = 130  # the first of two frames
 BANDS = 42  # of five rows, which become two
-MISTAKES = 0.3  # of the steps, in the whole game that is drawn
-BAD_SEED = 12  # with which that game is played
 
 # Drawing
 
@@ -219,64 +210,6 @@ def draw_bands(before, step):
     d.save("bands.svg")
 
 
-def play_badly(on_life_loss, steps=None):
-    """Play by the rule with mistakes; yield what each step returned.
-
-    That is the reward, the lives left, done and episode_info, until the game
-    is over or `steps` have been played.
-    """
-    game = Game(0, on_life_loss=on_life_loss)
-    game.reset()
-    random, info = np.random.default_rng(BAD_SEED), None
-    for i in itertools.count():
-        if i == steps or (not steps and info):
-            return
-        mistake, any_action = random.random() < MISTAKES, random.integers(4)
-        by_rule = recordings.rule(game.render().max(axis=2))
-        action = int(any_action) if mistake else by_rule
-        _, reward, done, info = game.step(action)
-        yield reward, game.env.unwrapped.ale.lives(), done, info
-
-
-def draw_lives():
-    """A whole game of five lives, and as many steps in the other modes."""
-    whole = list(play_badly("ignore"))
-    width, most = 440 / len(whole), sum(reward for reward, *_ in whole)
-    d = Drawing(402)
-    for row, mode in enumerate(recordings.MODES):
-        top, bottom = 40 + 122 * row, 106 + 122 * row
-        d.text(20, top - 8, f'"{mode}"', "code strong")
-        steps = whole
-        if mode != "ignore":
-            steps = list(play_badly(mode, len(whole)))
-        d.line((20, bottom), (460, bottom))
-        score, points, since, lives_before = 0, [(20, bottom)], 0, None
-        for i, (reward, lives, done, info) in enumerate(steps, 1):
-            x, score = 20 + width * i, score + reward
-            points.append((x, bottom - 56 * score / most))
-            if lives != lives_before or info:
-                d.text(f"{x:.1f}", bottom + 15, str(lives), "quiet")
-                lives_before = lives
-            if done:
-                d.line((x, top), (x, bottom), kind="red")
-            if info:
-                told = f"{info['reward']:.0f} in {info['length']}"
-                room = x - points[0][0] > 60  # to the left of the mark
-                x_told, kind = (
-                    (x - 5, "quiet end") if room else (x + 5, "quiet")
-                )
-                d.text(f"{x_told:.1f}", top + 11, told, kind)
-                d.line(*points)
-                score, points, since = 0, [(x, bottom)], i
-        if since < len(steps):
-            d.line(*points)
-    d.line((20, 378), (20, 392), kind="red")
-    d.text(28, 390, "done", "code")
-    d.text(72, 390, f"{told}: episode_info, points in steps", "quiet")
-    d.text(460, 390, "below: lives", "quiet end")
-    d.save("lives.svg")
-
-
 def draw_modes(lost):
     """The step that loses a life, in the three modes."""
     numbers, colours = recordings.palette()
@@ -302,107 +235,38 @@ def draw_modes(lost):
     d.save("modes.svg")
 
 
-def around_an_end(mode, actions):
-    """Three steps of `Games`, from that on which an episode ends.
-
-    Yields the action, the stack, what it is ("first", "last" or "next" of an
-    episode), the reward, whether it was terminated, and the infos.
-    """
-    mode = gym.vector.AutoresetMode[mode]
-    begin = recordings.LOST_AT - 1
-    with Games(1, processes=0, autoreset_mode=mode) as games:
-        first = games.reset()[0][0]
-        for action in actions[:begin]:
-            games.step([action])
-        for action in actions[begin : begin + 3]:
-            obs, rewards, terminated, _, infos = games.step([action])
-            kind = "last" if terminated[0] else "next"
-            kind = "first" if (obs[0] == first).all() else kind
-            yield action, obs[0], kind, rewards[0], terminated[0], infos
-
-
-OBS_IS = {
-    "first": "first of an episode",
-    "last": "last of the episode",
-    "next": "one new picture",
-}
-
-
-def draw_square(d, x, y, size, stack, mark=False):
+def draw_square(d, x, y, size, stack):
     """The four pictures of a stack, two by two."""
     each = (size - 4) / 2
     for i, picture in enumerate(stack):
         left, top = x + i % 2 * (each + 4), y + i // 2 * (each + 4)
         d.image(left, top, each, each, gray_to_rgb(picture))
-    if mark:
-        d.box(x - 2, y - 2, size + 4, size + 4, "mark")
-
-
-def draw_autoreset(actions):
-    """SAME_STEP above NEXT_STEP, from a real run of `Games` in both modes."""
-    d = Drawing(652)
-    for row, mode in enumerate(["SAME_STEP", "NEXT_STEP"]):
-        top, before = 18 + 380 * row, "next"
-        d.text(4, top, mode, "code strong")
-        for i, step in enumerate(around_an_end(mode, actions)):
-            action, stack, kind, reward, terminated, infos = step
-            x, y = 4 + 166 * i, top + 10
-            ignored = ", ignored" if before == "last" else ""
-            taken = f"{recordings.ACTIONS[action]}{ignored}"
-            d.text(x, y + 14, f"{recordings.LOST_AT + i}: {taken}", "quiet")
-            draw_square(d, x, y + 22, 140, stack, kind != "next")
-            d.text(x, y + 180, OBS_IS[kind], "strong")
-            d.text(x, y + 198, f"reward {reward:.0f}", "code")
-            d.text(x, y + 215, f"terminated {terminated}", "code")
-            if "final_info" in infos:
-                d.text(x, y + 232, "infos: final_info", "code")
-            if "final_obs" in infos:
-                d.text(x, y + 249, "infos: final_obs", "code")
-                draw_square(d, x, y + 258, 84, infos["final_obs"][0])
-                d.text(x + 94, y + 304, OBS_IS["last"], "quiet")
-            before = kind
-    d.save("autoreset.svg")
 
 
 def draw_turns(step_time):
     """Steps in lockstep above, and of two `Games` in turn below."""
     cores = step_time["machine"]["cores"]
     games = 8 * step_time["Breakout"]["total"] / cores / 1000
-    network = NETWORK_MS
-    d = Drawing(280)
+    both, each = NETWORK_MS + games, max(NETWORK_MS, games)
     left, scale = 76, 400 / TURNS_MS
-
-    def lane(y, name, spans):
+    d = Drawing(280)
+    d.text(4, 16, "In lockstep", "strong")
+    d.text(4, 116, "Two Games in turn", "strong")
+    for y, name, start, period, length, letters in [
+        (26, "network", 0, both, NETWORK_MS, "A"),
+        (52, "games", NETWORK_MS, both, games, "A"),
+        (126, "network", 0, each, NETWORK_MS, "AB"),
+        (152, "games A", NETWORK_MS, 2 * each, games, "A"),
+        (178, "games B", NETWORK_MS + each, 2 * each, games, "B"),
+    ]:
         d.text(4, y + 15, name, "quiet")
         d.line((left, y + 22), (left + 400, y + 22))
-        for start, length, letter in spans:
-            if start >= TURNS_MS:
-                continue
-            x, end = left + start * scale, min(start + length, TURNS_MS)
+        for i, at in enumerate(np.arange(start, TURNS_MS, period)):
+            letter, x = letters[i % len(letters)], left + at * scale
+            width = min(length, TURNS_MS - at) * scale - 2
             kind = "other" if letter == "B" else "bar"
-            d.box(f"{x:.1f}", y, f"{(end - start) * scale - 2:.1f}", 20, kind)
+            d.box(f"{x:.1f}", y, f"{width:.1f}", 20, kind)
             d.text(f"{x + 5:.1f}", y + 15, letter, "ink")
-
-    rounds = range(8)
-    both = games + network
-    d.text(4, 16, "In lockstep", "strong")
-    lane(26, "network", [(i * both, network, "A") for i in rounds])
-    lane(52, "games", [(i * both + network, games, "A") for i in rounds])
-
-    each = max(games, network)
-    d.text(4, 116, "Two Games in turn", "strong")
-    spans = [(i * each, network, "AB"[i % 2]) for i in rounds]
-    lane(126, "network", spans)
-    for row, y in ("A", 152), ("B", 178):
-        lane(
-            y,
-            f"games {row}",
-            [
-                (start + network, games, letter)
-                for start, _, letter in spans
-                if letter == row
-            ],
-        )
     for ms in range(0, TURNS_MS + 1, 2):
         x = left + ms * scale
         d.line((x, 200), (x, 206))
@@ -412,78 +276,11 @@ def draw_turns(step_time):
         f"Eight games take {games:.1f} ms on {cores} cores, as measured; the"
     )
     d.text(4, 248, told, "quiet")
-    told = f"network {network} ms on a device of its own, as in the benchmark."
+    told = (
+        f"network {NETWORK_MS} ms on a device of its own, as in the benchmark."
+    )
     d.text(4, 266, told, "quiet")
     d.save("turns.svg")
-
-
-def draw_step_time(step_time):
-    """Where a step's time goes: part after part, in two titles."""
-    titles = {
-        title: measured
-        for title, measured in step_time.items()
-        if isinstance(measured, dict) and "parts" in measured
-    }
-    most = max(measured["total"] for measured in titles.values())
-    parts = [name for name, _ in titles["Breakout"]["parts"]]
-    d = Drawing(46 + 52 * len(parts) + 46)
-    for j, (title, measured) in enumerate(titles.items()):
-        x, kind = 4 + 236 * j, "other" if j else "bar"
-        d.box(x, 6, 14, 14, kind)
-        d.text(x + 20, 18, f"{title}: {measured['total']:.0f} µs", "strong")
-    past = dict.fromkeys(titles, 0)
-    for i, part in enumerate(parts):
-        y = 40 + 52 * i
-        d.text(4, y + 13, part)
-        for j, (title, measured) in enumerate(titles.items()):
-            time_of = measured["parts"][i][1]
-            x, width = 4 + 420 * past[title] / most, 420 * time_of / most
-            top, kind = y + 19 + 13 * j, "other" if j else "bar"
-            d.box(f"{x:.1f}", top, f"{max(width, 1):.1f}", 11, kind)
-            d.text(f"{x + width + 6:.1f}", top + 10, f"{time_of:.1f}", "quiet")
-            past[title] += time_of
-    cores = step_time["machine"]["cores"]
-    told = f"Microseconds for a step of one game, on one of {cores} cores,"
-    d.text(4, d.height - 28, told, "quiet")
-    d.text(4, d.height - 10, f"measured on {step_time['date']}", "quiet")
-    d.save("step-time.svg")
-
-
-WRITES_AND_READS = {  # a field of a game's record, or a half of it
-    "reward": (["worker, in each step"], ["program, in it"]),
-    "screen": (["worker, in render()"], ["program, in render()"]),
-    "obs[half]": (
-        ["worker, in each reset", "and step"],
-        ["program, after it;", "returns a copy"],
-    ),
-    "obs[1 - half]": (
-        ["nobody: the caller", "has seen this one"],
-        ["program, if the", "worker has died"],
-    ),
-    "final_obs": (["worker, as an episode", "ends"], ["program, in it"]),
-}
-
-
-def draw_record():
-    """One record of the shared memory: who writes and who reads a field."""
-    with Games(1, processes=0) as games:
-        record = games._records.dtype
-    d = Drawing(44 + 62 * len(WRITES_AND_READS))
-    d.text(4, 18, "a game's record", "strong")
-    d.text(154, 18, "who writes", "strong")
-    d.text(322, 18, "who reads", "strong")
-    for i, (field, (writes, reads)) in enumerate(WRITES_AND_READS.items()):
-        name, _, half = field.partition("[")
-        size = record[name].itemsize // (2 if half else 1)
-        y = 32 + 62 * i
-        d.box(4, y, 140, 62)
-        d.text(14, y + 26, field, "code strong")
-        d.text(14, y + 46, f"{size:,} bytes", "quiet")
-        for x, lines in (154, writes), (322, reads):
-            for k, line in enumerate(lines):
-                d.text(x, y + 26 + 18 * k, line)
-        d.line((144, y + 62), (476, y + 62))
-    d.save("record.svg")
 
 
 def draw_agent(recording):
@@ -531,27 +328,11 @@ def draw_agent(recording):
 
 
 def draw_pipe():
-    """What crosses the pipes, labml's way and ours, and what is shared."""
+    """What crosses the pipes, and what is shared."""
     pipe = json.loads((HERE / "data/pipe.json").read_text())
-    (labml_up, labml_down), (up, down) = (
-        pipe["bytes"][way][0] for way in ("labml", "ours")
-    )
-    d = Drawing(582)
-    d.text(4, 18, "labml's way: a process and a pipe for each game", "strong")
-    d.box(4, 28, 472, 28)
-    d.text(18, 47, "the program")
-    for i in range(8):
-        x = 4 + 60 * i
-        d.line((x + 2, 56), (x + 2, 118))
-        d.box(x + 6, 67, 40, 40, "bar")
-        d.box(x, 118, 52, 28)
-        d.text(x + 26, 137, str(i), "mid")
-    told = f"8 × {labml_down // 8:,} bytes down, 8 × {labml_up // 8:,} back"
-    d.text(4, 166, told, "quiet")
-
-    top = 196
-    d.text(4, top, "Here: two processes, and shared memory", "strong")
-    top += 10
+    up, down = pipe["bytes"]["ours"][0]
+    d = Drawing(396)
+    top = 10
     d.box(4, top, 472, 74)
     d.text(18, top + 22, "the program", "strong")
     d.text(18, top + 42, "observations, rewards, … = games.step(…)", "code")
@@ -564,7 +345,7 @@ def draw_pipe():
         for j in range(4):
             d.box(x + 12 + 32 * j, y + 54, 28, 28, "page")
             d.text(x + 26 + 32 * j, y + 73, str(4 * i + j), "mid quiet")
-        d.text(x + 12, y + 102, "a row, played", "quiet")
+        d.text(x + 12, y + 102, "a share, played", "quiet")
         d.text(x + 12, y + 120, "game after game", "quiet")
         d.arrow((x + 12, top + 74), (x + 12, y))
         d.arrow((x + 88, y), (x + 88, top + 74))
@@ -607,18 +388,12 @@ def draw():
     draw_maximum()
     draw_bands(played[61], played[62])
     draw_rules(played)
-    draw_lives()
-    draw_autoreset([step["action"] for step in played[1:]])
     draw_pipe()
-    draw_record()
     step_time = json.loads(STEP_TIME.read_text())
     draw_turns(step_time)
-    draw_step_time(step_time)
     draw_agent(json.loads((HERE / "data/agent.json").read_text()))
 
 
 if __name__ == "__main__":
-    if sys.argv[1:]:
-        sys.exit(__doc__)
     cv2.setNumThreads(0)
     draw()

@@ -9,9 +9,9 @@ Docstrings and comments that fill a line are Markdown, everything else is code.
 Each source line comes out once and in order. `page/notes.md` holds the prose
 that belongs to no line of code. Each part of it begins with a comment that
 says where it goes: `<!-- inside: the-stack -->` under the first prose of that
-section and `<!-- after: the-stack -->` behind its code; with `if agent.webp`
-at the end only if there is that file in `docs`. `{{name}}` in it is a number
-of `measured.py`, and `{{minutes[2]}}` says how long part 2 takes to read.
+section and `<!-- after: the-stack -->` behind its code. `{{name}}` in it is a
+number of `measured.py`, and `{{minutes[2]}}` says how long part 2 takes to
+read.
 
 The imports and the sections of the last part are folded, and so is what stands
 under a `####` heading: what a fold shows while it is closed is its title and
@@ -34,9 +34,10 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
+import pygments
 from markdown_it import MarkdownIt
+from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
-from pygments.token import STANDARD_TYPES, Name
 
 from measured import measured
 
@@ -44,7 +45,6 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 DOCS = ROOT / "docs"
 IMAGE = r'(!\[.*\]\()(\S+) "(.*)"\)'
-FILE = r"(?<!\[)`([\w/]+\.(?:py|md|txt|json))`(?!\])"  # that is named
 IT_MOVES = " (In [docs/index.html](index.html) this and others move.)"
 IMPORTS = "**The imports**: what the module is built on, and why."
 DESCRIPTION = (
@@ -121,12 +121,10 @@ def notes(minutes):
     """Return `{(kind, slug): [Markdown, ...]}` of `notes.md`."""
     facts = measured()
     text, found = (HERE / "notes.md").read_text(), {}
-    parts = re.split(r"<!-- (\w+): (\S+)(?: if (\S+))? -->\n", text)[1:]
-    for kind, place, needed, text in zip(*[iter(parts)] * 4, strict=True):
-        if not needed or (DOCS / needed).exists():
-            text = re.sub(FILE, link_to_file, text.strip())
-            text = fill(text, minutes=minutes, **facts)
-            found.setdefault((kind, place), []).append(text)
+    parts = re.split(r"<!-- (\w+): (\S+) -->\n", text)[1:]
+    for kind, place, text in zip(*[iter(parts)] * 3, strict=True):
+        text = fill(text.strip(), minutes=minutes, **facts)
+        found.setdefault((kind, place), []).append(text)
     return found
 
 
@@ -134,12 +132,6 @@ def fill(template, **parts):
     """Put what `{{name}}` or `{{name[key]}}` stands for in its place."""
     put = "{{{}}}".format
     return re.sub(r"{{(.+?)}}", lambda m: put(m[1]).format(**parts), template)
-
-
-def link_to_file(name):
-    """A link to a file of the repository, as seen from `docs`."""
-    there = (ROOT / name[1]).is_file()
-    return f"[{name[0]}](../{name[1]})" if there else name[0]
 
 
 def slug(title):
@@ -277,71 +269,54 @@ def added(kind):
     return sorted(files, key=lambda file: (file.stem != "shared", file.name))
 
 
-def definitions(source):
-    """Where the module gives a name to something: `{(row, col): anchor}`.
+def definitions(node, outer=""):
+    """Where each class and function begins: pairs of a row and an anchor."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ClassDef | ast.FunctionDef):
+            yield child.lineno, outer + child.name
+            yield from definitions(child, f"{outer}{child.name}.")
 
-    Only classes and functions have an anchor, such as `Game.step`.
-    """
-    lines, found = source.splitlines(), {}
 
-    def add(row, col, anchor=""):  # columns count bytes
-        col = len(lines[row - 1].encode()[:col].decode())
-        found[row, col] = anchor
-
-    def visit(node, outer=""):
-        match node:
-            case ast.ClassDef() | ast.FunctionDef():
-                keyword = (
-                    "class " if isinstance(node, ast.ClassDef) else "def "
-                )
-                outer += node.name
-                add(node.lineno, node.col_offset + len(keyword), outer)
-                outer += "."
-            case ast.arg() | ast.Name(ctx=ast.Store()):
-                add(node.lineno, node.col_offset)
-            case ast.Attribute(ctx=ast.Store(), attr=name):
-                add(node.end_lineno, node.end_col_offset - len(name))
-        for child in ast.iter_child_nodes(node):
-            visit(child, outer)
-
-    visit(ast.parse(source))
+def homes(anchors):
+    """To which anchor a name leads: that of the only method of a name, too."""
+    names = [anchor.rpartition(".")[2] for anchor in anchors]
+    found = {anchor: anchor for anchor in anchors}
+    for name, anchor in zip(names, anchors, strict=True):
+        if name.startswith("_") and names.count(name) == 1:
+            found[name] = anchor
     return found
 
 
-def highlight(source, places=None):
-    """The source's lines as HTML.
+def highlight(source, homes):
+    """The source as HTML, in which names lead to their definitions."""
+    lexer, html = PythonLexer(stripnl=False), HtmlFormatter(nowrap=True)
 
-    Names that are defined at `places` have the class `own`, and `def` there.
-    """
-    tokens, row, col, own = [], 1, 0, set()
-    for kind, text in PythonLexer(stripnl=False).get_tokens(source):
-        anchor = (places or {}).get((row, col))
-        if anchor is not None and text != "self":
-            own.add(text)
-        tokens.append((kind, text, anchor))
-        row += text.count("\n")
-        col = len(text) - text.rfind("\n") - 1 + col * ("\n" not in text)
-    rows = [""]
-    for kind, text, anchor in tokens:
-        css = STANDARD_TYPES.get(kind) or STANDARD_TYPES[kind.parent]
-        css = "" if css in ("n", "nn", "o", "p", "w") else css
-        if kind in Name and text in own:
-            css += " own" + " def" * (anchor is not None)
-        where = f' id="{anchor}"' if anchor else ""
-        for i, part in enumerate(text.split("\n")):
-            rows += [""] * (i > 0)
-            html = escape(part, quote=False)
-            if css and part:
-                html = f'<span class="{css.strip()}"{where}>{html}</span>'
-            rows[-1] += html
-    return rows
+    def plain(name):
+        text = name[1]
+        there = homes.get(text)
+        return f'<a href="#{there}">{text}</a>' if there else text
+
+    html = pygments.highlight(source, lexer, html)
+    return re.sub('<span class="(?:n|nn|o|p|w)">(.*?)</span>', plain, html)
 
 
-def markdown_to_html():
+def link_names(tokens, homes):
+    """Let a name in prose lead to its definition, but not within a link."""
+    depth = 0
+    for token in tokens:
+        depth += token.nesting
+        name = re.match(r"[\w.]*", token.content)[0]
+        if token.type == "code_inline" and not depth and name in homes:
+            token.type = "html_inline"
+            html = f"<code>{escape(token.content)}</code>"
+            token.content = f'<a href="#{homes[name]}">{html}</a>'
+
+
+def markdown_to_html(homes):
     """Return a function from Markdown to HTML."""
     md = MarkdownIt("commonmark").enable("table")
     md.options["highlight"] = lambda code, language, _: (
-        "\n".join(highlight(code)) if language == "python" else ""
+        highlight(code, homes) if language == "python" else ""
     )
     md.renderer.rules |= {
         "table_open": lambda *_: '<div class="wide"><table>\n',
@@ -363,6 +338,8 @@ def markdown_to_html():
             elif before.type == "td_open":  # shown in each cell on a phone
                 before.attrSet("data-label", labels[0])
                 labels.append(labels.pop(0))
+            if token.type == "inline" and before.type != "heading_open":
+                link_names(token.children, homes)
             if token.type == "inline" and token.content.startswith("!["):
                 before.tag = behind.tag = "div"  # figures, no paragraph
                 before.attrSet("class", "figures")
@@ -403,30 +380,38 @@ def figure(image, to_html):
     return f'<figure class="{Path(path).stem}">{picture}{caption}</figure>\n'
 
 
-def code(block, lines, plain):
+def code(block, lines, anchors):
     """A block of code; each line knows how far it is indented."""
     html = ""
-    for i in range(block.row, block.end):
-        indent = len(plain[i]) - len(plain[i].lstrip())
-        style = f' style="--i:{indent}"' if indent else ""
-        html += f"<span{style}>{lines[i]}</span>\n"
+    for row in range(block.row, block.end):
+        line = lines[row]
+        indent = len(line) - len(line.lstrip())
+        where = f' id="{anchors[row]}"' if row in anchors else ""
+        where += f' style="--i:{indent}"' if indent else ""
+        html += f"<span{where}>{line}</span>\n"
     return f'<div class="code"><pre><code>{html}</code></pre></div>'
 
 
 def html_page(source):
-    to_html, told = markdown_to_html(), story(source)
-    lines = ["", *highlight(source, definitions(source))]
-    plain = ["", *source.splitlines()]
+    anchors = dict(definitions(ast.parse(source)))
+    names, told = homes(list(anchors.values())), story(source)
+    to_html = markdown_to_html(names)
+    lines = ["", *highlight(source, names).split("\n")]
     out = []
     for block in told:
         match block.kind:
             case "code":
-                out.append(code(block, lines, plain))
+                out.append(code(block, lines, anchors))
             case "open":
                 html = to_html(block.text).replace("p>", "span>").strip()
+                html = re.sub("</?a.*?>", "", html)  # it is a button itself
                 where = "prose" if block.row else "note"
+                # What a link leads to is inside: the browser opens the fold.
+                anchor = "".join(re.findall(' id=".+?"', html))
+                html = html.replace(anchor, "")
                 out.append(
                     f'<details><summary class="{where}">{html}</summary>'
+                    f"<span{anchor}></span>"
                 )
             case "close":
                 out.append("</details>")
@@ -435,10 +420,10 @@ def html_page(source):
     title, top, *rest = out
     main = f'<div class="top">{title}{top}</div>\n' + "\n".join(rest)
     title = re.search("^# (.+)", told[0].text, re.M)[1]
-    return page(title, main, source)
+    return page(title, main)
 
 
-def page(title, main, source=""):
+def page(title, main):
     """All that a browser needs, around what is read."""
     styles = [HERE / "page.css", *added("css")]
     scripts = [HERE / "page.js", *added("js")]
@@ -448,7 +433,6 @@ def page(title, main, source=""):
         description=DESCRIPTION,
         style="".join(file.read_text() for file in styles),
         main=main,
-        source=source,
         scripts="\n".join(
             f"<script>\n{file.read_text()}</script>" for file in scripts
         ),
@@ -464,9 +448,10 @@ def woven(source):
             (HERE / "reference.md").read_text(), **measured()
         ),
     }
-    for file in (HERE / "data").glob("*.json"):
-        script = f"given.{file.stem} = {file.read_text().strip()};\n"
-        files[DOCS / "data" / f"{file.stem}.js"] = script
+    scripts = "".join(file.read_text() for file in added("js"))
+    for name in set(re.findall(r'read\("(\w+)"\)', scripts)):
+        data = (HERE / f"data/{name}.json").read_text().strip()
+        files[DOCS / f"data/{name}.js"] = f"given.{name} = {data};\n"
     return files
 
 

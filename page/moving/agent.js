@@ -1,9 +1,8 @@
 // A game of the trained agent: what it sees, expects and does.
 (() => {
 const figure = $("agent-figure");
-if (!figure) return;
-const { ACTIONS, GRAYS, HEIGHT, SIZE, WIDTH, WHOLE, cells, packed, put,
-  tapeOf, unpack } = shared;
+const { ACTIONS, GRAYS, HEIGHT, SIZE, WIDTH, WHOLE, cells, packed, percent,
+  plural, put, tapeOf, unpack } = shared;
 const TALL = 100; // units of the trace, of which a step is one across
 const PACE = 15; // steps a second: real time
 
@@ -11,8 +10,6 @@ let decisions = null, screenAt = null, frames = null, colours = null;
 const $in = (selector) => figure.querySelector(selector);
 const screen = cells($in(".screen"), 1, WIDTH, HEIGHT)[0];
 const stack = cells($in(".four"), 4, SIZE, SIZE);
-const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
-const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 
 const choices = ACTIONS.map((name) => {
   const row = $in(".choices").appendChild(document.createElement("div"));
@@ -94,10 +91,8 @@ async function prepare() {
     `${whole} steps; it ended with ${plural(score, "point")}.`;
   const marks = [];
   decisions.forEach(([, reward, , first], i) => {
-    if (reward) {
-      const known = marks.some(({ kind }) => kind === "brick");
-      marks.push({ at: i + 1, text: known ? "" : "first point",
-        kind: "brick" });
+    if (reward && !marks.some(({ kind }) => kind === "brick")) {
+      marks.push({ at: i + 1, text: "first point", kind: "brick" });
     }
     if (first && i) marks.push({ at: i, text: "lost life", kind: "end" });
   });

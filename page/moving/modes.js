@@ -1,7 +1,6 @@
 // The same steps under the three modes, around a lost life.
 (() => {
 const figure = $("modes-figure");
-if (!figure) return;
 const { ACTIONS, GRAYS, HEIGHT, SIZE, WIDTH, WHOLE, cells, packed, put } =
   shared;
 const NAMES = ["restart", "continue", "ignore"];
@@ -56,20 +55,10 @@ function pythonInfo(info) {
 }
 
 // Which of the three isn't like the other two; all, if no two are alike.
-function odd(values, alike = Object.is) {
-  return values.map((value) =>
-    values.filter((other) => alike(other, value)).length === 1);
+function odd(values) {
+  const texts = values.map(String);
+  return texts.map((one) => texts.indexOf(one) === texts.lastIndexOf(one));
 }
-
-function alikePictures(one, other) {
-  if (one === other) return true;
-  for (let i = 0; i < one.length; i++) {
-    if (one[i] !== other[i]) return false;
-  }
-  return true;
-}
-const alikeStacks = (one, other) =>
-  one.every((picture, slot) => alikePictures(picture, other[slot]));
 
 const AS_TEXT = {
   lives: (step) => python(step.lives),
@@ -87,8 +76,8 @@ function show(at) {
       facts[fact].classList.toggle("differs", marked[m]);
     });
   }
-  const screens = odd(now.map(({ screen }) => screen), alikePictures);
-  const stacks = odd(now.map(({ stack }) => stack), alikeStacks);
+  const screens = odd(now.map(({ screen }) => screen));
+  const stacks = odd(now.map(({ stack }) => stack));
   now.forEach((step, m) => {
     const { screen, stack, final } = boxes[m];
     put(screen, "the screen", screens[m] ? "kept" : "", step.screen, WIDTH,

@@ -1,9 +1,8 @@
 // Rules to break: what an agent would see and be told without each of them.
 (() => {
 const figure = $("rules-figure");
-if (!figure) return;
 const { GRAYS, HEIGHT, SIZE, WHOLE, WIDTH, ballOf, brighter, cells, follow,
-  put, shrink, stackOf, unpack } = shared;
+  percent, plural, put, shrink, stackOf, unpack } = shared;
 const CUT = 42; // of a picture's 84 pixels, around the ball
 const DEMONS = [28 / SIZE, 14 / SIZE, 56 / SIZE, 56 / SIZE]; // where they fly
 
@@ -29,9 +28,7 @@ function* inPairs(screens) {
 const picture = (pair) => shrink(pair.reduce(brighter));
 const same = (one, other) => one.every((v, i) => v === other[i]);
 const count = (pixels, fits) => pixels.reduce((n, v, i) => n + fits(v, i), 0);
-const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
-const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
-const lastOf = (step) => step.frames[step.frames.length - 1];
+const lastOf = (step) => step.frames.at(-1);
 
 // The part of a picture around the ball; among the bricks, as it was before.
 function around(i) {
@@ -257,7 +254,7 @@ figure.querySelector("fieldset").addEventListener("change", (event) => {
   answers.hidden = !quiz;
   if (quiz) ask();
   film.load(rule.reel());
-  film.run(!quiz && !shared.calm());
+  film.run(!quiz && !shared.calm);
   film.draw();
 });
 })();

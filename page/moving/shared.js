@@ -119,6 +119,7 @@ function follow(mode, { modes, gray }) {
 
 const packed = ([r, g, b]) => (255 << 24) | (b << 16) | (g << 8) | r;
 const GRAYS = Array.from({ length: 256 }, (_, v) => packed([v, v, v]));
+const WHOLE = [0, 0, 1, 1]; // the part of a screen to show: all of it
 
 function paint(canvas, pixels, width, colours, view) {
   const whole = document.createElement("canvas");
@@ -137,36 +138,19 @@ function paint(canvas, pixels, width, colours, view) {
     0, 0, canvas.width, canvas.height);
 }
 
-// The ball between the bricks and the paddle, and the paddle: their middles.
-function middle(screen, [top, bottom, left, right]) {
-  let n = 0, xs = 0, ys = 0;
-  for (let y = top; y < bottom; y++) {
-    for (let x = left; x < right; x++) {
-      if (screen[y * WIDTH + x]) {
+// The middle of the ball, between the bricks and the paddle.
+function ballOf(screen) {
+  let n = 0, x = 0, y = 0;
+  for (let row = 93; row < 189; row++) {
+    for (let column = 8; column < 152; column++) {
+      if (screen[row * WIDTH + column]) {
         n += 1;
-        xs += x;
-        ys += y;
+        x += column;
+        y += row;
       }
     }
   }
-  return n ? { x: xs / n, y: ys / n } : null;
-}
-const ballOf = (screen) => middle(screen, [93, 189, 8, 152]);
-const paddleOf = (screen) => middle(screen, [190, 191, 8, 152]);
-
-// The part of the screen to show: all of it, or a third by a third around the
-// ball, which moves on when the ball has gone a quarter of that. Without a
-// ball it is all of it.
-const NEAR = 1 / 3, WHOLE = [0, 0, 1, 1];
-function look(step, near) {
-  const ball = near && ballOf(step.frames[step.frames.length - 1]);
-  if (!ball) return WHOLE;
-  const { x, y } = ball;
-  const stop = (v, size) => {
-    const start = Math.round((v / size - NEAR / 2) * 12) / 12;
-    return Math.min(Math.max(start, 0), 1 - NEAR);
-  };
-  return [stop(x, WIDTH), stop(y, HEIGHT), NEAR, NEAR];
+  return n ? { x: x / n, y: y / n } : null;
 }
 
 // All steps of the recording, unpacked when they are first asked for.
@@ -174,48 +158,19 @@ let unpacked = null;
 const unpackAll = async () => [...stepsOf(await read("recording"))];
 const recording = () => (unpacked ??= unpackAll());
 
-// Begin once, when the reader comes near the element or moves into it.
-function whenNear(element, begin) {
-  const eye = new IntersectionObserver((seen) => {
-    if (seen.some((one) => one.isIntersecting)) start();
-  }, { rootMargin: "600px" });
-  const start = () => {
-    eye.disconnect();
-    element.removeEventListener("focusin", start);
-    begin?.();
-    begin = null;
-  };
-  eye.observe(element);
-  element.addEventListener("focusin", start);
-}
-
-// Report when the element comes into view and when it leaves.
-function whileSeen(element, report) {
-  new IntersectionObserver((seen) => {
-    report(seen[seen.length - 1].isIntersecting);
-  }, { threshold: 0.4 }).observe(element);
-}
-
 // Whoever wants less motion starts the films by hand.
-const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-// Show a figure in the place of its still picture.
-function unveil(figure) {
-  for (const part of figure.querySelectorAll(".still")) part.hidden = true;
-  for (const part of figure.querySelectorAll(".stage")) part.hidden = false;
-}
+const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
+const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 
 // Cells for pictures, each a canvas and a label below it.
 function cells(box, count, width, height) {
   return Array.from({ length: count }, () => {
     const cell = box.appendChild(document.createElement("div"));
-    const canvas = cell.appendChild(document.createElement("canvas"));
-    canvas.width = width;
-    canvas.height = height;
-    canvas.style.width = `${width}px`; // no pixel is drawn in part
-    canvas.setAttribute("role", "img");
-    canvas.setAttribute("aria-label", "not drawn yet");
-    cell.append(document.createElement("small"));
+    cell.innerHTML = `<canvas width="${width}" height="${height}" role="img"
+      style="width: ${width}px" aria-label="not drawn yet"></canvas>
+      <small></small>`; // no pixel is drawn in part
     return cell;
   });
 }
@@ -233,33 +188,27 @@ function put(cell, label, kind, pixels, width, colours = GRAYS, view = WHOLE) {
 //
 // `prepare()` promises what the film is: `count` steps, of which the `first`
 // has that number, and the `start` to begin with; `name` says what a step is
-// called, `pace` how many are played in a second. `marks` are places to jump
-// to, or only to see if they have no text. `show(i)` draws step i and returns
-// the sentence, `hold(i)` says for how many steps' time the film stays at it.
-// A film too fast to read along says `playing` while it plays. The film plays
-// by itself while it is in view, unless the reader wants less motion or has
-// taken hold of it, and begins anew after its end. The sentence is read out
-// only if the reader has moved it.
+// called, `pace` how many are played in a second, and `marks` are places to
+// jump to. `show(i)` draws step i and returns the sentence, `hold(i)` says for
+// how many steps' time the film stays at it. A film too fast to read along
+// says `playing` while it plays. The film plays by itself while it is in view,
+// unless the reader wants less motion or has taken hold of it, and begins anew
+// after its end. The sentence is read out only if the reader has moved it.
 function film(figure, { prepare, show, hold = () => 1, playing }) {
   const box = figure.querySelector(".controls"), id = figure.id;
-  box.innerHTML = `
-    <button type="button" id="${id}-play" class="play">Play</button>
+  box.innerHTML = `<button type="button" class="play">Play</button>
     <label for="${id}-at"><span class="name">Step</span>
       <span class="number"></span></label>
-    <div class="track"><input type="range" id="${id}-at" value="1" min="1">
-      <div class="ticks" aria-hidden="true"></div></div>
+    <input type="range" id="${id}-at" value="1" min="1">
     <p class="says"></p><div class="marks"></div>`;
   const $in = (selector) => box.querySelector(selector);
   const slider = $in("input"), play = $in(".play"), says = $in(".says");
-  let timer = null, theirs = calm(), inView = false, reel = null;
+  let timer = null, theirs = calm, ready = null, reel = null;
 
   function draw(byReader) {
-    if (!reel) return;
-    const at = Number(slider.value);
-    $in(".number").textContent = `${at} of ${slider.max}`;
-    slider.setAttribute("aria-valuetext", `${reel.name} ${at}`);
+    $in(".number").textContent = `${slider.value} of ${slider.max}`;
     says.setAttribute("aria-live", byReader ? "polite" : "off");
-    const sentence = show(at);
+    const sentence = show(Number(slider.value));
     says.textContent = timer && playing ? playing : sentence;
   }
   function wait() {
@@ -276,68 +225,43 @@ function film(figure, { prepare, show, hold = () => 1, playing }) {
     play.textContent = on ? "Pause" : "Play";
     if (on) wait();
   }
-  function go(at) {
+  function go(on) {
     theirs = true;
-    run(false);
-    slider.value = at;
+    run(on);
     draw(true);
   }
-  function toggle() {
-    if (!reel) return;
-    theirs = true;
-    run(!timer);
-    draw(true);
-  }
-  play.addEventListener("click", toggle);
-  slider.addEventListener("input", () => go(slider.value));
-  figure.addEventListener("keydown", (event) => {
-    const own = "button, a, label, input[type=checkbox], input[type=radio]";
-    if (event.key !== " " || event.target.closest(own)) return;
-    event.preventDefault();
-    toggle();
-  });
+  play.addEventListener("click", () => reel && go(!timer));
+  slider.addEventListener("input", () => reel && go(false));
 
   // Put in another film.
   function load(next) {
     reel = { name: "Step", first: 1, pace: 7.5, marks: [], ...next };
-    const { name, first, count, marks } = reel;
-    $in(".name").textContent = name;
-    slider.min = first;
-    slider.max = first + count - 1;
-    slider.value = reel.start ?? first;
-    $in(".ticks").replaceChildren();
-    $in(".marks").replaceChildren();
-    for (const { at, text, kind } of marks) {
-      const tick = $in(".ticks").appendChild(document.createElement("i"));
-      tick.style.left = `${(100 * (at - first)) / (count - 1)}%`;
-      tick.className = kind;
-      if (!text) continue;
+    $in(".name").textContent = reel.name;
+    slider.min = reel.first;
+    slider.max = reel.first + reel.count - 1;
+    slider.value = reel.start ?? reel.first;
+    for (const { at, text, kind } of reel.marks) {
       const jump = $in(".marks").appendChild(document.createElement("button"));
       jump.className = kind;
       jump.type = "button";
       jump.textContent = `${text} ${at}`;
-      jump.addEventListener("click", () => go(at));
+      jump.addEventListener("click", () => {
+        slider.value = at;
+        go(false);
+      });
     }
-  }
-  unveil(figure);
-  whenNear(figure, async () => {
-    load(await prepare());
     draw(false);
-    if (inView && !theirs) run(true);
-  });
-  whileSeen(box, (seen) => {
-    inView = seen;
-    if (!seen || (reel && !theirs)) run(seen);
-  });
-  function jump(at) { // and play on, if it plays
-    slider.value = at;
-    draw(true);
-    if (timer) run(true);
   }
-  return { draw: () => draw(true), jump, load, run, slider };
+  new IntersectionObserver(async (seen) => {
+    const inView = seen.at(-1).isIntersecting;
+    if (inView) await (ready ??= prepare().then(load));
+    if (!theirs) run(inView);
+    else if (!inView) run(false);
+  }, { rootMargin: "100px" }).observe(figure);
+  return { draw: () => draw(true), load, run };
 }
 
 return { ACTIONS, GRAYS, HEIGHT, SIZE, WHOLE, WIDTH, ballOf, brighter, calm,
-  cells, film, follow, look, packed, paddleOf, paint, put, recording, shrink,
-  stackOf, stepsOf, tapeOf, unpack, unveil, whenNear, whileSeen };
+  cells, film, follow, packed, paint, percent, plural, put, recording, shrink,
+  stackOf, tapeOf, unpack };
 })();
