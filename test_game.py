@@ -6,7 +6,7 @@ The proof that `game.py` does what it says, from outside, as a user meets it.
 Six real titles are compared with Gymnasium's wrappers, bit for bit; most of
 the rest is played on an emulator whose frames are known, so that what is right
 is worked out by hand. With `GAME_TESTS=all` in the environment all 104 titles
-are played, and fifty times as many orders of calls are tried.
+are played, and 25 times as many orders of calls are tried.
 
 Helpers stand in front, then a class for each part, which can be run alone:
 `python -m pytest test_game.py -k TestEpisode`. What a test needs of the system
@@ -790,6 +790,16 @@ ENDS = {
         ]
         * 2,
     ),
+    "no-ops are no steps, their points no reward, their lives not lost": (
+        "restart",
+        dict(noop_max=1, lives={0: 3, 1: 2}, over=5, rewards={1: 7, 2: 1}),
+        [((4, 5), 1, (1, 1, False))] * 2,
+    ),
+    "there are none when the game goes on": (
+        "continue",
+        dict(noop_max=1, lives={0: 3, 3: 2}),
+        [((3,), 3, None)],
+    ),
     "the limit is a game's": (
         "continue",
         dict(lives={0: 3, 6: 2}, limit=11),
@@ -862,23 +872,6 @@ class TestStart:
         assert seen(one.reset(seed)) == [(first,)] * 4
         one, _ = fake(seed, noop_max=1)
         assert seen(one.reset()) == seen(one.reset()) == [(1,)] * 4
-
-    def test_no_ops_count_for_nothing(self, fake):
-        """No step, their points no reward, their lives not lost."""
-        rewards = {1: 7, 2: 1}
-        script = dict(lives={0: 3, 1: 2}, over=5, rewards=rewards)
-        one, _ = fake(noop_max=1, **script)
-        one.reset()
-        assert told_of(one, 1) == [((4, 5), 1, (1, 1, False))]
-
-    def test_no_ops_follow_every_reset_of_the_emulator(self, fake):
-        """A lost life draws new ones by "restart", and none by "continue"."""
-        first, second = noops(5, 30, 2)
-        for mode, start in [("restart", second), ("continue", first + 1)]:
-            lives = {0: 3, first + 1: 2}
-            one, _ = fake(5, noop_max=30, on_life_loss=mode, lives=lives)
-            one.reset()
-            assert told_of(one, 1)[0][1] == start
 
     @each("kind", ["over", "limit"])
     def test_a_game_over_among_the_no_ops(self, fake, kind):
@@ -1711,6 +1704,18 @@ class TestFaults:
                 assert restarted == {2, 3}
             assert n > 10
 
+    def test_an_error_replaces_nobody(self, trap):
+        """One of all games at once neither: each answer has been read."""
+        with pair(noop_max=3) as (many, twin):
+            before = workers_now()
+            trap.set(crash, None, times=100)
+            with pytest.raises(ZeroDivisionError):
+                many.step([NOOP] * 4)
+            trap.sprung()
+            begin(many, twin, 20)
+            follow(many, twin, 20)
+            assert workers_now() == before
+
     @each("deed, words", [(crash, "a bug"), (leave, "42"), (die, "SIGKILL|9")])
     def test_a_worker_that_cannot_start(self, monkeypatch, deed, words):
         """The construction fails, and leaves no process behind."""
@@ -1992,6 +1997,7 @@ class Calls(stateful.RuleBasedStateMachine):
             return
         if self.processes > 0 and deed is interrupt and call == "wait":
             return  # it might come outside of both calls
+        before = workers_now()
         share = self.share_of(i)
         if everybody and deed in (crash, unsendable, unreadable):
             self.trap.set(deed, None, times=100)
@@ -2006,6 +2012,7 @@ class Calls(stateful.RuleBasedStateMachine):
             self.call_wrongly(0)
             assert len(self.games.render()) == N
             self.reset(kind)
+            assert workers_now() == before or deed is interrupt
         else:
             sprung = self.trap.sprung()
             assert not (sprung and deed in ERRORS)
@@ -2068,7 +2075,7 @@ TestCalls = pytest.mark.filterwarnings("ignore:Exception ignored")(
     Calls.TestCase  # Ctrl-C may come where Python says so and goes on
 )
 TestCalls.settings = hypothesis.settings(
-    max_examples=1500 if ALL else 30,
+    max_examples=1500 if ALL else 60,
     stateful_step_count=30,
     derandomize=not ALL,
     database=None,
