@@ -6,7 +6,7 @@ The proof that `game.py` does what it says, from outside, as a user meets it.
 Six real titles are compared with Gymnasium's wrappers, bit for bit; most of
 the rest is played on an emulator whose frames are known, so that what is right
 is worked out by hand. With `GAME_TESTS=all` in the environment all 104 titles
-are played, and 25 times as many orders of calls are tried.
+are played, and fifty times as many orders of calls are tried.
 
 Helpers stand in front, then a class for each part, which can be run alone:
 `python -m pytest test_game.py -k TestEpisode`. What a test needs of the system
@@ -2075,7 +2075,7 @@ TestCalls = pytest.mark.filterwarnings("ignore:Exception ignored")(
     Calls.TestCase  # Ctrl-C may come where Python says so and goes on
 )
 TestCalls.settings = hypothesis.settings(
-    max_examples=1500 if ALL else 60,
+    max_examples=1500 if ALL else 30,
     stateful_step_count=30,
     derandomize=not ALL,
     database=None,
