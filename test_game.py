@@ -1718,6 +1718,20 @@ class TestFaults:
             follow(many, twin, 20)
             assert workers_now() == before
 
+    def test_ctrl_c_leaves_no_answer_behind(self, trap):
+        """What a worker still owes isn't taken for the answer to a reset."""
+        with pair() as (many, twin):
+            for later in range(8):
+                begin(many, twin, 20)
+                follow(many, twin)
+                trap.set(interrupt, 22, later)
+                with pytest.raises(KeyboardInterrupt):
+                    for _ in range(20):
+                        many.step([NOOP] * 4)
+                trap.sprung()
+            begin(many, twin, 20)
+            follow(many, twin, 20)
+
     @each("deed, words", [(crash, "a bug"), (leave, "42"), (die, "SIGKILL|9")])
     def test_a_worker_that_cannot_start(self, monkeypatch, deed, words):
         """The construction fails, and leaves no process behind."""
