@@ -1134,7 +1134,8 @@ def wait_awake(inbox):
     """Wait a moment for a message without going to sleep: *spinning*.
 
     A process that sleeps takes longer to wake than a message takes to arrive.
-    Between two looks other processes get the core, if they want it.
+    Between two looks other processes get the core, if they want it. With eight
+    games that gains between nothing and a sixth.
     """
     if hasattr(os, "sched_yield"):  # Windows can't look at pipes so, either
         asleep = time.perf_counter() + AWAKE

@@ -34,6 +34,7 @@ HTML = (DOCS / "index.html").read_text()
 CSS = (HERE / "page.css").read_text()
 NOTES = (HERE / "notes.md").read_text() + (HERE / "reference.md").read_text()
 FACTS = json.loads(measured.FACTS.read_text())
+AWAKE = json.loads((measured.RESULTS / "awake.json").read_text())
 DIFFERENCES = json.loads((measured.RESULTS / "differences.json").read_text())
 
 
@@ -262,6 +263,13 @@ def test_numbers_in_the_prose_of_the_module_were_measured():
         },
         r"in (a \w+) of the time": {"a third"} if 0.3 < rest < 0.4 else set(),
     }
+    columns = AWAKE["columns"]
+    gains = [
+        np.median(np.divide(speeds["new"], speeds["old"]))
+        for speeds in columns.values()
+    ]
+    assert "between nothing and a sixth" in " ".join(SOURCE.split())
+    assert round(min(gains), 1) == 1 and round(6 * (max(gains) - 1)) == 1
     for pattern, numbers in allowed.items():
         said = set(re.findall(pattern, prose))
         assert said <= numbers, pattern
