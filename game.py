@@ -766,22 +766,9 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
                 info["final_info"] = episode_info
             self._end_episode(number, info, infos)
 
-        # The games of a worker that is replaced were cut short.
+        # The games of a worker that died were cut short.
         if lost:
-            self._start_workers(lost, "reset")
-            restarted = np.zeros(self.num_envs, bool)
-            for i in lost:
-                restarted[self._slices[i]] = True
-            truncated |= restarted
-            infos["restarted"] = restarted
-
-            # Their last observation is what the caller saw last.
-            seen = self._records["obs"][:, 1 - self._half.value]
-            self._records["final_obs"][restarted] = seen[restarted]
-            self._records["reward"][restarted] = 0
-            for number in np.flatnonzero(restarted):
-                self._end_episode(number, {}, infos)
-
+            truncated |= self._replace(lost, infos)
         rewards = self._records["reward"].copy()
         observations = self._take_observations()
         self._waits_for = STEP
@@ -886,6 +873,22 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     # others go on as if nothing had happened. The step reports it: reward 0,
     # `truncated`, and `infos["restarted"]`. If the new one dies before its
     # first answer, what killed it would only kill the next.
+    def _replace(self, lost, infos):
+        """Replace lost workers; return a mask of the games that start over."""
+        self._start_workers(lost, "reset")
+        restarted = np.zeros(self.num_envs, bool)
+        for i in lost:
+            restarted[self._slices[i]] = True
+        infos["restarted"] = restarted
+
+        # Their last observation is what the caller saw last.
+        seen = self._records["obs"][:, 1 - self._half.value]
+        self._records["final_obs"][restarted] = seen[restarted]
+        self._records["reward"][restarted] = 0
+        for number in np.flatnonzero(restarted):
+            self._end_episode(number, {}, infos)
+        return restarted
+
     def _start_workers(self, numbers_of_shares, command):
         """Start workers for these shares, and give them their first command.
 
@@ -1190,8 +1193,7 @@ def end_process(pipe, process):
 
 # ### Playing
 #
-# What `python game.py` does, for whoever wants an example of `Games`: it plays
-# at random, shows with labml how it goes, and leaves an image.
+# What `python game.py` does: for whoever wants an example of `Games`.
 ZOOM = 2  # of the image
 MARGIN = 24  # pixels above it
 REPORT_EVERY = 10  # steps
