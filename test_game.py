@@ -231,7 +231,10 @@ class FakeEnv(gym.Env):
 
 
 def replace_titles(patch, **script):
-    """Put such an emulator in the place of all titles."""
+    """Put such an emulator in the place of all titles.
+
+    What else `gym.make` is asked for is ignored: test that on a real title.
+    """
     patch.setattr(gym, "make", lambda *_, **__: FakeEnv(**script))
 
 

@@ -252,13 +252,7 @@ def timed(games):
 # writes down how it goes, a line for each call. This one waits for its end,
 # and reads the lines.
 
-PEERS = {
-    "games": "`Games`",
-    "envpool": "EnvPool",
-    "ale": "ALE `AtariVectorEnv`",
-    "gymnasium": "Gymnasium `AsyncVectorEnv`",
-    "sb3": "SB3 `SubprocVecEnv`",
-}
+PEERS = ["games", "envpool", "ale", "gymnasium", "sb3"]
 FAULTS = {
     "killed": "a worker is killed",
     "stopped": "a worker is stopped",

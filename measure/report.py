@@ -283,7 +283,7 @@ def replaced(contexts):
 
 def seen_by(faults):
     body = [[name, *cells] for name, cells in faults.items()]
-    return table(["", *PEERS.values()], body)
+    return table(["", *(NAMES[peer] for peer in PEERS)], body)
 
 
 def in_words(seen):

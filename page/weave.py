@@ -1,8 +1,8 @@
 """
 Weave `game.py` into the two pages that people read: `game.md` for a code host
-and `docs/index.html` for a browser.
+and `docs/index.html` for a browser; and put numbers into `docs/reference.md`.
 
-    python page/weave.py            # write both
+    python page/weave.py            # write them
     python page/weave.py --check    # exit with 1 if one of them is stale
 
 Docstrings and comments that fill a line are Markdown, everything else is code.
