@@ -1534,9 +1534,9 @@ class TestGames:
     @each("cores", [1, 3])
     def test_how_many_processes(self, trap, monkeypatch, cores):
         """One for each core that may be used, and none without a game."""
-        allowed = set(range(cores))
+        of_processes = {0: set(range(cores))}  # 0 is this one
         monkeypatch.setattr(
-            os, "sched_getaffinity", lambda _: allowed, raising=False
+            os, "sched_getaffinity", of_processes.get, raising=False
         )
         ways = (cores + 1, None, cores), (1, None, 1), (2, 5, 2), (2, 0, 0)
         for num_envs, processes, expected in ways:
