@@ -6,7 +6,7 @@ The proof that `game.py` does what it says, from outside, as a user meets it.
 Six real titles are compared with Gymnasium's wrappers, bit for bit; most of
 the rest is played on an emulator whose frames are known, so that what is right
 is worked out by hand. With `GAME_TESTS=all` in the environment all 104 titles
-are played, and fifty times as many orders of calls are tried.
+are played, and twelve times as many orders of calls are tried.
 
 Helpers stand in front, then a class for each part, which can be run alone:
 `python -m pytest test_game.py -k TestEpisode`. What a test needs of the system
