@@ -702,6 +702,7 @@ class TestPicture:
         for frame in range(4, 200, 4):
             whole = shrunk(np.maximum(screens[frame - 1], screens[frame]))
             np.testing.assert_array_equal(one.step(NOOP)[0][3], whole)
+        assert same(one.shrink(screens[0]), shrunk(screens[0]))
 
     def test_an_action_is_held_for_four_frames(self, fake):
         """And their rewards are added."""
