@@ -1852,25 +1852,19 @@ class Calls(stateful.RuleBasedStateMachine):
     the next step tells, and `maybe` those where the one after it may.
     """
 
+    def __init__(self, processes, mode):
+        super().__init__()
+        self.processes = processes
+        self.mode = mode
+
     @stateful.initialize(
-        processes=some.integers(0, 3 if "fork" in START_METHODS else 0),
-        mode=some.sampled_from([SAME_STEP, NEXT_STEP]),
         on_life_loss=some.sampled_from(["restart", "continue", "ignore"]),
         fire=some.booleans(),
         limit=some.sampled_from([25, math.inf]),
         timeout=some.sampled_from([60] * 5 + [1]),
         line_of_close=some.integers(0, 30),
     )
-    def open(
-        self,
-        processes,
-        mode,
-        on_life_loss,
-        fire,
-        limit,
-        timeout,
-        line_of_close,
-    ):
+    def open(self, on_life_loss, fire, limit, timeout, line_of_close):
         self.patch = pytest.MonkeyPatch()
         self.trap = Trap()
         script = dict(LIFELIKE, limit=limit, ghost=self.trap)
@@ -1881,21 +1875,20 @@ class Calls(stateful.RuleBasedStateMachine):
         )
         self.seeds = itertools.count(100, 10)
         seed = next(self.seeds)
-        self.twin = Twin(range(seed, seed + N), mode=mode, **options)
+        self.twin = Twin(range(seed, seed + N), mode=self.mode, **options)
         self.games = Games(
             N,
             seed=seed,
-            processes=processes,
-            context="fork" if processes else None,
+            processes=self.processes,
+            context="fork" if self.processes else None,
             timeout=timeout,
-            autoreset_mode=mode,
+            autoreset_mode=self.mode,
             **options,
         )
-        self.processes = processes
         self.line_of_close = line_of_close
         # With little time any worker may be late, on a machine that has other
         # work to do.
-        self.hasty = timeout == 1 and processes > 0
+        self.hasty = timeout == 1 and self.processes > 0
         self.may_stop = self.hasty
         self.state = "new"
         self.lost = set()
@@ -2102,20 +2095,32 @@ class Calls(stateful.RuleBasedStateMachine):
         self.patch.undo()
 
 
-# By default the same orders are tried each time, and what fails is shown as it
-# is; with `GAME_TESTS=all` others each time, and a short one is looked for.
-TestCalls = pytest.mark.filterwarnings("ignore:Exception ignored")(
-    Calls.TestCase  # Ctrl-C may come where Python says so and goes on
-)
-TestCalls.settings = hypothesis.settings(
-    max_examples=1500 if ALL else 120,
-    stateful_step_count=30,
-    derandomize=not ALL,
-    database=None,
-    deadline=None,
-    phases=list(hypothesis.Phase) if ALL else [hypothesis.Phase.generate],
-    suppress_health_check=list(hypothesis.HealthCheck),
-)
+class TestCalls:
+    """Any order of calls.
+
+    By default the same orders are tried each time, and what fails is shown as
+    it is; with `GAME_TESTS=all` others each time, and a short one is looked
+    for.
+    """
+
+    SETTINGS = hypothesis.settings(
+        max_examples=200 if ALL else 16,
+        stateful_step_count=30,
+        derandomize=not ALL,
+        database=None,
+        deadline=None,
+        phases=list(hypothesis.Phase) if ALL else [hypothesis.Phase.generate],
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )
+
+    # Ctrl-C may come where Python says so and goes on.
+    @pytest.mark.filterwarnings("ignore:Exception ignored")
+    @both_modes
+    @each("processes", range(4 if "fork" in START_METHODS else 1))
+    def test_any_order(self, processes, mode):
+        stateful.run_state_machine_as_test(
+            lambda: Calls(processes, mode), settings=self.SETTINGS
+        )
 
 
 def hang_in_steps():

@@ -15,6 +15,7 @@ docs/faults.md and README's table of it. The parts:
 
 import contextlib
 import faulthandler
+import functools
 import gc
 import itertools
 import json
@@ -155,7 +156,10 @@ def soak():
     me = psutil.Process()
     memory = []
     start = time.monotonic()
+    modes = test_game.SAME_STEP, test_game.NEXT_STEP
+    ways = itertools.cycle(itertools.product([2, 3, 1, 0], modes))
     for title in itertools.cycle(TITLES):
+        processes, mode = next(ways)
 
         def real(ghost, limit, title=title, **_):
             options = {"frameskip": 1, "obs_type": "ram"}
@@ -165,7 +169,9 @@ def soak():
 
         test_game.FakeEnv = real
         faulthandler.dump_traceback_later(LIMIT, exit=True)
-        stateful.run_state_machine_as_test(Soak, settings=settings)
+        stateful.run_state_machine_as_test(
+            functools.partial(Soak, processes, mode), settings=settings
+        )
         gc.collect()
         memory.append(round(me.memory_full_info().uss / 2**20, 1))
         if len(memory) == len(TITLES):  # what is loaded once is loaded
