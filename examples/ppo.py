@@ -1,8 +1,7 @@
 """Train an agent with PPO on `Games`: the file to start from.
 
 In the manner of CleanRL's `ppo_atari.py`, each detail with its source. What
-isn't PPO is in training_run.py; copy both beside game.py, and change what you
-like.
+isn't PPO is in training_run.py; copy both beside game.py.
 
     pip install -r requirements.txt torch Pillow
     python examples/ppo.py PongNoFrameskip-v4             # train
@@ -16,7 +15,7 @@ import torch
 from torch import nn
 from torch.distributions import Categorical
 
-from training_run import SERVED, Run, final_scores, main, make_games, timed
+from training_run import SERVED, Run, final_scores, main, make_fleet, timed
 
 # Served as training_run.py says. Rewards become -1, 0 or 1, so that one
 # learning rate is right for all titles (Mnih et al. 2015). Actions aren't
@@ -33,7 +32,7 @@ LAMBDA = 0.95
 CLIP = 0.1
 ENTROPY_WEIGHT = 0.01
 VALUE_WEIGHT = 0.5
-MAX_GRADIENT = 0.5
+MAX_GRADIENT = 0.5  # the length of all gradients together
 # Three as in the PPO paper (Schulman et al. 2017, table 5), where Baselines
 # have four: on a CPU most of the time goes into learning.
 EPOCHS = 3
@@ -51,7 +50,7 @@ class Agent(nn.Module):
 
     def __init__(self, actions, bfloat16=False):
         super().__init__()
-        self.bfloat16 = bfloat16
+        self.dtype = torch.bfloat16 if bfloat16 else torch.float32
         self.body = nn.Sequential(
             layer(nn.Conv2d(4, 32, 8, stride=4)),
             nn.ReLU(),
@@ -71,60 +70,66 @@ class Agent(nn.Module):
 
     def forward(self, obs):
         """From `uint8 (n, 4, 84, 84)` to a policy and `n` values."""
-        obs = obs.to(torch.float32, memory_format=torch.channels_last) / 255
-        with torch.autocast(obs.device.type, torch.bfloat16, self.bfloat16):
+        obs = obs.to(self.dtype, memory_format=torch.channels_last) / 255
+        half = self.dtype is torch.bfloat16
+        with torch.autocast(obs.device.type, torch.bfloat16, half):
             hidden = self.body(obs).float()  # what follows needs precision
         value = self.value(hidden).squeeze(1)
         return Categorical(logits=self.policy(hidden)), value
 
 
 @torch.no_grad()
-def play(agent, games, obs, seconds):
-    """Play `STEPS` steps of all games.
+def play(agent, fleet, obs, seconds):
+    """Play `STEPS` steps of all games: a fleet of `Games`, in turn.
 
-    Returns a batch to learn from, the next observations and the scores of the
-    whole games that ended. Adds to `seconds` what games and network took.
+    Returns a batch to learn from and the scores of the whole games that ended;
+    leaves the next observations in `obs`, and the time it took in `seconds`.
     """
     device = agent.value.weight.device
-    seen = []
-    outcomes = []
+    seen = [[] for _ in fleet]
+    outcomes = [[] for _ in fleet]
     scores = []
-    final_values = torch.zeros((STEPS, games.num_envs), device=device)
-    for step in range(STEPS):
-        with timed(seconds, "network"):
-            # All games go to the device as one batch, and stay there to be
-            # learned from: 28 kB a game, bytes until the network reads them.
-            obs = torch.as_tensor(obs, device=device)
-            policy, values = agent(obs)
-            actions = policy.sample()
-            seen.append((obs, actions, policy.log_prob(actions), values))
-            actions = actions.cpu().numpy()
-        with timed(seconds, "games"):
-            obs, rewards, terminated, truncated, infos = games.step(actions)
-        outcomes.append((rewards, terminated, truncated))
-        scores += final_scores(infos).values()
-        if truncated.any():
-            final_obs = np.stack(infos["final_obs"][truncated])
-            final_obs = torch.as_tensor(final_obs, device=device)
-            final_values[step, truncated] = agent(final_obs)[1]
-    next_values = agent(torch.as_tensor(obs, device=device))[1]
-    seen = [torch.stack(column) for column in zip(*seen, strict=True)]
-    # float32, because Apple's GPUs know no float64
-    outcomes = np.array(outcomes, np.float32)
-    outcomes = torch.as_tensor(outcomes, device=device).unbind(1)
-    gains = advantages(*outcomes, seen[-1], next_values, final_values)
-    batch = [column.flatten(0, 1) for column in (*seen, gains)]
-    return batch, obs, scores
+    for step in range(STEPS + 1):
+        for i, games in enumerate(fleet):
+            if step > 0:
+                with timed(seconds, "games"):
+                    obs[i], *outcome, infos = games.step_wait()
+                scores += final_scores(infos).values()
+                truncated = outcome[-1]
+                final_values = np.zeros(games.num_envs)
+                if truncated.any():
+                    final_obs = np.stack(infos["final_obs"][truncated])
+                    final_obs = torch.as_tensor(final_obs, device=device)
+                    final_values[truncated] = agent(final_obs)[1].cpu()
+                outcomes[i].append((*outcome, final_values))
+            # One batch goes to the device, and stays there to be learned from.
+            obs[i] = torch.as_tensor(obs[i], device=device)
+            if step < STEPS:
+                with timed(seconds, "network"):
+                    policy, values = agent(obs[i])
+                    actions = policy.sample()
+                    log_probs = policy.log_prob(actions)
+                    seen[i].append((obs[i], actions, log_probs, values))
+                    # They are played while the network sees the others.
+                    games.step_async(actions.cpu().numpy())
+    parts = []
+    for i, last in enumerate(obs):
+        part = [torch.stack(column) for column in zip(*seen[i], strict=True)]
+        # float32, because Apple's GPUs know no float64
+        outcome = np.array(outcomes[i], np.float32)
+        outcome = torch.as_tensor(outcome, device=device).unbind(1)
+        gains = advantages(*outcome, part[-1], agent(last)[1])
+        parts.append([column.flatten(0, 1) for column in (*part, gains)])
+    return [torch.cat(columns) for columns in zip(*parts, strict=True)], scores
 
 
-def advantages(rewards, terminated, truncated, values, next_values, final):
+def advantages(rewards, terminated, truncated, final, values, next_values):
     """Return how much better each step was than expected, `(steps, games)`.
 
     That is generalised advantage estimation (Schulman et al. 2016). What
     follows a step is worth nothing where the episode terminated; where it was
-    truncated, the value of its last observation, in `final`, since the game
-    would have gone on (Pardo et al. 2018); else the next step's value, which
-    is one of `next_values (games,)` after the last step.
+    truncated, the value of its last observation, in `final` (Pardo et al.
+    2018); else the next step's, `next_values (games,)` after the last one.
     """
     following = torch.cat([values[1:], next_values[None]])
     following = torch.where(truncated > 0, final, following)
@@ -154,8 +159,7 @@ def learn(agent, optimizer, batch):
             ratio = (policy.log_prob(actions) - old_log_probs).exp()
             clipped = ratio.clamp(1 - CLIP, 1 + CLIP)
             policy_loss = -torch.min(ratio * gains, clipped * gains).mean()
-            # The value is clipped likewise (Baselines), although Engstrom et
-            # al. 2020 found no gain in that.
+            # clipped likewise (Baselines; Engstrom et al. 2020: no gain)
             near = old_values + (values - old_values).clamp(-CLIP, CLIP)
             errors = torch.max((values - returns) ** 2, (near - returns) ** 2)
             # a bonus for trying things (Mnih et al. 2016)
@@ -164,7 +168,6 @@ def learn(agent, optimizer, batch):
             loss = loss - ENTROPY_WEIGHT * entropy
             optimizer.zero_grad()
             loss.backward()
-            # the length of all gradients together (Baselines)
             nn.utils.clip_grad_norm_(agent.parameters(), MAX_GRADIENT)
             optimizer.step()
     return entropy.item()
@@ -173,19 +176,21 @@ def learn(agent, optimizer, batch):
 def train(args):
     """Train until all steps are played; save as it goes."""
     torch.manual_seed(args.seed)
-    with make_games(args, args.games, TRAINING) as games:
-        actions = games.single_action_space.n
+    with make_fleet(args, TRAINING) as fleet:
+        actions = fleet[0].single_action_space.n
         agent = Agent(actions, args.bfloat16).to(args.device)
         # epsilon as in Baselines; PyTorch's own is 1e-8
         optimizer = torch.optim.Adam(agent.parameters(), eps=1e-5)
         run = Run(args, agent, optimizer)
         # Drawn, so that a resumed run doesn't play the same games once more.
-        seeds = torch.randint(2**31, (args.games,)).tolist()
-        obs, _ = games.reset(seed=seeds)
+        seeds = torch.randint(2**31, (len(fleet),)).tolist()
+        obs = [games.reset(seed=seeds.pop())[0] for games in fleet]
         while not run.over:
             rate = LEARNING_RATE * (1 - run.steps / run.until)
             optimizer.param_groups[0]["lr"] = rate  # falls to 0 (Baselines)
-            batch, obs, scores = play(agent, games, obs, run.seconds)
+            torch.set_num_threads(1)  # the games need the other cores
+            batch, scores = play(agent, fleet, obs, run.seconds)
+            torch.set_num_threads(args.threads)
             with timed(run.seconds, "learning"):
                 entropy = learn(agent, optimizer, batch)
             run.add(STEPS * args.games, scores, entropy)

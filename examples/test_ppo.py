@@ -287,9 +287,9 @@ def test_advantages_worked_out_by_hand(monkeypatch):
     rewards = [[1, 0, 2]] * 3
     terminated, truncated = [on, over, on], [on, on, over]
     values, final_values = [[4, 8, 2]] * 3, [on, on, [0, 6, 0]]
-    table = rewards, terminated, truncated, values, final_values
-    *outcomes, final = [torch.tensor(each).T.float() for each in table]
-    result = ppo.advantages(*outcomes, torch.tensor([4.0, 4.0, 4.0]), final)
+    table = rewards, terminated, truncated, final_values, values
+    table = [torch.tensor(each).T.float() for each in table]
+    result = ppo.advantages(*table, torch.tensor([4.0, 4.0, 4.0]))
     # Step 2: 2 + 4/2 - 2 = 2 for all.
     # Step 1: errors 0 + 2/2 - 8 = -7, 0 - 8 = -8 and 0 + 6/2 - 8 = -5; to the
     # first alone comes 1/4 of step 2, so -6.5.
@@ -311,16 +311,19 @@ def test_a_game_cut_off_is_worth_what_its_last_observation_is(monkeypatch):
     agent = ppo.Agent(4)
     results = []
     with Games(2, processes=0, on_life_loss="ignore") as games:
-        step = games.step
-        monkeypatch.setattr(
-            games, "step", lambda a: results.append(step(a)) or results[-1]
-        )
-        ppo.play(agent, games, games.reset()[0], seconds())
+        wait = games.step_wait
+
+        def step_wait():
+            results.append(wait())
+            return results[-1]
+
+        monkeypatch.setattr(games, "step_wait", step_wait)
+        ppo.play(agent, [games], [games.reset()[0]], seconds())
     obs, _, _, truncated, infos = results[-1]
     last = np.stack(infos["final_obs"])
     assert truncated.all()
     assert (last != obs).any((1, 2, 3)).all()
-    final_values = given[-1]
+    _, _, _, final_values, _, _ = given
     expected = agent(torch.as_tensor(last))[1]
     torch.testing.assert_close(final_values[-1], expected)
     assert not final_values[:-1].any()
@@ -329,7 +332,8 @@ def test_a_game_cut_off_is_worth_what_its_last_observation_is(monkeypatch):
 class Pictures:
     """A vector of games: the action that pays is where the picture is lit."""
 
-    num_envs = 8
+    def __init__(self, num_envs):
+        self.num_envs = num_envs
 
     def reset(self):
         self.bright = np.random.randint(4, size=self.num_envs)
@@ -339,24 +343,31 @@ class Pictures:
             obs[game, :, edge : edge + 20] = 200
         return obs
 
-    def step(self, actions):
-        rewards = (actions == self.bright).astype(float)
+    def step_async(self, actions):
+        self.actions = actions
+
+    def step_wait(self):
+        rewards = (self.actions == self.bright).astype(float)
         over = np.ones(self.num_envs, bool)
         return self.reset(), rewards, over, ~over, {}
 
 
-@pytest.mark.parametrize("bfloat16", [False, True])
-def test_it_learns_which_action_pays(monkeypatch, bfloat16):
+@pytest.mark.parametrize(
+    ("bfloat16", "shares"), [(False, [8]), (False, [5, 3]), (True, [4, 4])]
+)
+def test_it_learns_which_action_pays(monkeypatch, bfloat16, shares):
     monkeypatch.setattr(ppo, "STEPS", 16)
     torch.manual_seed(0)
     np.random.seed(0)
-    agent, games = ppo.Agent(4, bfloat16), Pictures()
+    agent = ppo.Agent(4, bfloat16)
     optimizer = torch.optim.Adam(agent.parameters(), ppo.LEARNING_RATE)
-    obs, wins = games.reset(), []
+    fleet = [Pictures(share) for share in shares]
+    obs, wins = [games.reset() for games in fleet], []
     for _ in range(8):
-        batch, obs, _ = ppo.play(agent, games, obs, seconds())
+        batch, _ = ppo.play(agent, fleet, obs, seconds())
         ppo.learn(agent, optimizer, batch)
-        policy, _ = agent(torch.as_tensor(obs))
-        wins.append(policy.probs[range(8), games.bright].mean().item())
+        policy, _ = agent(torch.cat(obs))
+        bright = np.concatenate([games.bright for games in fleet])
+        wins.append(policy.probs[range(8), bright].mean().item())
     assert wins[0] < 0.5
     assert wins[-1] > 0.8

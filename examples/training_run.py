@@ -49,7 +49,7 @@ WAYS = {"served": SERVED, "alone": dict(on_life_loss="ignore", noop_max=30)}
 # what DQN was judged by.
 GAMES = 30
 
-STEPS = 10_000_000
+STEPS = 4_000_000
 UPDATES_TO_A_SAVE = 10
 LAST = 20  # whole games that the score on the curve is the mean of
 # What a run goes on from, beside weights, optimiser and random numbers.
@@ -91,12 +91,13 @@ def arguments(description):
     )
     option = parser.add_argument
     option("env_id", nargs="?", default="BreakoutNoFrameskip-v4")
-    option("--steps", type=count, help="of all games; 10,000,000 unless given")
+    option("--steps", type=count, help="of all games; 4,000,000 unless given")
     option("--games", type=count, default=8, help="at once; 8 unless given")
     option("--seed", type=int, default=0, help="0 unless given")
     option("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    avx = "faster with avx512_bf16, slower without"
-    option("--bfloat16", action="store_true", help=avx)
+    where = "on CPUs that have avx512_bf16, unless told"
+    switch = argparse.BooleanOptionalAction
+    option("--bfloat16", action=switch, help=where)
     option("--threads", type=count, help="1 is best beside other programs")
     option("--resume", action="store_true", help="go on with the run")
     option("--evaluate", action="store_true", help="play 30 games in two ways")
@@ -107,8 +108,12 @@ def arguments(description):
         torch.zeros(1, device=args.device)
     except Exception as error:  # PyTorch raises all kinds
         parser.error(error)
-    if args.threads:
-        torch.set_num_threads(args.threads)
+    if args.bfloat16 is None:
+        # Elsewhere it may be slower. An older PyTorch doesn't know.
+        can = getattr(torch.cpu, "get_capabilities", dict)()
+        args.bfloat16 = args.device == "cpu" and can.get("avx512_bf16", False)
+    args.threads = args.threads or torch.get_num_threads()
+    torch.set_num_threads(args.threads)
 
     args.plays = args.evaluate or args.film
     args.folder = RUNS / f"{args.env_id}-{args.seed}".replace("/", "-")
@@ -136,6 +141,18 @@ def make_games(args, count, options):
     """Return games for these arguments."""
     options = dict(options, seed=args.seed, context=CONTEXT)
     return Games(count, args.env_id, **options)
+
+
+@contextlib.contextmanager
+def make_fleet(args, options):
+    """Share the games between two `Games`, which can play in turn."""
+    shares = [args.games - args.games // 2, args.games // 2]
+    with contextlib.ExitStack() as stack:
+        yield [
+            stack.enter_context(make_games(args, count, options))
+            for count in shares
+            if count > 0
+        ]
 
 
 @contextlib.contextmanager

@@ -12,9 +12,10 @@ in one process, which is slower). Agent and update are those of
 examples/ppo.py, whose settings hold for both.
 
 `share` lets each side play and learn one update of Breakout in turn, so that a
-busy machine is as busy for both: about two minutes. `learn` trains Krull,
-which is learned fast, on each side with each seed, one run after the other:
-about eight minutes a run on two cores.
+busy machine is as busy for all: about three minutes. A third side is `Games`
+as ppo.py plays them: two in turn, each with half of the games. `learn` trains
+Krull, which is learned fast, on each side with each seed, one run after the
+other: about eight minutes a run on two cores.
 
 Results go to training.json and training.csv; report.py makes docs/learning.md
 of them.
@@ -37,6 +38,7 @@ import training_run
 from game import Games
 
 SIDES = ["games", "wrappers"]
+SHARED = ["turns", *SIDES]
 PARTS = ["games", "network", "learning"]  # of an update's time
 COLUMNS = ["env_id", "side", "seed", "steps", "ended", "score"]
 UPDATES_TO_A_ROW = 5
@@ -46,9 +48,7 @@ ROUNDS = 40  # of share
 STEPS = 150_000  # of learn
 SEEDS = [0, 1, 2]
 GAMES = 8
-# Of the agent, and of PyTorch: see ppo.py.
-BFLOAT16 = True
-THREADS = 1
+BFLOAT16 = True  # see ppo.py
 
 gym.register_envs(ale_py)
 
@@ -75,8 +75,8 @@ class Wrapped(AsyncVectorEnv):
         make = [lambda: make_game(env_id)] * num_envs
         super().__init__(make, autoreset_mode=AutoresetMode.SAME_STEP)
 
-    def step(self, actions):
-        *result, infos = super().step(actions)
+    def step_wait(self):
+        *result, infos = super().step_wait()
         final = infos.pop("final_info", {})
         infos.pop("_final_info", None)
         # "episode" is there when a game is over, and not at each lost life.
@@ -86,23 +86,38 @@ class Wrapped(AsyncVectorEnv):
         return *result, infos
 
 
+def make_fleet(side, env_id):
+    """What a side plays, each in turn."""
+    if side == "wrappers":
+        return [Wrapped(GAMES, env_id)]
+    count = 2 if side == "turns" else 1
+    options = dict(ppo.TRAINING, context=training_run.CONTEXT)
+    return [Games(GAMES // count, env_id, **options) for _ in range(count)]
+
+
 def training(env_id, side, seed, updates):
     """Train; after each update, yield its seconds and the scores so far."""
     torch.manual_seed(seed)
-    if side == "games":
-        games = Games(GAMES, env_id, **ppo.TRAINING)
-    else:
-        games = Wrapped(GAMES, env_id)
+    threads = torch.get_num_threads()
+    fleet = make_fleet(side, env_id)
     scores = []
-    with contextlib.closing(games):
+    with contextlib.ExitStack() as stack:
+        for games in fleet:
+            stack.callback(games.close)
         agent = ppo.Agent(games.single_action_space.n, BFLOAT16)
         optimizer = torch.optim.Adam(agent.parameters(), eps=1e-5)
-        obs, _ = games.reset(seed=torch.randint(2**31, (1,)).item())
+        seed = torch.randint(2**31, (1,)).item()
+        obs = [
+            games.reset(seed=seed + i * GAMES)[0]
+            for i, games in enumerate(fleet)
+        ]
         for update in range(updates):
             rate = ppo.LEARNING_RATE * (1 - update / updates)
             optimizer.param_groups[0]["lr"] = rate
             seconds = dict.fromkeys(PARTS, 0.0)
-            batch, obs, new = ppo.play(agent, games, obs, seconds)
+            torch.set_num_threads(1)
+            batch, new = ppo.play(agent, fleet, obs, seconds)
+            torch.set_num_threads(threads)
             with training_run.timed(seconds, "learning"):
                 ppo.learn(agent, optimizer, batch)
             scores += new
@@ -112,11 +127,11 @@ def training(env_id, side, seed, updates):
 def share(_):
     """Let both sides train in turn; return where the time of each goes."""
     sides = {
-        side: training(TITLES["share"], side, 0, ROUNDS + 1) for side in SIDES
+        side: training(TITLES["share"], side, 0, ROUNDS + 1) for side in SHARED
     }
     rounds = []
     for i in range(ROUNDS + 1):
-        spent = {side: next(sides[side])[0] for side in SIDES[:: (-1) ** i]}
+        spent = {side: next(sides[side])[0] for side in SHARED[:: (-1) ** i]}
         rounds.append(
             {
                 side: [round(seconds[part], 4) for part in PARTS]
@@ -157,7 +172,6 @@ def main():
     parser = common.options(__doc__)
     parser.add_argument("what", choices=TITLES)
     args = parser.parse_args()
-    torch.set_num_threads(THREADS)
     # What is learned doesn't depend on how long it takes.
     if args.publish and args.what == "share":
         common.must_be_quiet()
@@ -165,7 +179,7 @@ def main():
     path = common.target("training.json", args.publish)
     about = {
         **common.machine(PACKAGES),
-        "threads": THREADS,
+        "threads": torch.get_num_threads(),
         "bfloat16": BFLOAT16,
         "date": common.today(),
         "env_id": TITLES[args.what],
