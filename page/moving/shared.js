@@ -218,6 +218,6 @@ function film(figure, prepare, show, playing) {
   return { go, load };
 }
 
-return { ACTIONS, GRAYS, HEIGHT, SIZE, WIDTH, brighter, calm, cells, film,
+return { ACTIONS, HEIGHT, SIZE, WIDTH, brighter, calm, cells, film,
   list, modes, packed, percent, plural, put, recording, shrink, unpack };
 })();
