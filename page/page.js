@@ -10,17 +10,3 @@ const read = (name) => (asked[name] ??= new Promise((done) => {
   script.onload = () => done(given[name]);
   document.head.append(script);
 }));
-
-// The section that is read now, in the bar.
-const headings = [...document.querySelectorAll("main :is(h2, h3)[id]")];
-function locate() {
-  const now = headings.filter((one) =>
-    one.getBoundingClientRect().top < innerHeight / 3).pop();
-  document.documentElement.classList.toggle("reading", Boolean(now));
-  $("here").hidden = !now;
-  if (!now) return;
-  $("here").href = `#${now.id}`;
-  $("here").textContent = now.textContent;
-}
-addEventListener("scroll", locate);
-locate();

@@ -1,93 +1,106 @@
 // Rules to break: what an agent would see and be told without each of them.
 (() => {
 const figure = $("rules-figure");
-const { GRAYS, HEIGHT, SIZE, WHOLE, WIDTH, ballOf, brighter, cells, follow,
-  percent, plural, put, shrink, stackOf, unpack } = shared;
+const { HEIGHT, SIZE, WIDTH, brighter, calm, cells, percent, plural, put,
+  shrink, unpack } = shared;
 const CUT = 42; // of a picture's 84 pixels, around the ball
-const DEMONS = [28 / SIZE, 14 / SIZE, 56 / SIZE, 56 / SIZE]; // where they fly
+const STACK = ["obs_4[0]", "obs_4[1]", "obs_4[2]", "obs_4[3]"];
 
 const $in = (selector) => figure.querySelector(selector);
-const sides = [...figure.querySelectorAll(".side")].map((side) => ({
-  side, title: side.querySelector("b"), what: side.querySelector("span"),
-  big: cells(side.querySelector(".big"), 1, 2 * SIZE, 2 * SIZE),
-  four: cells(side.querySelector(".four"), 4, SIZE, SIZE),
+const sides = [...$in(".sides").children].map((side) => ({
+  side, what: side.querySelector("span"),
+  four: cells(side.querySelector(".four"), 4),
 }));
 const answers = $in(".answers"), [rise, fall, next] = answers.children;
 
 let steps = null, asteroids = null, demons = null, noFire = null;
-let modes = null, lost = null, starts = null; // what was recorded
-let ways = null, rule = null; // and the quiz
-let asked = null, answered = "", right = 0, rounds = 0;
+let first = null, lost = null, ends = null, goesOn = null; // a lost life
+let starts = null, games = null; // by numbers of no-ops
+let ways = null, asked = null, answered = "", right = 0, rounds = 0; // a quiz
 
 // Screens two by two, as the last two frames of each step.
-function* inPairs(screens) {
-  for (let one; !(one = screens.next()).done;) {
-    yield [one.value, screens.next().value];
-  }
+function pairs(text) {
+  const screens = unpack(text);
+  return Array.from({ length: screens.length / 2 }, () => screens.splice(0, 2));
 }
 const picture = (pair) => shrink(pair.reduce(brighter));
-const same = (one, other) => one.every((v, i) => v === other[i]);
-const count = (pixels, fits) => pixels.reduce((n, v, i) => n + fits(v, i), 0);
-const lastOf = (step) => step.frames.at(-1);
 
-// The part of a picture around the ball; among the bricks, as it was before.
+// The middle pixel of the ball, if it is between the bricks and the paddle.
+function ballOf(screen) {
+  const found = [];
+  for (let y = 93; y < 189; y++) {
+    for (let x = 8; x < 152; x++) {
+      if (screen[y * WIDTH + x]) found.push([x, y]);
+    }
+  }
+  return found[found.length >> 1];
+}
+
+// Where the ball is in a picture; among the bricks, where it was before.
 function around(i) {
-  const ball = ballOf(lastOf(steps[i]));
+  const ball = ballOf(steps[i].screen);
   if (!ball) return around(i - 1);
-  const start = (v, size) => Math.min(Math.max(
-    Math.round(v / size * SIZE - CUT / 2), 0), SIZE - CUT) / SIZE;
-  const { x, y } = ball;
-  return [start(x, WIDTH), start(y, HEIGHT), CUT / SIZE, CUT / SIZE];
+  const start = (v, size) => Math.max(0,
+    Math.min(SIZE - CUT, Math.round(v / size * SIZE - CUT / 2)));
+  return [start(ball[0], WIDTH), start(ball[1], HEIGHT), CUT];
+}
+
+// A part of a picture, brighter.
+function closeUp(pixels, [x, y, size]) {
+  const part = pixels.filter((_, i) => {
+    const column = i % SIZE - x, row = Math.floor(i / SIZE) - y;
+    return column >= 0 && column < size && row >= 0 && row < size;
+  });
+  return Uint8ClampedArray.from(part, (v) => 1.6 * v);
 }
 
 // How far the ball flies from one screen to another, in pixels.
 function way(one, other) {
-  const [from, to] = [one, other].map(ballOf);
-  return from && to && Math.round(Math.hypot(to.x - from.x, to.y - from.y));
+  const from = ballOf(one), to = ballOf(other);
+  return from && to && Math.round(Math.hypot(to[0] - from[0], to[1] - from[1]));
 }
 
-// For each rule: what stands above the pictures, the film, what is seen at a
-// step of it with the rule kept and broken, and the sentence on that.
+// For each rule: what stands above the pictures, the film, the pictures at a
+// step of it with the rule kept and broken, the part of them that is shown,
+// and the sentence on that.
 const RULES = {
   maximum: {
     heads: ["the brighter of two frames", "one frame alone"],
-    reel: () => ({ name: "Frame", count: asteroids.length - 1, start: 2,
-      pace: 2.5 }),
-    see: (at) => [[picture([asteroids[at - 1], asteroids[at]])],
+    reel: () => ({ count: asteroids.length - 1, pace: 2.5 }),
+    see: (at) => [[picture(asteroids.slice(at - 1, at + 1))],
       [shrink(asteroids[at])]],
     tell(at, [[kept], [broken]]) {
-      const lit = count(kept, (v) => v > 0);
-      const dark = count(kept, (v, i) => v > 0 && !broken[i]);
-      const gone = dark > lit / 2 ? "rocks are" : "ship is";
-      return `Frame ${at} of Asteroids: the ${gone} gone, and with that ` +
-        `${percent(dark / lit)} of the lit pixels. A step has four frames: ` +
-        "its last always falls on the same half, and an agent that looks at " +
-        "that alone never sees the other.";
+      const lit = kept.filter((v) => v).length;
+      const dark = kept.filter((v, i) => v && !broken[i]).length / lit;
+      return `Frame ${at} of Asteroids: the ` +
+        `${dark > 1 / 2 ? "rocks are" : "ship is"} gone, and with that ` +
+        `${percent(dark)} of the lit pixels. The last frame of each ` +
+        "step falls on the same half: who looks at that alone never sees " +
+        "the other.";
     },
   },
   order: {
     heads: ["the maximum, then shrunk", "shrunk, then the maximum"],
-    view: () => DEMONS,
+    part: () => [28, 14, 56], // where the demons fly
     reel: () => ({ count: demons.length, pace: 4 }),
     see: (at) => [[picture(demons[at - 1])],
       [demons[at - 1].map(shrink).reduce(brighter)]],
     tell(at, [[kept], [broken]]) {
-      const by = [...kept].map((v, i) => v - broken[i]);
-      const most = Math.max(...by), worst = by.indexOf(most);
+      const darker = Array.from(kept, (v, i) => v - broken[i]);
       return `Step ${at} of Demon Attack: what is small and moves fades. ` +
-        `${count(by, (v) => v !== 0)} of 7,056 pixels are darker, by up to ` +
-        `${most}: ${broken[worst]} in place of ${kept[worst]}.`;
+        `${darker.filter((v) => v).length} of 7,056 pixels are darker, by ` +
+        `up to ${Math.max(...darker)}.`;
     },
   },
   frames: {
     heads: ["of the last four steps", "the last four frames"],
-    view: (at) => around(at - 1),
+    part: (at) => around(at - 1),
     reel: () => ({ first: 40, count: 60, start: 53 }),
-    see: (at) => [stackOf(steps, at - 1), steps[at - 1].grays().map(shrink)],
+    see: (at) => [steps[at - 1].stack, steps[at - 1].grays.map(shrink)],
     tell(at) {
-      const { frames } = steps[at - 1];
-      const far = way(lastOf(steps[at - 4]), frames[3]);
-      const near = way(frames[0], frames[3]);
+      const { frames, screen } = steps[at - 1];
+      const far = way(steps[at - 4].screen, screen);
+      const near = way(frames[0], screen);
       if (!far || !near) return `Step ${at}: the ball is among the bricks.`;
       return `Step ${at}: the ball stands all but still. From the oldest ` +
         `picture to the newest it flies ${plural(near, "pixel")} of the ` +
@@ -96,120 +109,96 @@ const RULES = {
   },
   one: {
     heads: ["four pictures", "the newest alone"],
-    view: () => around(asked.at - 1),
-    reel: () => ({ count: 1 }),
-    see: () => [answered ? stackOf(steps, asked.at - 1) : Array(4).fill(null),
-      [steps[asked.at - 1].picture()]],
+    part: () => around(asked.at - 1),
+    reel() {
+      ask();
+      return { count: 1 };
+    },
+    see() {
+      const { stack, picture } = steps[asked.at - 1];
+      return [answered ? stack : [null, null, null, null], [picture]];
+    },
     tell() {
       const known = rounds ? ` You were right in ${right} of ` +
         `${plural(rounds, "round")}; by chance it is half of them.` : "";
       if (!answered) return `Does the ball rise or fall?${known}`;
-      const way = asked.up ? "rises" : "falls";
-      return `${answered}: in step ${asked.at} it ${way}. One picture can't ` +
-        `tell, four do.${known}`;
+      return `${answered}: in step ${asked.at} it ` +
+        `${asked.up ? "rises" : "falls"}. One picture can't tell, four ` +
+        `do.${known}`;
     },
   },
   fire: {
     heads: ["FIRE first", "NOOP in place of FIRE"],
     reel: () => ({ count: noFire.length, start: 12, pace: 5 }),
-    see: (at) => [[steps[at - 1].picture()], [picture(noFire[at - 1])]],
+    see: (at) => [[steps[at - 1].picture], [picture(noFire[at - 1])]],
     tell(at) {
       const points = steps.slice(0, at).reduce((n, s) => n + s.reward, 0);
       return `Step ${at}: with FIRE in step 1 there are ` +
-        `${plural(points, "point")}. Without it the paddle moves, no ball ` +
-        "comes, there are 0 points and no lost life, and so it stays until " +
-        "the frame limit of half an hour.";
+        `${plural(points, "point")}. Without it no ball comes: 0 points and ` +
+        "no lost life, until the frame limit of half an hour.";
     },
   },
   life: {
     heads: ["a lost life is an end", "it is none"],
-    reel: () => ({ first: modes.first + 3, count: modes.ignore.length - 3,
-      start: lost - 2, pace: 3 }),
-    see: (at) => [modes.restart[at - modes.first].stack,
-      modes.ignore[at - modes.first].stack],
+    reel: () => ({ first: first + 3, count: ends.length - 3, start: lost - 2,
+      pace: 3, marks: [{ at: lost, text: "lost life" }] }),
+    see: (at) => [ends[at - first].stack, goesOn[at - first].stack],
     tell(at) {
-      const since = at - lost, left = 4 - since;
-      const { reward } = modes.ignore[at - modes.first];
-      if (since < 0) {
-        return `Step ${at}: ${-since} before the ball is lost. Both are the ` +
+      if (at < lost) {
+        return `Step ${at}: ${lost - at} before the lost life. Both are the ` +
           "same.";
       }
-      if (!since) {
-        return `Step ${at}: the ball is lost. As an end: done is True, and ` +
-          "nothing of what comes later counts for what was done before. As " +
-          `none: done is False and the reward ${reward}, as if nothing had ` +
-          "happened.";
-      }
-      const old = left > 0 ? `${left} of the four pictures are those of ` +
-        "before" : "all that tells of the loss is the count of lives";
-      return `Step ${at}: ${since} after the lost ball. As an end, a new ` +
-        `episode; as none, ${old}.`;
+      return `Step ${at}: a life was lost in step ${lost}. As an end: done ` +
+        "was True, and nothing of what comes later counts for what was done " +
+        "before. As none: only the count of lives tells of it.";
     },
   },
   noops: {
     heads: ["1 to 30 no-ops first", "none"],
-    reel: () => ({ name: "No-ops", count: starts.length - 1, pace: 2 }),
-    see: () => [games().map(([first]) => starts[first]), [starts[0]]],
-    labels: () => games().map((list) =>
-      `${list[0]}, ${list[1]}, … ${list[list.length - 1]}`),
-    mark: (at) => games().findIndex((list) => list.includes(at)),
+    reel: () => ({ count: starts.length - 1, pace: 2 }),
+    see: () => [games.map(([start]) => starts[start]), [starts[0]]],
+    labels: () => games.map((game) => `${game[0]}, ${game[1]}, …`),
+    mark: (at) => games.findIndex((game) => game.includes(at)),
     tell(at) {
-      const all = games(), list = all.find((one) => one.includes(at));
-      return `After ${plural(at, "no-op")}, and then step by step the same ` +
-        `actions, the game is that after ${list.filter((n) => n !== at)
-          .join(", ")}. Thirty starts make ${all.length} different games; ` +
-        "without no-ops all are the same one.";
+      const game = games.find((one) => one.includes(at));
+      const others = game.filter((n) => n !== at).join(", ");
+      return `After ${plural(at, "no-op")} the same actions make the same ` +
+        `game as after ${others}. Thirty starts make ${games.length} ` +
+        "different games; without no-ops all are one.";
     },
   },
 };
-
-// Which numbers of no-ops, from 1 on, lead to the same picture.
-function games() {
-  const groups = [];
-  for (let n = 1; n < starts.length; n++) {
-    const group = groups.find(([first]) => same(starts[first], starts[n]));
-    if (group) group.push(n);
-    else groups.push([n]);
-  }
-  return groups;
-}
+let rule = RULES.maximum;
 
 async function prepare() {
-  const [recorded, lives] = [await read("rules"), await read("modes")];
-  ways = (await read("recording")).ways;
+  const recorded = await read("rules");
+  ({ ways } = await read("recording"));
+  ({ first, lost, played: [ends, , goesOn] } = await shared.modes());
   steps = await shared.recording();
-  const screens = [...unpack(recorded.asteroids)];
+  const screens = unpack(recorded.asteroids);
   const half = Math.ceil(screens.length / 2); // of them are the even ones
   asteroids = screens.map((_, t) => screens[t % 2 * half + (t >> 1)]);
-  demons = [...inPairs(unpack(recorded.demons))];
-  noFire = [...inPairs(unpack(recorded.no_fire))];
-  starts = [...inPairs(unpack(recorded.no_ops))].map(picture);
-  modes = { first: lives.first, restart: follow("restart", lives),
-    ignore: follow("ignore", lives) };
-  lost = modes.restart.findIndex(({ done }) => done) + modes.first;
-  window.rules = { see: (name, at) => RULES[name].see(at), games,
-    asked: () => asked };
+  demons = pairs(recorded.demons);
+  noFire = pairs(recorded.no_fire);
+  starts = pairs(recorded.no_ops).map(picture);
+  const numbers = [...starts.keys()].slice(1);
+  games = [...Map.groupBy(numbers, (n) => starts[n].join()).values()];
+  window.rules = { see: (name, at) => RULES[name].see(at),
+    games: () => games, asked: () => asked };
   return rule.reel();
 }
 
 function show(at) {
-  const seen = rule.see(at), view = rule.view?.(at) ?? WHOLE;
-  $in(".sides").classList.toggle("near", view !== WHOLE);
-  const kept = rule === RULES.fire ? "The rule kept" : "As DQN saw it";
-  sides.forEach(({ side, title, what, big, four }, s) => {
-    const pictures = seen[s], stack = pictures.length > 1;
-    title.textContent = s ? "With the rule broken" : kept;
+  const seen = rule.see(at), part = rule.part?.(at);
+  sides.forEach(({ side, what, four }, s) => {
+    const alone = seen[s].length === 1;
+    const labels = alone ? ["obs_4[3]"] : rule.labels?.() ?? STACK;
+    const mark = alone ? -1 : rule.mark?.(at);
     what.textContent = rule.heads[s];
-    side.classList.toggle("stack", stack);
-    pictures.forEach((pixels, i) => {
-      const age = ["the oldest", "", "", "the newest"][i];
-      const label = stack ? rule.labels?.()[i] ?? age : "";
-      const kind = stack && rule.mark?.(at) === i ? "kept" : "";
-      const cell = (stack ? four : big)[i];
-      put(cell, label, kind, pixels, SIZE, GRAYS, view);
-      cell.firstChild.setAttribute("aria-label",
-        `${title.textContent}: ${what.textContent} ${label}`);
-    });
+    side.classList.toggle("alone", alone);
+    seen[s].forEach((pixels, i) => put(four[i], labels[i],
+      part && pixels ? closeUp(pixels, part) : pixels,
+      i === mark ? "kept" : ""));
   });
   return rule.tell(at, seen);
 }
@@ -223,38 +212,29 @@ function ask() {
   next.disabled = true;
 }
 
-function answer(button) {
-  const good = Number(button.value) === asked.up;
+function answer(good) {
   answered = good ? "Right" : "Wrong";
   rounds += 1;
   right += Number(good);
   rise.disabled = fall.disabled = true;
   next.disabled = false;
-  film.draw();
-  next.focus({ preventScroll: true });
 }
 
-rise.addEventListener("click", () => answer(rise));
-fall.addEventListener("click", () => answer(fall));
-next.addEventListener("click", () => {
-  ask();
-  film.draw();
-  rise.focus({ preventScroll: true });
-});
+for (const button of answers.children) {
+  button.addEventListener("click", () => {
+    if (button === next) ask();
+    else answer(Number(button.value) === asked.up);
+    film.go(false);
+    answers.querySelector(":enabled").focus({ preventScroll: true });
+  });
+}
 
-rule = RULES.maximum;
-const film = shared.film(figure, {
-  prepare, show, hold: (at) => rule === RULES.life && at === lost ? 9 : 1,
-});
-figure.querySelector("fieldset").addEventListener("change", (event) => {
+const film = shared.film(figure, prepare, show);
+$in("fieldset").addEventListener("change", ({ target }) => {
+  rule = RULES[target.value];
+  answers.hidden = rule !== RULES.one;
   if (!steps) return;
-  rule = RULES[event.target.value];
-  const quiz = rule === RULES.one;
-  $in(".steering").classList.toggle("asks", quiz);
-  answers.hidden = !quiz;
-  if (quiz) ask();
   film.load(rule.reel());
-  film.run(!quiz && !shared.calm);
-  film.draw();
+  film.go(answers.hidden && !calm);
 });
 })();
