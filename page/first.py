@@ -5,21 +5,21 @@ the picture that stands still in its place.
     python page/first.py    # first.webp and first.png in docs/figures
 """
 
-import json
 from pathlib import Path
 
 import cv2
 import numpy as np
 
-from recordings import FIRE, LEFT, RIGHT, find_ball, small, unpack
+from figures import in_colour
+from recordings import FIRE, LEFT, RIGHT, find_ball, play
 
-HERE = Path(__file__).resolve().parent
-FIGURES = HERE.parent / "docs/figures"
+FIGURES = Path(__file__).resolve().parent.parent / "docs/figures"
 STEPS = range(40, 120)  # of the recording
 STILL = 88  # frames into the film, with the ball on its way up
 FRAME = 33  # milliseconds: half the console's speed
 TOP, HEIGHT, WIDTH = 55, 140, 105  # of the part of the screen that is shown
 TOP_84, HEIGHT_84, WIDTH_84 = 22, 56, 55  # the same, in 84 by 84
+NEAR = 21  # pixels from the edge of that part to the ball, at least
 GAP = 3  # between two pictures
 ZOOM = 3  # of the still picture
 
@@ -27,33 +27,28 @@ ZOOM = 3  # of the still picture
 def pad(ways):
     """The joystick and its button, as they are held."""
     image = np.full((15, 45), 70, np.uint8)
-    for x, name, corners in [
-        (7, LEFT, [(-5, 7), (3, 1), (3, 13)]),
-        (22, FIRE, [(-4, 3), (4, 3), (4, 11), (-4, 11)]),
-        (37, RIGHT, [(5, 7), (-3, 1), (-3, 13)]),
+    for name, corners in [
+        (LEFT, [(2, 7), (10, 1), (10, 13)]),
+        (FIRE, [(18, 3), (26, 3), (26, 11), (18, 11)]),
+        (RIGHT, [(42, 7), (34, 1), (34, 13)]),
     ]:
-        points = np.array(corners) + [x, 0]
-        cv2.fillPoly(image, [points], 255 if name == ways else 130)
+        light = 255 if name == ways else 130
+        cv2.fillPoly(image, [np.array(corners)], light)
     return image[..., None]
 
 
 def shown():
     """Yield each frame: in colour on the left, and what the agent sees."""
-    recording = json.loads((HERE / "data/recording.json").read_text())
-    rgb = np.array(recording["rgb"], np.uint8)
-    gray = np.array(recording["gray"], np.uint8)
-    screens, stack, left = unpack(recording["frames"]), [], 28
-    next(screens)
-    for action, count, *_ in recording["steps"][: STEPS.stop]:
-        played = [next(screens) for _ in range(count)]
-        stack.append(small(gray[np.array(played[2:])].max(axis=0)))
-        for screen in played if len(stack) > STEPS.start else []:
+    left = 28
+    for step in [*play(STEPS.stop)][STEPS.start + 1 :]:
+        for screen, _ in step["frames"]:
             # The view moves when the ball comes near its edge.
             if ball := find_ball(screen):
-                x, near = ball[0], WIDTH // 5
-                left = np.clip(left, x + near - WIDTH, x - near)
+                x, _ = ball
+                left = np.clip(left, x + NEAR - WIDTH, x - NEAR)
                 left = int(np.clip(left, 0, 160 - WIDTH))
-            yield frame(rgb[screen], stack[-4:], left, action)
+            screen = in_colour(screen)
+            yield frame(screen, step["stack"], left, step["action"])
 
 
 def frame(screen, stack, left, action):
