@@ -5,16 +5,14 @@ the picture that stands still in its place.
     python page/first.py    # first.webp and first.png in docs/figures
 """
 
-from pathlib import Path
-
 import cv2
 import numpy as np
 
+from drawing import PICTURES
 from figures import in_colour
 from recordings import FIRE, LEFT, RIGHT, find_ball, play
 
-FIGURES = Path(__file__).resolve().parent.parent / "docs/figures"
-STEPS = range(40, 120)  # of the recording
+STEPS = slice(41, 121)  # of the recording
 STILL = 88  # frames into the film, with the ball on its way up
 FRAME = 33  # milliseconds: half the console's speed
 TOP, HEIGHT, WIDTH = 55, 140, 105  # of the part of the screen that is shown
@@ -40,7 +38,7 @@ def pad(ways):
 def shown():
     """Yield each frame: in colour on the left, and what the agent sees."""
     left = 28
-    for step in [*play(STEPS.stop)][STEPS.start + 1 :]:
+    for step in list(play())[STEPS]:
         for screen, _ in step["frames"]:
             # The view moves when the ball comes near its edge.
             if ball := find_ball(screen):
@@ -75,10 +73,10 @@ def main():
     film.frames = list(shown())
     film.durations = [FRAME] * len(film.frames)
     lossless = [cv2.IMWRITE_WEBP_QUALITY, 101]
-    cv2.imwriteanimation(str(FIGURES / "first.webp"), film, lossless)
+    cv2.imwriteanimation(str(PICTURES / "first.webp"), film, lossless)
     still = film.frames[STILL].repeat(ZOOM, axis=0).repeat(ZOOM, axis=1)
     smallest = [cv2.IMWRITE_PNG_COMPRESSION, 9]
-    cv2.imwrite(str(FIGURES / "first.png"), still, smallest)
+    cv2.imwrite(str(PICTURES / "first.png"), still, smallest)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,8 @@ STEPS = 200
 AHEAD = 5  # pixels from the ball to the paddle that the rule lets pass
 MODES = "restart", "continue", "ignore"
 LOST_AT = 156  # the step of the recording that loses a life
-MODES_STEPS = range(LOST_AT - 6, LOST_AT + 17)  # those of the three modes
+# Those of the three modes, of which the first three only fill the stack.
+MODES_STEPS = slice(LOST_AT - 9, LOST_AT + 17)
 ASTEROIDS = 100, 160  # the first frame and the last
 THRUST = 2  # in Asteroids
 DEMONS = 96, 135  # of Demon Attack, the first step and the last
@@ -73,9 +74,7 @@ def brighter(step):
     return np.maximum.reduce([gray for _, gray in kept(step)])
 
 
-def play(
-    steps=STEPS, on_life_loss="restart", actions=None, env_id=BREAKOUT, seed=0
-):
+def play(on_life_loss="restart", actions=None, env_id=BREAKOUT, seed=0):
     """Play Breakout by the rule, or the actions given.
 
     Yields the start and then a dictionary a step: action, reward, lives, done
@@ -86,11 +85,10 @@ def play(
     """
     env, ale = make(env_id, seed)
     start = screen = ale.getScreen()
-    first = [small(ale.getScreenGrayscale())] * 4
-    stack = first
+    first = stack = [small(ale.getScreenGrayscale())] * 4
     score = length = 0
     yield {"screen": screen, "stack": stack}
-    for i in range(steps):
+    for i in range(STEPS):
         action = actions[i] if actions else rule(screen)
         step = {"action": action, "reward": 0, "frames": [], "info": None}
         lives = ale.lives()
@@ -108,8 +106,7 @@ def play(
         if done:
             stack = [small(gray)] * 4
         if done and on_life_loss == "restart":
-            step["info"] = {"reward": score, "length": length}
-            step["info"]["truncated"] = False
+            step["info"] = dict(reward=score, length=length, truncated=False)
             score = length = 0
             env.reset()
             screen, stack = start, first
@@ -219,16 +216,14 @@ def record(played):
 def record_modes(played):
     """The same actions under the three modes, around a lost life.
 
-    Before it all three are the same, and need three steps for their stacks.
     Returns the step of each that loses the life.
     """
     actions = [step["action"] for step in played[1:]]
-    first = MODES_STEPS[0] - 3
     modes, lost = {}, {}
     for mode in MODES:
-        steps = list(play(MODES_STEPS[-1], mode, actions))
+        steps = list(play(mode, actions))
         screens, rows = [steps[0]["screen"]], []
-        for step in steps[first:]:
+        for step in steps[MODES_STEPS]:
             last = [screen for screen, _ in kept(step)]
             screens += last
             row = [step["action"], len(last), len(step["frames"])]
@@ -237,7 +232,8 @@ def record_modes(played):
         frames = pack(by_colour(screens))
         modes[mode] = {"steps": rows, "frames": frames}
         lost[mode] = steps[LOST_AT]
-    write("modes.json", palette()[1] | {"first": first, "modes": modes})
+    first = {"first": MODES_STEPS.start}
+    write("modes.json", palette()[1] | first | {"modes": modes})
     return lost
 
 
@@ -258,7 +254,7 @@ def record_rules(played):
 
     actions = [step["action"] for step in played[1:]]
     idle = [NOOP if action == FIRE else action for action in actions]
-    idle = list(play(WITHOUT_FIRE, actions=idle))[1:]
+    idle = list(play(actions=idle))[1 : WITHOUT_FIRE + 1]
     no_fire = [gray for step in idle for _, gray in kept(step)]
 
     held = np.repeat(actions[:STARTED], 4)
@@ -278,7 +274,7 @@ def record_pipe(bytes_of):
     """
     actions = []
     for seed in range(PIPE_GAMES):
-        _, *played = play(PIPE_STEPS, env_id=STICKY, seed=seed)
-        actions.append([step["action"] for step in played])
+        _, *played = play(env_id=STICKY, seed=seed)
+        actions.append([step["action"] for step in played[:PIPE_STEPS]])
     recording = {"env_id": STICKY, "actions": actions}
     write("pipe.json", recording | bytes_of(actions))

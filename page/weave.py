@@ -30,7 +30,7 @@ import struct
 import sys
 from dataclasses import dataclass
 from html import escape
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from pathlib import Path
 
 import pygments
@@ -53,11 +53,13 @@ DESCRIPTION = (
 ANCHOR = r'(?s)( id=".+?")(.*</summary>)'
 WORDS_A_MINUTE = 220
 SECONDS_A_LINE = 4
-NAME = r"(?s)<(a|h\d|figure)\b.*?</\1>|<code>([\w.]+).*?</code>"
-PLAIN = '<span class="(?:n|nn|o|p|w)">(.*?)</span>'
-NO_WORDS = (
-    r"^#.*|<[^>]+>|\]\([^)]*\)|!\[[^]]*\]|[|*`#>_-]"  # marks and addresses
+# A name in prose and a token of code; what is in these others has no links.
+NAMES = (
+    r"(?s)<(a|h\d|figure|summary)\b.*?</\1>|<code>(?P<name>[\w.]+).*?</code>|"
+    '<span class="(?:n|nn|o|p|w)">(?P<token>.*?)</span>'
 )
+# Headings, marks and addresses.
+NO_WORDS = r"^#.*|<[^>]+>|\]\([^)]*\)|!\[[^]]*\]|[|*`#>_-]"
 
 
 # Reading
@@ -116,9 +118,7 @@ def blocks(source):
 
 def fill(template, **parts):
     """Put what `{{name}}` or `{{name[key]}}` stands for in its place."""
-    return re.sub(
-        "{({.+?})}", lambda found: found[1].format(**parts), template
-    )
+    return re.sub("{({.+?})}", lambda it: it[1].format(**parts), template)
 
 
 def slug(title):
@@ -245,63 +245,51 @@ def definitions(node, outer=""):
             yield from definitions(child, f"{outer}{child.name}.")
 
 
-def homes(anchors):
-    """To which anchor a name leads: that of the only method of a name, too."""
-    names = [anchor.rpartition(".")[2] for anchor in anchors]
-    found = {anchor: anchor for anchor in anchors}
-    for name, anchor in zip(names, anchors, strict=True):
-        if name.startswith("_") and names.count(name) == 1:
-            found[name] = anchor
-    return found
+def linked(html, anchors):
+    """HTML in which names lead to their definitions, methods' too, if once."""
+
+    def link(found):
+        name = found["name"] or found["token"] or ""
+        text = found["token"] or found[0]
+        there = {name} & set(anchors)
+        if name.startswith("_"):
+            there = [one for one in anchors if f".{one}".endswith(f".{name}")]
+        if len(there) == 1:
+            text = f'<a href="#{min(there)}">{text}</a>'
+        return text
+
+    return re.sub(NAMES, link, html)
 
 
-def link(html, name, homes):
-    """HTML that leads to where a name is defined, if it is."""
-    return f'<a href="#{homes[name]}">{html}</a>' if name in homes else html
-
-
-def highlight(source, homes):
-    """The source as HTML, in which names lead to their definitions."""
+def highlight(code, language="python", _=None):
+    """Code as HTML; what isn't Python stays as it is."""
+    if language != "python":
+        return ""
     lexer, html = PythonLexer(stripnl=False), HtmlFormatter(nowrap=True)
-    html = pygments.highlight(source, lexer, html)
-    return re.sub(PLAIN, lambda it: link(it[1], it[1], homes), html)
+    return pygments.highlight(code, lexer, html)
 
 
-def markdown_to_html(homes):
-    """Return a function from Markdown to HTML."""
-    md = MarkdownIt("commonmark").enable("table")
-    md.options["highlight"] = lambda code, language, _: (
-        highlight(code, homes) if language == "python" else ""
-    )
-    md.renderer.rules |= {
-        "table_open": lambda *_: '<div class="wide"><table>\n',
-        "table_close": lambda *_: "</table></div>\n",
-        "image": lambda tokens, i, *_: figure(tokens[i], md.renderInline),
-    }
-
-    def html(text):
-        tokens = md.parse(text)
-        for token, inline, end in zip(
-            tokens, tokens[1:], tokens[2:], strict=False
-        ):
-            match token.type:
-                case "heading_open":
-                    token.attrSet("id", slug(inline.content))
-                case "thead_open":
-                    labels = []
-                case "th_open":
-                    labels.append(inline.content.replace("`", ""))
-                case "td_open":  # shown in each cell on a phone
-                    token.attrSet("data-label", labels[0])
-                    labels.append(labels.pop(0))
-                case "paragraph_open" if inline.content.startswith("!["):
-                    token.tag = end.tag = "div"  # figures, no paragraph
-                    token.attrSet("class", "figures")
-        html = md.renderer.render(tokens, md.options, {})
-        # A name leads to its definition, but not within a link.
-        return re.sub(NAME, lambda it: link(it[0], it[2], homes), html)
-
-    return html
+def to_html(text):
+    """Markdown as HTML."""
+    md = MarkdownIt("commonmark", {"highlight": highlight}).enable("table")
+    md.renderer.rules["image"] = figure
+    tokens = md.parse(text)
+    for token, inline in pairwise(tokens):
+        match token.type:
+            case "heading_open":
+                token.attrSet("id", slug(inline.content))
+            case "thead_open":
+                labels = []
+            case "th_open":
+                labels.append(inline.content.replace("`", ""))
+            case "td_open":  # shown in each cell on a phone
+                token.attrSet("data-label", labels[0])
+                labels.append(labels.pop(0))
+    html = md.renderer.render(tokens, md.options, {})
+    html = html.replace("<p><figure", '<div class="figures"><figure')
+    html = html.replace("</figure>\n</p>", "</figure>\n</div>")
+    html = html.replace("<table>", '<div class="wide"><table>')
+    return html.replace("</table>", "</table></div>")
 
 
 def size(file):
@@ -313,10 +301,10 @@ def size(file):
     return [round(float(one)) for one in box.groups()]
 
 
-def figure(image, to_html):
+def figure(tokens, at, *_):
     """A picture by its path, with its size, so that nothing shifts."""
-    path, alt = image.attrs["src"], escape(image.content)
-    caption = to_html(image.attrs.get("title", ""))
+    path, alt = tokens[at].attrs["src"], escape(tokens[at].content)
+    caption = MarkdownIt().renderInline(tokens[at].attrs["title"])
     width, height = size(DOCS / path)
     picture = (
         f'<img src="{path}" alt="{alt}" width="{width}" height="{height}"'
@@ -350,18 +338,14 @@ def code(block, lines, anchors):
 
 def html_page(source):
     anchors = dict(definitions(ast.parse(source)))
-    names, told = homes(list(anchors.values())), story(source)
-    to_html = markdown_to_html(names)
-    lines = ["", *highlight(source, names).split("\n")]
+    lines = ["", *highlight(source).split("\n")]
     out = []
-    for block in told:
+    for block in story(source):
         match block.kind:
             case "code":
                 out.append(code(block, lines, anchors))
             case "fold":
-                # It is a button itself: there are no links in it.
                 html = to_html(block.text).replace("p>", "span>")
-                html = re.sub("</?a.*?>", "", html)
                 where = "prose" if block.row else "note"
                 html = html.replace("<summary>", f'<summary class="{where}">')
                 # What a link leads to is inside: the browser opens the fold.
@@ -370,17 +354,12 @@ def html_page(source):
                 out.append(f'<div class="{kind}">{to_html(block.text)}</div>')
     title, top, *rest = out
     main = f'<div class="top">{title}{top}</div>\n' + "\n".join(rest)
-    return page(told[0].text.removeprefix("# "), main)
-
-
-def page(title, main):
-    """All that a browser needs, around what is read."""
     return fill(
         (HERE / "page.html").read_text(),
-        title=title,
+        title=re.search("^# (.+)", source, re.M)[1],
         description=DESCRIPTION,
         style="".join(texts("css")),
-        main=main,
+        main=linked(main, anchors.values()),
         scripts="\n".join(
             f"<script>\n{text}</script>" for text in texts("js")
         ),
