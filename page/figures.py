@@ -11,6 +11,7 @@ instruments in `measure/`, as are the numbers in the text (`facts.py`).
 
 import json
 import math
+from itertools import pairwise
 from pathlib import Path
 
 import cv2
@@ -118,43 +119,69 @@ def brightened(pictures):
     return np.minimum(1.6 * np.array(pictures), 255).astype(np.uint8)
 
 
+def alike(two):
+    """Two frames as they should be: the brighter of them, shrunk."""
+    return small(np.maximum(*two))
+
+
+def break_rules(played):
+    """For each rule, at each step the pictures with it kept and broken."""
+    screens = {name: [*unpack(text)] for name, text in read("rules").items()}
+    asteroids = screens["asteroids"]  # the even frames, then the odd ones
+    asteroids = [asteroids[t % 2 * 31 + t // 2] for t in range(61)]
+    pairs = {}
+    for name in "demons", "no_fire", "no_ops":
+        frames = iter(screens[name])
+        pairs[name] = list(zip(frames, frames, strict=True))
+    first, *starts = map(alike, pairs["no_ops"])
+    games = {start.tobytes(): start for start in starts}
+    return {
+        "maximum": [
+            ([alike(two)], [small(two[1])]) for two in pairwise(asteroids)
+        ],
+        "order": [
+            ([alike(two)], [np.maximum(*map(small, two))])
+            for two in pairs["demons"]
+        ],
+        "frames": [
+            (step["stack"], [small(gray) for _, gray in step["frames"]])
+            for step in played[40:100]
+        ],
+        "fire": [
+            ([step["picture"]], [alike(two)])
+            for step, two in zip(played[1:], pairs["no_fire"], strict=False)
+        ],
+        "noops": [(list(games.values()), [first])] * len(starts),
+    }
+
+
 def draw_rules(played):
     """Six rules, kept on the left and broken on the right."""
-    screens = {name: [*unpack(text)] for name, text in read("rules").items()}
-    pairs = []
+    rules, pairs = break_rules(played), []
 
-    two = screens["asteroids"][15], screens["asteroids"][46]  # in a row
-    kept, broken = small(np.maximum(*two)), small(two[0])
+    kept, broken = rules["maximum"][30][0][0], rules["maximum"][29][1][0]
     told = f"{percent((broken[kept > 0] == 0).mean())} of what is lit is gone"
     pairs.append(("No maximum", [kept], [broken], told))
 
-    two = screens["demons"][:2]
-    kept, broken = small(np.maximum(*two)), np.maximum(*map(small, two))
+    [kept], [broken] = rules["order"][0]
     told = f"{(kept > broken).sum()} pixels fade, by up to "
     told += str((kept - broken).max())
     kept, broken = brightened([kept, broken])[:, 14:70, 28:84]
     pairs.append(("Shrunk first", [kept], [broken], told))
 
-    grays = [gray for _, gray in played[62]["frames"]]
-    oldest, first, last = map(
-        find_ball, [played[59]["frames"][3][1], grays[0], grays[3]]
-    )
+    frames = [played[59]["frames"][3], *played[62]["frames"][::3]]
+    oldest, first, last = (find_ball(screen) for screen, _ in frames)
     told = f"the ball flies {math.dist(first, last):.0f} pixels, "
     told += f"not {math.dist(oldest, last):.0f}"
-    kept = brightened(played[62]["stack"])[:, 37:67, 6:36]
-    broken = brightened([small(gray) for gray in grays])[:, 37:67, 6:36]
+    kept, broken = brightened(rules["frames"][22])[..., 37:67, 6:36]
     pairs.append(("Four frames in a row", kept, broken, told))
     pairs.append(("One picture", kept, kept[3:], "which way does it fly?"))
 
-    kept = played[recordings.WITHOUT_FIRE]["picture"]
-    idle = small(np.maximum(*screens["no_fire"][-2:]))
-    pairs.append(("No FIRE", [kept], [idle], "no ball, and no points"))
-
-    olds, news = screens["no_ops"][::2], screens["no_ops"][1::2]
-    starts = [small(both) for both in map(np.maximum, olds, news)]
-    games = {start.tobytes(): start for start in starts[1:]}
-    told = f"{len(starts) - 1} starts make {len(games)} games"
-    pairs.append(("No no-op starts", [*games.values()], starts[:1], told))
+    pairs.append(("No FIRE", *rules["fire"][-1], "no ball, and no points"))
+    told = (
+        f"{len(rules['noops'])} starts make {len(rules['noops'][0][0])} games"
+    )
+    pairs.append(("No no-op starts", *rules["noops"][0], told))
 
     d = Drawing(510)
     for i, (rule, kept, broken, told) in enumerate(pairs):

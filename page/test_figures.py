@@ -8,7 +8,6 @@ Tests of the figures: what they show is what `Game` and `Games` return.
 import base64
 import json
 import xml.etree.ElementTree as xml
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -18,9 +17,9 @@ import facts
 import game
 import recordings
 from drawing import PICTURES
-from figures import read
+from figures import break_rules, read
 from measured import measured
-from recordings import NOOP, frames_of, small, unpack
+from recordings import NOOP, frames_of, unpack
 
 ADDRESS = (PICTURES.parent / "index.html").as_uri()
 FILMS = ["moving", "rules-figure", "modes-figure", "agent-figure"]
@@ -139,45 +138,9 @@ def test_a_step_is_what_game_returns(visit):
         assert (one.step(action)[0].reshape(4, -1) == stack).all()
 
 
-def alike(two):
-    """Two frames as they should be: the brighter of them, shrunk."""
-    return small(np.maximum(*two))
-
-
-def broken_in_python():
-    """Of each rule, at each step the pictures with it kept and broken."""
-    _, *played = recordings.play()
-    thrust = [recordings.THRUST] * recordings.ASTEROIDS[1]
-    asteroids = frames_of("Asteroids", thrust)[recordings.ASTEROIDS[0] - 1 :]
-    pairs = {}
-    for name in "demons", "no_fire", "no_ops":
-        screens = list(unpack(read("rules")[name]))
-        pairs[name] = list(zip(screens[::2], screens[1::2], strict=True))
-    first, *starts = map(alike, pairs["no_ops"])
-    games = {start.tobytes(): start for start in starts}
-    return {
-        "maximum": [
-            ([alike(two)], [small(two[1])]) for two in pairwise(asteroids)
-        ],
-        "order": [
-            ([alike(two)], [np.maximum(*map(small, two))])
-            for two in pairs["demons"]
-        ],
-        "frames": [
-            (step["stack"], [small(gray) for _, gray in step["frames"]])
-            for step in played[39:99]
-        ],
-        "fire": [
-            ([step["picture"]], [alike(two)])
-            for step, two in zip(played, pairs["no_fire"], strict=False)
-        ],
-        "noops": [(list(games.values()), [first])] * len(starts),
-    }
-
-
 def test_a_broken_rule_is_what_numpy_and_opencv_make(visit):
     figure = look_at(visit(), "rules-figure")
-    for rule, made in broken_in_python().items():
+    for rule, made in break_rules(list(recordings.play())).items():
         figure.locator(f"input[value={rule}]").check()
         told = seen(figure, f"atEachStep((at) => rules.see('{rule}', at))")
         for ours, theirs in zip(made, told, strict=True):
