@@ -54,13 +54,12 @@ def draw_step(step):
         d.text(x, 190, f"frame {i + 1}", "quiet")
     d.text(4, 17, "Four frames, one action held", "strong")
     d.text(4, 222, "Gray, the brighter of two, shrunk, stacked", "strong")
-    for x, name, gray in [
-        (4, "3", grays[2]),
-        (82, "4", grays[3]),
-        (188, "brighter", brighter(step)),
-    ]:
-        d.image(x, 232, 72, 95, gray)
-        d.text(x, 343, name, "quiet")
+    d.image(4, 232, 72, 95, grays[2])
+    d.text(4, 343, "3", "quiet")
+    d.image(82, 232, 72, 95, grays[3])
+    d.text(82, 343, "4", "quiet")
+    d.image(188, 232, 72, 95, brighter(step))
+    d.text(188, 343, "brighter", "quiet")
     d.image(294, 242, 72, 72, step["picture"], "mark")
     d.text(294, 343, "84×84", "quiet")
     d.line((158, 280), (182, 280), kind="line arrow")
@@ -104,12 +103,10 @@ def draw_maximum():
     """Two frames in a row, one without rocks, and their maximum."""
     older, newer = two_frames()
     d = Drawing(236)
-    for x, name, screen in [
-        (2, f"frame {ASTEROIDS}", older),
-        (163, f"frame {ASTEROIDS + 1}", newer),
-    ]:
-        d.image(x, 4, 154, 202, screen)
-        d.text(x, 228, name)
+    d.image(2, 4, 154, 202, older)
+    d.text(2, 228, f"frame {ASTEROIDS}")
+    d.image(163, 4, 154, 202, newer)
+    d.text(163, 228, f"frame {ASTEROIDS + 1}")
     d.image(324, 4, 154, 202, np.maximum(older, newer), "mark")
     d.text(324, 228, "the brighter", "strong")
     d.save("maximum.svg")
@@ -126,14 +123,15 @@ def alike(two):
 
 def break_rules(played):
     """For each rule, at each step the pictures with it kept and broken."""
-    screens = {name: [*unpack(text)] for name, text in read("rules").items()}
-    asteroids = screens["asteroids"]  # the even frames, then the odd ones
+    rules = read("rules")
+    asteroids = list(unpack(rules["asteroids"]))  # even frames, then odd ones
     asteroids = [asteroids[t % 2 * 31 + t // 2] for t in range(61)]
-    pairs = {}
-    for name in "demons", "no_fire", "no_ops":
-        frames = iter(screens[name])
-        pairs[name] = list(zip(frames, frames, strict=True))
-    first, *starts = map(alike, pairs["no_ops"])
+
+    def pairs(name):
+        frames = unpack(rules[name])
+        return list(zip(frames, frames, strict=True))
+
+    first, *starts = map(alike, pairs("no_ops"))
     games = {start.tobytes(): start for start in starts}
     return {
         "maximum": [
@@ -141,7 +139,7 @@ def break_rules(played):
         ],
         "order": [
             ([alike(two)], [np.maximum(*map(small, two))])
-            for two in pairs["demons"]
+            for two in pairs("demons")
         ],
         "frames": [
             (step["stack"], [small(gray) for _, gray in step["frames"]])
@@ -149,7 +147,7 @@ def break_rules(played):
         ],
         "fire": [
             ([step["picture"]], [alike(two)])
-            for step, two in zip(played[1:], pairs["no_fire"], strict=False)
+            for step, two in zip(played[1:], pairs("no_fire"), strict=False)
         ],
         "noops": [(list(games.values()), [first])] * len(starts),
     }
@@ -290,13 +288,10 @@ def draw_agent(recording):
     screens = list(unpack(recording["screens"]))
     frames = list(unpack(recording["frames"], 84, 84))
     d = Drawing(408)
-    for x, y, text in [
-        (4, 16, "You see"),
-        (178, 16, "It sees"),
-        (350, 16, "It does"),
-        (4, 290, f"It expects {value:.2f} in rewards to come"),
-    ]:
-        d.text(x, y, text, "strong")
+    d.text(4, 16, "You see", "strong")
+    d.text(178, 16, "It sees", "strong")
+    d.text(350, 16, "It does", "strong")
+    d.text(4, 290, f"It expects {value:.2f} in rewards to come", "strong")
     d.image(4, 26, 160, 210, rgb[screens[at]])
     d.pictures(178, 26, 158, frames[at - 3 : at + 1])
     for i, name in enumerate(recording["actions"]):
