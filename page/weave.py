@@ -140,53 +140,53 @@ def story(source):
     return told
 
 
+def sections(blocks):
+    """Return lists of blocks, a new one from each heading on."""
+    found = []
+    for block in blocks:
+        if block.level:
+            found.append([])
+        found[-1].append(block)
+    return found
+
+
 def annotated(source, text):
     """Return the source's blocks with the notes between them."""
+    notes, told = {}, []
     places = re.split(r"<!-- (\w+: \S+) -->\n", text)
-    notes = dict(zip(places[1::2], places[2::2], strict=True))
-    found, here = [], ""
-
-    def note(place):
-        """A note is a block from each of its headings on."""
-        for part in re.split("^(?=##+ )", notes.pop(place, ""), flags=re.M):
-            found.append(Block("note", part.strip()))
-
-    for block in blocks(source):
-        if block.level:
-            note(f"after: {here}")
-            here = slug(block.lines[0])
-        found.append(block)
-        note(f"inside: {here}")
-    note(f"after: {here}")
+    for place, text in zip(places[1::2], places[2::2], strict=True):
+        parts = re.split("^(?=##+ )", text, flags=re.M)
+        notes[place] = [Block("note", part.strip()) for part in parts]
+    for first, *rest in sections(blocks(source)):
+        here = slug(first.lines[0])
+        told += [first, *notes.pop(f"inside: {here}", []), *rest]
+        told += notes.pop(f"after: {here}", [])
     assert not notes, f"notes.md: no section for {list(notes)}"
-    return found
+    return told
 
 
 def fold(told):
     """Fold the imports, each section of the last part, and each aside."""
-    parts = sum(block.level == 2 for block in told)
-    found, part, is_open = [], 0, False
-    for block in told:
-        if is_open and block.level:
-            found.append(Block("fold", "</details>"))
-            is_open = False
-        part += block.level == 2
-        seen = ""
-        if part == 0 and block.is_code and not is_open:
+    last = [block for block in told if block.level == 2][-1]
+    found, in_last = [], False
+    for section in sections(told):
+        first, seen, at = section[0], "", 0
+        in_last = in_last or first is last
+        if first.level == 1:
+            at = [block.is_code for block in section].index(True)
             seen = IMPORTS
-        if block.level == 4 or part == parts and block.level == 3:
+        if first.level == 4 or in_last and first.level == 3:
             # What is seen of it is the title and the first paragraph.
-            seen = re.match(r"#.*\n+(.+\n?)+", block.text)[0]
-            rest = block.text.removeprefix(seen).strip()
-            block = Block(block.kind, rest, block.row)
+            seen = re.match(r"#.*\n+(.+\n?)+", first.text)[0]
+            rest = first.text.removeprefix(seen).strip()
+            section[0] = Block(first.kind, rest)
         if seen:
             summary = f"<details>\n<summary>\n\n{seen.strip()}\n\n</summary>"
-            row = 0 if seen == IMPORTS else block.row
-            found.append(Block("fold", summary, row))
-            is_open = True
-        if block.text:
-            found.append(block)
-    return found + [Block("fold", "</details>")] * is_open
+            row = 0 if seen == IMPORTS else first.row
+            section.insert(at, Block("fold", summary, row))
+            section.append(Block("fold", "</details>"))
+        found += [block for block in section if block.text]
+    return found
 
 
 def reading_time(page):
