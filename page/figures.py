@@ -4,9 +4,10 @@ Make the figures of the page.
     python page/figures.py             # half a minute
 
 Everything comes from real games: the recordings for the figures that move
-(`*.json`, see `recordings.py`) and those that stay still
-(`docs/figures/*.svg`). What they show of times and agents is measured by the
-instruments in `measure/`, as are the numbers in the text (`facts.py`).
+(`*.json`, see `recordings.py`), those that stay still (`docs/figures/*.svg`)
+and the film of the first screen (`first.webp`). What they show of times and
+agents is measured by the instruments in `measure/`, as are the numbers in the
+text (`facts.py`).
 """
 
 import json
@@ -18,11 +19,11 @@ import cv2
 import numpy as np
 
 import recordings
-from drawing import Drawing
+from drawing import PICTURES, Drawing
+from measured import measured
 from recordings import NOOP, brighter, find_ball, frames_of, small, unpack
 
 HERE = Path(__file__).resolve().parent
-STEP_TIME = HERE.parent / "measure/results/step_time.json"
 NETWORK_MS = 1.5  # of the network in measure/benchmark.py
 TURNS_MS = 10  # of the drawing of two `Games` in turn
 ASTEROIDS = 130  # the first of two frames
@@ -316,21 +317,92 @@ def draw_agent(recording):
     d.save("agent.svg")
 
 
+# The film of the first screen
+
+FILM = slice(41, 121)  # steps of the recording
+STILL = 88  # frames into the film, with the ball on its way up
+FRAME = 33  # milliseconds: half the console's speed
+TOP, HEIGHT, WIDTH = 55, 140, 105  # of the part of the screen that is shown
+TOP_84, HEIGHT_84, WIDTH_84 = 22, 56, 55  # the same, in 84 by 84
+NEAR = 21  # pixels from the edge of that part to the ball, at least
+GAP = 3  # between two pictures
+ZOOM = 3  # of the still picture
+
+
+def pad(ways):
+    """The joystick and its button, as they are held."""
+    image = np.full((15, 45), 70, np.uint8)
+    for name, corners in [
+        (recordings.LEFT, [(2, 7), (10, 1), (10, 13)]),
+        (recordings.FIRE, [(18, 3), (26, 3), (26, 11), (18, 11)]),
+        (recordings.RIGHT, [(42, 7), (34, 1), (34, 13)]),
+    ]:
+        light = 255 if name == ways else 130
+        cv2.fillPoly(image, [np.array(corners)], light)
+    return image[..., None]
+
+
+def film(played):
+    """Yield each frame of the film on the page's first screen."""
+    left = 28
+    for step in played[FILM]:
+        for screen, _ in step["frames"]:
+            # The view moves when the ball comes near its edge.
+            if ball := find_ball(screen):
+                x, _ = ball
+                left = np.clip(left, x + NEAR - WIDTH, x - NEAR)
+                left = int(np.clip(left, 0, 160 - WIDTH))
+            screen = in_colour(screen)
+            yield frame(screen, step["stack"], left, step["action"])
+
+
+def frame(screen, stack, left, action):
+    """What you see, and what the agent sees, close to the ball."""
+    image = np.zeros((HEIGHT, WIDTH + 2 * (WIDTH_84 + GAP) + 2, 4), np.uint8)
+
+    def put(part, x, y):
+        at = np.s_[y : y + len(part), x : x + part.shape[1]]
+        image[at][..., :3], image[at][..., 3] = part, 255
+
+    put(screen[TOP : TOP + HEIGHT, left : left + WIDTH, ::-1], 0, 0)
+    left = round(left * 84 / 160)
+    right = image.shape[1] - 2 * WIDTH_84 - GAP
+    for i, picture in enumerate(stack):
+        part = picture[TOP_84:, left : left + WIDTH_84, None][:HEIGHT_84]
+        x, y = i % 2 * (WIDTH_84 + GAP), i // 2 * (HEIGHT_84 + GAP)
+        put(part, right + x, y)
+    put(pad(action), image.shape[1] - 45, HEIGHT - 19)
+    return image
+
+
+def draw_first(played):
+    """The film, and the picture that stands still in its place."""
+    moving = cv2.Animation()
+    moving.frames = list(film(played))
+    moving.durations = [FRAME] * len(moving.frames)
+    lossless = [cv2.IMWRITE_WEBP_QUALITY, 101]
+    cv2.imwriteanimation(str(PICTURES / "first.webp"), moving, lossless)
+    still = moving.frames[STILL].repeat(ZOOM, axis=0).repeat(ZOOM, axis=1)
+    smallest = [cv2.IMWRITE_PNG_COMPRESSION, 9]
+    cv2.imwrite(str(PICTURES / "first.png"), still, smallest)
+
+
 # All of them
 
 
 def draw():
-    """Make the recordings and all drawings but pipe.svg, made by hand."""
+    """Make all but pipe.svg, which is made by hand."""
     played = list(recordings.play())
     recordings.record(played)
     recordings.record_rules(played)
     draw_modes(recordings.record_modes(played))
+    draw_first(played)
     draw_step(played[62])
     draw_slots(played[12:16])
     draw_maximum()
     draw_bands(played[61], played[62])
     draw_rules(played)
-    draw_turns(json.loads(STEP_TIME.read_text()))
+    draw_turns(measured()["step_time"])
     draw_agent(read("agent"))
 
 

@@ -206,13 +206,10 @@ def test_a_mode_is_what_game_returns(visit, mode):
     for action in ACTIONS[: first - 1]:
         one.step(action)
     ends = 0
-    steps = seen(
-        figure,
-        f"""modes.played[{recordings.MODES.index(mode)}].map(
-        ({{ reward, done, lives, info, screen, stack, final }}) =>
-          ({{ reward, done, lives, info, screen, stack, final }}))""",
-    )
-    for i, told in enumerate(steps):
+    which = recordings.MODES.index(mode)
+    what = "reward, done, lives, info, screen, stack, final"
+    steps = f"modes.played[{which}].map(({{ {what} }}) => ({{ {what} }}))"
+    for i, told in enumerate(seen(figure, steps)):
         obs_4, reward, done, info = one.step(ACTIONS[first - 1 + i])
         assert (told["reward"], told["done"]) == (reward, done)
         assert told["info"] == info
