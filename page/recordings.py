@@ -26,9 +26,9 @@ MODES = "restart", "continue", "ignore"
 LOST_AT = 156  # the step of the recording that loses a life
 # Those of the three modes, of which the first three only fill the stack.
 MODES_STEPS = slice(LOST_AT - 9, LOST_AT + 17)
-ASTEROIDS = 100, 160  # the first frame and the last
+ASTEROIDS = slice(99, 160)  # frames
 THRUST = 2  # in Asteroids
-DEMONS = 96, 135  # of Demon Attack, the first step and the last
+DEMONS = slice(380, 540)  # frames of Demon Attack
 WITHOUT_FIRE = 60  # steps
 NO_OPS, STARTED = 30, 12  # most no-ops at a start, and steps after them
 PIPE_GAMES, PIPE_STEPS = 8, 60
@@ -243,13 +243,12 @@ def record_rules(played):
     All of it is gray. Asteroids draws half of its objects on each frame: the
     even frames come first and then the odd ones, since those are alike.
     """
-    first, last = ASTEROIDS
-    screens = frames_of("Asteroids", [THRUST] * last)[first - 1 :]
+    thrust = [THRUST] * ASTEROIDS.stop
+    screens = frames_of("Asteroids", thrust)[ASTEROIDS]
     asteroids = screens[::2] + screens[1::2]
 
-    first, last = DEMONS
-    shots = [i // 16 % 4 for i in range(4 * last)]
-    screens = frames_of("DemonAttack", shots)[4 * (first - 1) :]
+    shots = [i // 16 % 4 for i in range(DEMONS.stop)]
+    screens = frames_of("DemonAttack", shots)[DEMONS]
     demons = [screen for i, screen in enumerate(screens) if i % 4 >= 2]
 
     actions = [step["action"] for step in played[1:]]

@@ -325,25 +325,24 @@ def figure(tokens, at, *_):
     return f'<figure class="{name}">{picture}{caption}</figure>\n'
 
 
-def code(block, lines, anchors):
+def code(block, anchors):
     """A block of code; each line knows how far it is indented."""
     html = ""
-    for row, text in enumerate(block.lines, block.row):
-        indent = len(text) - len(text.lstrip())
+    for row, line in enumerate(highlight(block.text).splitlines(), block.row):
+        indent = len(line) - len(line.lstrip())
         where = f' id="{anchors[row]}"' if row in anchors else ""
         where += f' style="--i:{indent}"' if indent else ""
-        html += f"<span{where}>{lines[row]}</span>\n"
+        html += f"<span{where}>{line}</span>\n"
     return f'<div class="code"><pre><code>{html}</code></pre></div>'
 
 
 def html_page(source):
     anchors = dict(definitions(ast.parse(source)))
-    lines = ["", *highlight(source).split("\n")]
     out = []
     for block in story(source):
         match block.kind:
             case "code":
-                out.append(code(block, lines, anchors))
+                out.append(code(block, anchors))
             case "fold":
                 html = to_html(block.text).replace("p>", "span>")
                 where = "prose" if block.row else "note"
