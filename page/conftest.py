@@ -7,15 +7,10 @@ import pytest
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args):
-    """The system's Chromium, which asks nobody for anything by itself."""
+    """The system's Chromium."""
     names = "chromium", "chromium-browser", "google-chrome"
     path = next(filter(None, map(shutil.which, names)))
-    quiet = (
-        "no-sandbox disable-gpu disable-quic no-first-run "
-        "disable-background-networking disable-component-update disable-sync"
-    )
-    flags = [f"--{flag}" for flag in quiet.split()]
-    return browser_type_launch_args | {"executable_path": path, "args": flags}
+    return browser_type_launch_args | {"executable_path": path}
 
 
 @pytest.fixture

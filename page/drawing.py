@@ -5,93 +5,84 @@ from html import escape
 from pathlib import Path
 
 import cv2
-import numpy as np
 
 PICTURES = Path(__file__).resolve().parent.parent / "docs/figures"
+WIDTH = 480  # which a phone can show
 
-STYLE = """
+HEAD = """<style>
 text { font: 15px system-ui, "Segoe UI", Roboto, sans-serif; fill: #201e1a }
 .quiet { fill: #5e594e }
 .strong { font-weight: 600 }
 .code { font: 14px ui-monospace, Menlo, Consolas, monospace }
 .mid { text-anchor: middle } .end { text-anchor: end }
 .line { stroke: #5e594e; stroke-width: 1.5; fill: none }
-.tip { fill: #5e594e } .box { fill: #f4f1e9; stroke: #5e594e }
-.mark { fill: none; stroke: #b36b00; stroke-width: 3 }
-.bar { fill: #b36b00 }
-.other { fill: #5c7fb8 }
-.red { stroke: #c84848; stroke-width: 3; fill: none }
+.arrow { marker-end: url(#tip) } .dash { stroke-dasharray: 4 3 }
+.box { fill: #f4f1e9; stroke: #5e594e }
+rect.mark { fill: none; stroke: #b36b00; stroke-width: 3 }
+.bar { fill: #b36b00 } .other { fill: #5c7fb8 } .ink { fill: #201e1a }
+.red { stroke: #c84848; stroke-width: 3 }
 .trace { stroke: #b36b00; stroke-width: 1.5; fill: none }
-.ink { fill: #201e1a } .dash { stroke-dasharray: 4 3 }
-.page { fill: #fdfcf9 } .dark { fill: #000 }
+.page { fill: #fdfcf9 } image.dark { opacity: .35 }
+image { image-rendering: pixelated }
 @media (prefers-color-scheme: dark) {
-text { fill: #e7e3da } .quiet { fill: #a8a296 }
-.line { stroke: #a8a296 } .tip { fill: #a8a296 }
-.box { fill: #1d1f24; stroke: #a8a296 } .mark { stroke: #e5b566 }
-.page { fill: #15161a } .bar { fill: #e5b566 }
-.other { fill: #7f9fd6 } .red { stroke: #d9605c }
-.trace { stroke: #e5b566 }
+text { fill: #e7e3da } .quiet { fill: #a8a296 } .line { stroke: #a8a296 }
+.box { fill: #1d1f24; stroke: #a8a296 } rect.mark { stroke: #e5b566 }
+.page { fill: #15161a } .bar { fill: #e5b566 } .other { fill: #7f9fd6 }
+.red { stroke: #d9605c } .trace { stroke: #e5b566 }
 }
+</style>
+<marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8"
+ markerHeight="8" orient="auto">
+<path d="M0 0 8 4 0 8z" class="quiet"/></marker>
 """
 
 
 class Drawing:
-    """An SVG of 480 units across, which a phone can show."""
-
-    WIDTH = 480
+    """An SVG of 480 units across."""
 
     def __init__(self, height):
         self.height, self.parts = height, []
+        self.box(0, 0, WIDTH, height, "page")
+
+    def put(self, tag, kind, inside="", **attributes):
+        attributes["class"] = kind
+        told = " ".join(f'{name}="{attributes[name]}"' for name in attributes)
+        self.parts.append(f"<{tag} {told}>{escape(inside)}</{tag}>\n")
 
     def text(self, x, y, text, kind=""):
-        self.parts.append(
-            f'<text x="{x}" y="{y}" class="{kind}">{escape(text)}</text>'
-        )
-
-    def image(self, x, y, width, height, pixels, faint=False, mark=False):
-        if faint:
-            self.box(x, y, width, height, "dark")
-        pixels = pixels[..., ::-1].astype(np.uint8)
-        if (pixels == pixels[..., :1]).all():  # gray takes less
-            pixels = pixels[..., 0]
-        smallest = [cv2.IMWRITE_PNG_COMPRESSION, 9]
-        data = cv2.imencode(".png", pixels, smallest)[1].tobytes()
-        self.parts.append(
-            f'<image x="{x}" y="{y}" width="{width}" height="{height}" '
-            f'preserveAspectRatio="none" style="image-rendering:pixelated" '
-            f'opacity="{0.35 if faint else 1}" href="data:image/png;base64,'
-            f'{base64.b64encode(data).decode()}"/>'
-        )
-        if mark:
-            self.box(x, y, width, height, "mark")
+        self.put("text", kind, text, x=x, y=y)
 
     def box(self, x, y, width, height, kind="box"):
-        self.parts.append(
-            f'<rect x="{x}" y="{y}" width="{width}" '
-            f'height="{height}" class="{kind}"/>'
-        )
+        self.put("rect", kind, x=x, y=y, width=width, height=height)
 
-    def line(self, *points, kind="line", ends=""):
+    def line(self, *points, kind="line"):
         path = " ".join(f"{x:g},{y:g}" for x, y in points)
-        self.parts.append(f'<polyline points="{path}" class="{kind}" {ends}/>')
+        self.put("polyline", kind, points=path)
 
-    def arrow(self, *points):
-        self.line(*points, ends='marker-end="url(#tip)"')
+    def image(self, x, y, width, height, pixels, kind=""):
+        """A picture; "dark" is behind it, a "mark" around it."""
+        place = {"x": x, "y": y, "width": width, "height": height}
+        if kind == "dark":
+            self.box(**place, kind=kind)
+        if pixels.ndim == 3:
+            pixels = pixels[..., ::-1]  # as OpenCV has them
+        smallest = [cv2.IMWRITE_PNG_COMPRESSION, 9]
+        data = base64.b64encode(cv2.imencode(".png", pixels, smallest)[1])
+        href = f"data:image/png;base64,{data.decode()}"
+        self.put("image", kind, preserveAspectRatio="none", **place, href=href)
+        if kind == "mark":
+            self.box(**place, kind=kind)
+
+    def pictures(self, x, y, size, pictures):
+        """One, or the four of a stack, two by two."""
+        each = (size - 4) / 2 if len(pictures) == 4 else size
+        for i, picture in enumerate(pictures):
+            left, top = x + i % 2 * (each + 4), y + i // 2 * (each + 4)
+            self.image(left, top, each, each, picture)
 
     def save(self, name):
-        size = f'width="{self.WIDTH}" height="{self.height}"'
-        head = (
-            '<svg xmlns="http://www.w3.org/2000/svg" '
-            f'viewBox="0 0 {self.WIDTH} {self.height}" {size}>\n'
-            f"<style>{STYLE}</style>\n"
-            '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" '
-            'markerWidth="8" markerHeight="8" orient="auto-start-reverse">'
-            '<path d="M0 0 8 4 0 8z" class="tip"/></marker></defs>\n'
-            f'<rect {size} class="page"/>\n'
+        (PICTURES / name).write_text(
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" '
+            f'height="{self.height}" viewBox="0 0 {WIDTH} {self.height}">\n'
+            f"{HEAD}{''.join(self.parts)}</svg>\n"
         )
-        parts = "\n".join(self.parts)
-        (PICTURES / name).write_text(f"{head}{parts}\n</svg>\n")
-
-
-def gray_to_rgb(gray):
-    return np.repeat(gray[..., None], 3, axis=2)

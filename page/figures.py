@@ -4,24 +4,26 @@ Make the figures of the page.
     python page/figures.py             # half a minute
 
 Everything comes from real games: the recordings for the figures that move
-(`*.json`, see `recordings.py`) and those that stay still
-(`docs/figures/*.svg`). What they show of times and agents is measured by the
-instruments in `measure/`, as are the numbers in the text (`facts.py`).
+(`*.json`, see `recordings.py`), those that stay still (`docs/figures/*.svg`)
+and the film of the first screen (`first.webp`). What they show of times and
+agents is measured by the instruments in `measure/`, as are the numbers in the
+text (`facts.py`).
 """
 
 import json
 import math
+from itertools import pairwise
 from pathlib import Path
 
 import cv2
 import numpy as np
 
 import recordings
-from drawing import Drawing, gray_to_rgb
-from recordings import NOOP, brighter, find_ball, make, play, small
+from drawing import PICTURES, Drawing
+from measured import measured
+from recordings import NOOP, brighter, find_ball, frames_of, small, unpack
 
 HERE = Path(__file__).resolve().parent
-STEP_TIME = HERE.parent / "measure/results/step_time.json"
 NETWORK_MS = 1.5  # of the network in measure/benchmark.py
 TURNS_MS = 10  # of the drawing of two `Games` in turn
 ASTEROIDS = 130  # the first of two frames
@@ -30,34 +32,44 @@ BANDS = 42  # of five rows, which become two
 # Drawing
 
 
+def read(name):
+    return json.loads((HERE / f"data/{name}.json").read_text())
+
+
 def percent(share):
     return f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
+
+
+def in_colour(screens):
+    rgb = np.array(recordings.palette()[1]["rgb"], np.uint8)
+    return rgb[recordings.by_colour(screens)]
 
 
 def draw_step(step):
     """The figure to move, standing still at one step."""
     d = Drawing(452)
-    for i in range(4):
-        x, kept = 4 + 120 * i, i >= 2
-        d.image(x, 26, 112, 147, step["rgb"][i], not kept, kept)
+    screens, grays = zip(*step["frames"], strict=True)
+    for i, screen in enumerate(in_colour(screens)):
+        x = 4 + 120 * i
+        d.image(x, 26, 112, 147, screen, "mark" if i >= 2 else "dark")
         d.text(x, 190, f"frame {i + 1}", "quiet")
     d.text(4, 17, "Four frames, one action held", "strong")
-    third, fourth = (gray for _, gray in step["frames"][2:])
     d.text(4, 222, "Gray, the brighter of two, shrunk, stacked", "strong")
-    d.image(4, 232, 72, 95, gray_to_rgb(third))
-    d.image(82, 232, 72, 95, gray_to_rgb(fourth))
-    d.arrow((158, 280), (182, 280))
-    d.image(188, 232, 72, 95, gray_to_rgb(np.maximum(third, fourth)))
-    d.arrow((264, 280), (288, 280))
-    d.image(294, 242, 72, 72, gray_to_rgb(step["picture"]), mark=True)
-    for x, name in zip(
-        [4, 82, 188, 294], ["3", "4", "brighter", "84×84"], strict=True
-    ):
-        d.text(x, 343, name, "quiet")
-    d.arrow((370, 280), (424, 280), (424, 350))
+    d.image(4, 232, 72, 95, grays[2])
+    d.text(4, 343, "3", "quiet")
+    d.image(82, 232, 72, 95, grays[3])
+    d.text(82, 343, "4", "quiet")
+    d.image(188, 232, 72, 95, brighter(step))
+    d.text(188, 343, "brighter", "quiet")
+    d.image(294, 242, 72, 72, step["picture"], "mark")
+    d.text(294, 343, "84×84", "quiet")
+    d.line((158, 280), (182, 280), kind="line arrow")
+    d.line((264, 280), (288, 280), kind="line arrow")
+    d.line((370, 280), (424, 280), (424, 350), kind="line arrow")
     for i, picture in enumerate(step["stack"]):
-        d.image(4 + 120 * i, 356, 74, 74, gray_to_rgb(picture), mark=i == 3)
-        d.text(4 + 120 * i, 446, f"obs_4[{i}]", "quiet")
+        x = 4 + 120 * i
+        d.image(x, 356, 74, 74, picture, "mark" if i == 3 else "")
+        d.text(x, 446, f"obs_4[{i}]", "quiet")
     d.save("step.svg")
 
 
@@ -69,112 +81,114 @@ def draw_slots(steps):
     d.text(478, 18, "the observation", "quiet end")
     for i, step in enumerate(steps):
         y = 30 + 114 * i
-        d.text(8, y + 50, str(i + 1), "strong")
-        for j in range(4):
+        d.text(8, y + 50, f"{i + 1}", "strong")
+        screens = in_colour([screen for screen, _ in step["frames"]])
+        for j, screen in enumerate(screens):
             x, kept = 52 + 66 * j, j >= 2
-            d.image(x, y, 58, 76, step["rgb"][j], not kept, kept)
-            d.text(
-                x + 29,
-                y + 94,
-                str(4 * i + j + 1),
-                "mid strong" if kept else "mid quiet",
-            )
-        d.arrow((320, y + 38), (374, y + 38))
+            d.image(x, y, 58, 76, screen, "mark" if kept else "dark")
+            kind = "mid strong" if kept else "mid quiet"
+            d.text(x + 29, y + 94, f"{4 * i + j + 1}", kind)
+        d.line((320, y + 38), (374, y + 38), kind="line arrow")
         d.text(346, y + 30, "max", "quiet mid")
-        d.image(400, y, 76, 76, gray_to_rgb(step["picture"]), mark=True)
+        d.image(400, y, 76, 76, step["picture"], "mark")
         d.text(478, y + 94, f"obs_4[{i}]", "code end")
     d.save("slots.svg")
 
 
 def two_frames():
     """Two gray screens of Asteroids in a row, with and without rocks."""
-    env, ale = make("AsteroidsNoFrameskip-v4")
-    screens = []
-    for frame in range(1, ASTEROIDS + 2):
-        env.step(NOOP)
-        if frame >= ASTEROIDS:
-            screens.append(ale.getScreenGrayscale().copy())
-    return screens
+    return frames_of("Asteroids", [NOOP] * (ASTEROIDS + 1))[-2:]
 
 
 def draw_maximum():
     """Two frames in a row, one without rocks, and their maximum."""
     older, newer = two_frames()
-    brighter = np.maximum(older, newer)
     d = Drawing(236)
-    for i, (name, screen) in enumerate(
-        [
-            (f"frame {ASTEROIDS}", older),
-            (f"frame {ASTEROIDS + 1}", newer),
-            ("the brighter", brighter),
-        ]
-    ):
-        x = 2 + 161 * i
-        d.image(x, 4, 154, 202, gray_to_rgb(screen), mark=i == 2)
-        d.text(x, 228, name, "strong" if i == 2 else "")
+    d.image(2, 4, 154, 202, older)
+    d.text(2, 228, f"frame {ASTEROIDS}")
+    d.image(163, 4, 154, 202, newer)
+    d.text(163, 228, f"frame {ASTEROIDS + 1}")
+    d.image(324, 4, 154, 202, np.maximum(older, newer), "mark")
+    d.text(324, 228, "the brighter", "strong")
     d.save("maximum.svg")
 
 
 def brightened(pictures):
-    return [np.minimum(1.6 * picture, 255) for picture in pictures]
+    return np.minimum(1.6 * np.array(pictures), 255).astype(np.uint8)
+
+
+def alike(two):
+    """Two frames as they should be: the brighter of them, shrunk."""
+    return small(np.maximum(*two))
+
+
+def break_rules(played):
+    """For each rule, at each step the pictures with it kept and broken."""
+    rules = read("rules")
+    asteroids = list(unpack(rules["asteroids"]))  # even frames, then odd ones
+    asteroids = [asteroids[t % 2 * 31 + t // 2] for t in range(61)]
+
+    def pairs(name):
+        frames = unpack(rules[name])
+        return list(zip(frames, frames, strict=True))
+
+    first, *starts = map(alike, pairs("no_ops"))
+    games = {start.tobytes(): start for start in starts}
+    return {
+        "maximum": [
+            ([alike(two)], [small(two[1])]) for two in pairwise(asteroids)
+        ],
+        "order": [
+            ([alike(two)], [np.maximum(*map(small, two))])
+            for two in pairs("demons")
+        ],
+        "frames": [
+            (step["stack"], [small(gray) for _, gray in step["frames"]])
+            for step in played[40:100]
+        ],
+        "fire": [
+            ([step["picture"]], [alike(two)])
+            for step, two in zip(played[1:], pairs("no_fire"), strict=False)
+        ],
+        "noops": [(list(games.values()), [first])] * len(starts),
+    }
 
 
 def draw_rules(played):
     """Six rules, kept on the left and broken on the right."""
-    rules = json.loads((HERE / "data/rules.json").read_text())
-    screens = {name: list(recordings.unpack(rules[name])) for name in rules}
-    d = Drawing(510)
+    rules, pairs = break_rules(played), []
 
-    def pair(place, rule, kept, broken, told):
-        x, y = 2 + 244 * (place % 2), 172 * (place // 2)
-        d.text(x, y + 16, rule, "strong")
-        for left, pictures in (x, kept), (x + 120, broken):
-            if len(pictures) == 1:
-                d.image(left, y + 26, 112, 112, gray_to_rgb(pictures[0]))
-            else:
-                draw_square(d, left, y + 26, 112, pictures)
-        d.text(x, y + 156, told, "quiet")
+    kept, broken = rules["maximum"][30][0][0], rules["maximum"][29][1][0]
+    told = f"{percent((broken[kept > 0] == 0).mean())} of what is lit is gone"
+    pairs.append(("No maximum", [kept], [broken], told))
 
-    two = screens["asteroids"][15], screens["asteroids"][46]  # in a row
-    kept, broken = small(np.maximum(*two)), small(two[0])
-    gone = percent(((kept > 0) & (broken == 0)).sum() / (kept > 0).sum())
-    pair(0, "No maximum", [kept], [broken], f"{gone} of what is lit is gone")
-
-    two = screens["demons"][:2]
-    kept, broken = small(np.maximum(*two)), np.maximum(*map(small, two))
+    [kept], [broken] = rules["order"][0]
     told = f"{(kept > broken).sum()} pixels fade, by up to "
     told += str((kept - broken).max())
-    near = np.s_[14:70, 28:84]
-    pair(
-        1,
-        "Shrunk first",
-        brightened([kept[near]]),
-        brightened([broken[near]]),
-        told,
+    kept, broken = brightened([kept, broken])[:, 14:70, 28:84]
+    pairs.append(("Shrunk first", [kept], [broken], told))
+
+    frames = [played[59]["frames"][3], *played[62]["frames"][::3]]
+    oldest, first, last = (find_ball(screen) for screen, _ in frames)
+    told = f"the ball flies {math.dist(first, last):.0f} pixels, "
+    told += f"not {math.dist(oldest, last):.0f}"
+    kept, broken = brightened(rules["frames"][22])[..., 37:67, 6:36]
+    pairs.append(("Four frames in a row", kept, broken, told))
+    pairs.append(("One picture", kept, kept[3:], "which way does it fly?"))
+
+    pairs.append(("No FIRE", *rules["fire"][-1], "no ball, and no points"))
+    told = (
+        f"{len(rules['noops'])} starts make {len(rules['noops'][0][0])} games"
     )
+    pairs.append(("No no-op starts", *rules["noops"][0], told))
 
-    step = played[62]
-    kept = [picture[37:67, 6:36] for picture in step["stack"]]
-    grays = [gray for _, gray in step["frames"]]
-    broken = [small(gray)[37:67, 6:36] for gray in grays]
-    balls = [find_ball(gray) for gray in (grays[0], grays[3])]
-    oldest = find_ball(played[59]["frames"][3][1])
-    near, far = (math.dist(balls[1], ball) for ball in (balls[0], oldest))
-    told = f"the ball flies {near:.0f} pixels, not {far:.0f}"
-    kept, broken = brightened(kept), brightened(broken)
-    pair(2, "Four frames in a row", kept, broken, told)
-    pair(3, "One picture", kept, kept[3:], "which way does it fly?")
-
-    at = recordings.WITHOUT_FIRE
-    idle = small(np.maximum(*screens["no_fire"][-2:]))
-    told = "no ball, and no points"
-    pair(4, "No FIRE", [played[at]["picture"]], [idle], told)
-
-    pairs = zip(*[iter(screens["no_ops"])] * 2, strict=True)
-    starts = [small(np.maximum(*two)) for two in pairs]
-    games = {start.tobytes(): start for start in starts[1:]}
-    told = f"{len(starts) - 1} starts make {len(games)} games"
-    pair(5, "No no-op starts", list(games.values()), starts[:1], told)
+    d = Drawing(510)
+    for i, (rule, kept, broken, told) in enumerate(pairs):
+        x, y = 2 + 244 * (i % 2), 172 * (i // 2)
+        d.text(x, y + 16, rule, "strong")
+        d.pictures(x, y + 26, 112, kept)
+        d.pictures(x + 120, y + 26, 112, broken)
+        d.text(x, y + 156, told, "quiet")
     d.save("rules.svg")
 
 
@@ -183,9 +197,8 @@ def shrink_changed(old, new, picture):
     changed = (old != new).reshape(BANDS, -1).any(axis=1)
     strip = new[changed.repeat(len(new) // BANDS)]
     picture = picture.copy()
-    if len(strip):
-        shrunk = small(strip, 84 * len(strip) // len(new))
-        picture[changed.repeat(84 // BANDS)] = shrunk
+    shrunk = small(strip, 84 * len(strip) // len(new))
+    picture[changed.repeat(84 // BANDS)] = shrunk
     return changed, strip, picture
 
 
@@ -195,15 +208,15 @@ def draw_bands(before, step):
     changed, strip, picture = shrink_changed(brighter(before), new, picture)
     assert (picture == step["picture"]).all()
     d = Drawing(246)
-    d.image(2, 4, 160, 210, gray_to_rgb(new))
-    d.image(200, 99 - len(strip) / 2, 160, len(strip), gray_to_rgb(strip))
-    d.image(394, 57, 84, 84, gray_to_rgb(picture))
+    d.image(2, 4, 160, 210, new)
+    d.image(200, 99 - len(strip) / 2, 160, len(strip), strip)
+    d.image(394, 57, 84, 84, picture)
     edges = np.flatnonzero(np.diff(changed, prepend=False, append=False))
     for start, end in edges.reshape(-1, 2):
         d.box(1, 3 + 5 * start, 162, 5 * (end - start) + 2, "mark")
         d.box(393, 56 + 2 * start, 86, 2 * (end - start) + 2, "mark")
-    d.arrow((168, 99), (194, 99))
-    d.arrow((364, 99), (388, 99))
+    d.line((168, 99), (194, 99), kind="line arrow")
+    d.line((364, 99), (388, 99), kind="line arrow")
     d.text(2, 236, f"{changed.sum()} of {BANDS} bands", "strong")
     d.text(200, 236, f"{len(strip)} rows, shrunk", "quiet")
     d.text(478, 236, "the picture", "quiet end")
@@ -212,35 +225,23 @@ def draw_bands(before, step):
 
 def draw_modes(lost):
     """The step that loses a life, in the three modes."""
-    numbers, colours = recordings.palette()
-    rgb = np.zeros((256, 3), np.uint8)
-    rgb[numbers] = colours["rgb"]
     d = Drawing(580)
     for i, (mode, step) in enumerate(lost.items()):
         x = 4 + 164 * i
-        d.text(x, 16, f'"{mode}"', "code strong")
-        d.image(x, 24, 146, 192, rgb[step["screen"]])
-        d.text(x, 236, "obs_4", "code")
-        draw_square(d, x, 242, 146, step["stack"])
-        d.text(x, 410, f"lives  {step['lives']}", "code")
-        d.text(x, 428, f"done   {step['done']}", "code")
         info = step["info"] or {}
-        told = "episode_info:" if info else "episode_info None"
-        d.text(x, 446, told, "code")
-        for k, (name, value) in enumerate(info.items()):
-            d.text(x + 14, 464 + 18 * k, f"{name} {value}", "code")
+        d.text(x, 16, f'"{mode}"', "code strong")
+        d.image(x, 24, 146, 192, in_colour(step["screen"]))
+        d.text(x, 236, "obs_4", "code")
+        d.pictures(x, 242, 146, step["stack"])
+        told = [f"lives  {step['lives']}", f"done   {step['done']}"]
+        told += ["episode_info:" if info else "episode_info None"]
+        told += [f"{name} {value}" for name, value in info.items()]
+        for k, line in enumerate(told):
+            d.text(x + 14 * (k > 2), 410 + 18 * k, line, "code")
         if step["done"]:
-            draw_square(d, x, 512, 64, step["final"])
+            d.pictures(x, 512, 64, step["final"])
             d.text(x + 72, 548, "final_obs", "code")
     d.save("modes.svg")
-
-
-def draw_square(d, x, y, size, stack):
-    """The four pictures of a stack, two by two."""
-    each = (size - 4) / 2
-    for i, picture in enumerate(stack):
-        left, top = x + i % 2 * (each + 4), y + i // 2 * (each + 4)
-        d.image(left, top, each, each, gray_to_rgb(picture))
 
 
 def draw_turns(step_time):
@@ -272,126 +273,137 @@ def draw_turns(step_time):
         d.line((x, 200), (x, 206))
         kind = "end" if ms == TURNS_MS else "mid" if ms else ""
         d.text(x, 222, f"{ms} ms", f"quiet {kind}")
-    told = (
-        f"Eight games take {games:.1f} ms on {cores} cores, as measured; the"
-    )
-    d.text(4, 248, told, "quiet")
-    told = (
-        f"network {NETWORK_MS} ms on a device of its own, as in the benchmark."
-    )
-    d.text(4, 266, told, "quiet")
+    told = f"{games:.1f} ms on {cores} cores, as measured; the"
+    d.text(4, 248, f"Eight games take {told}", "quiet")
+    told = f"{NETWORK_MS} ms on a device of its own, as in the benchmark."
+    d.text(4, 266, f"network {told}", "quiet")
     d.save("turns.svg")
 
 
 def draw_agent(recording):
     """What the trained agent sees, expects and does at its first point."""
     decisions = recording["decisions"]
-    at = next((i for i, step in enumerate(decisions) if step[1]), 0)
+    at = next(i for i, step in enumerate(decisions) if step[1])
     action, _, _, _, value, chances = decisions[at]
     rgb = np.array(recording["rgb"], np.uint8)
-    screens = list(recordings.unpack(recording["screens"]))
-    frames = list(recordings.unpack(recording["frames"], 84, 84))
+    screens = list(unpack(recording["screens"]))
+    frames = list(unpack(recording["frames"], 84, 84))
     d = Drawing(408)
-    for x, y, text in [
-        (4, 16, "You see"),
-        (178, 16, "It sees"),
-        (350, 16, "It does"),
-        (4, 290, f"It expects {value:.2f} in rewards to come"),
-    ]:
-        d.text(x, y, text, "strong")
+    d.text(4, 16, "You see", "strong")
+    d.text(178, 16, "It sees", "strong")
+    d.text(350, 16, "It does", "strong")
+    d.text(4, 290, f"It expects {value:.2f} in rewards to come", "strong")
     d.image(4, 26, 160, 210, rgb[screens[at]])
-    draw_square(d, 178, 26, 158, frames[max(at - 3, 0) : at + 1])
-    for i, (name, chance) in enumerate(
-        zip(recording["actions"], chances, strict=True)
-    ):
-        y = 26 + 42 * i
-        d.text(350, y + 13, name, "strong" if i == action else "quiet")
-        d.text(476, y + 13, percent(chance), "quiet end")
+    d.pictures(178, 26, 158, frames[at - 3 : at + 1])
+    for i, name in enumerate(recording["actions"]):
+        y, chosen = 26 + 42 * i, i == action
+        d.text(350, y + 13, name, "strong" if chosen else "quiet")
+        d.text(476, y + 13, percent(chances[i]), "quiet end")
         d.box(350, y + 19, 126, 14)
-        d.box(350, y + 19, 126 * chance, 14, "bar" if i == action else "tip")
+        d.box(350, y + 19, 126 * chances[i], 14, "bar" if chosen else "quiet")
         equal = 350 + 126 / len(chances)
         d.line((equal, y + 16), (equal, y + 36), kind="line dash")
     d.text(350, 26 + 42 * len(chances) + 14, "dashed: chance", "quiet")
     d.text(4, 254, f"step {at + 1} of {recording['length']}", "quiet")
+
+    # The values, from the highest down to the lowest or 0.
     values = [step[4] for step in decisions]
     most, least = max(values), min(*values, 0)
-
-    def point(i):
-        x = 4 + 472 * i / (len(values) - 1)
-        return x, 304 + 96 * (most - values[i]) / (most - least)
-
-    zero = 304 + 96 * most / (most - least)
-    d.line((4, zero), (476, zero))
-    d.line(*map(point, range(len(values))), kind="trace")
-    d.line((point(at)[0], 300), (point(at)[0], 404), kind="red")
+    heights = [304 + 96 * (most - v) / (most - least) for v in [*values, 0]]
+    xs = np.linspace(4, 476, len(values))
+    d.line((4, heights[-1]), (476, heights[-1]))
+    d.line(*zip(xs, heights, strict=False), kind="trace")
+    d.line((xs[at], 300), (xs[at], 404), kind="red")
     d.save("agent.svg")
 
 
-def draw_pipe():
-    """What crosses the pipes, and what is shared."""
-    pipe = json.loads((HERE / "data/pipe.json").read_text())
-    up, down = pipe["bytes"]["ours"][0]
-    d = Drawing(396)
-    top = 10
-    d.box(4, top, 472, 74)
-    d.text(18, top + 22, "the program", "strong")
-    d.text(18, top + 42, "observations, rewards, … = games.step(…)", "code")
-    d.text(18, top + 62, "Games: checks the batch, sends it, waits, copies")
-    for i, x in enumerate([4, 162]):
-        y = top + 138
-        d.box(x, y, 150, 136)
-        d.text(x + 12, y + 22, f"process {i + 1}", "strong")
-        d.text(x + 12, y + 42, "worker_process", "code")
-        for j in range(4):
-            d.box(x + 12 + 32 * j, y + 54, 28, 28, "page")
-            d.text(x + 26 + 32 * j, y + 73, str(4 * i + j), "mid quiet")
-        d.text(x + 12, y + 102, "a share, played", "quiet")
-        d.text(x + 12, y + 120, "game after game", "quiet")
-        d.arrow((x + 12, top + 74), (x + 12, y))
-        d.arrow((x + 88, y), (x + 88, top + 74))
-        for side, count, what in [
-            (18, down // 2, "actions"),
-            (94, up // 2, "ends"),
-        ]:
-            d.text(x + side, top + 100, f"{count} bytes", "quiet")
-            d.text(x + side, top + 117, what, "quiet")
-    y = top + 138
-    d.box(328, y, 148, 232)
-    d.text(340, y + 22, "shared memory", "strong")
-    d.box(340, y + 34, 40, 40, "bar")
-    for k, line in enumerate(["observations", "uint8", "(8, 4, 84, 84)"]):
-        d.text(340, y + 94 + 18 * k, line, "code" if k else "")
-    d.text(340, y + 150, f"{pipe['shared']:,} bytes", "quiet")
-    for k, line in enumerate(["rewards", "final_obs", "screens"]):
-        d.text(340, y + 178 + 18 * k, line)
-    d.arrow((237, y + 136), (237, y + 164), (328, y + 164))
-    d.arrow((79, y + 136), (79, y + 184), (328, y + 184))
-    d.text(90, y + 206, "results, written in place", "quiet")
-    d.arrow((440, y), (440, top + 74))
-    d.text(432, top + 100, "a copy", "quiet end")
-    d.text(432, top + 117, "a step", "quiet end")
-    d.save("pipe.svg")
+# The film of the first screen
+
+FILM = slice(41, 121)  # steps of the recording
+STILL = 88  # frames into the film, with the ball on its way up
+FRAME = 33  # milliseconds: half the console's speed
+TOP, HEIGHT, WIDTH = 55, 140, 105  # of the part of the screen that is shown
+TOP_84, HEIGHT_84, WIDTH_84 = 22, 56, 55  # the same, in 84 by 84
+NEAR = 21  # pixels from the edge of that part to the ball, at least
+GAP = 3  # between two pictures
+ZOOM = 3  # of the still picture
+
+
+def pad(ways):
+    """The joystick and its button, as they are held."""
+    image = np.full((15, 45), 70, np.uint8)
+    for name, corners in [
+        (recordings.LEFT, [(2, 7), (10, 1), (10, 13)]),
+        (recordings.FIRE, [(18, 3), (26, 3), (26, 11), (18, 11)]),
+        (recordings.RIGHT, [(42, 7), (34, 1), (34, 13)]),
+    ]:
+        light = 255 if name == ways else 130
+        cv2.fillPoly(image, [np.array(corners)], light)
+    return image[..., None]
+
+
+def film(played):
+    """Yield each frame of the film on the page's first screen."""
+    left = 28
+    for step in played[FILM]:
+        for screen, _ in step["frames"]:
+            # The view moves when the ball comes near its edge.
+            if ball := find_ball(screen):
+                x, _ = ball
+                left = np.clip(left, x + NEAR - WIDTH, x - NEAR)
+                left = int(np.clip(left, 0, 160 - WIDTH))
+            screen = in_colour(screen)
+            yield frame(screen, step["stack"], left, step["action"])
+
+
+def frame(screen, stack, left, action):
+    """What you see, and what the agent sees, close to the ball."""
+    image = np.zeros((HEIGHT, WIDTH + 2 * (WIDTH_84 + GAP) + 2, 4), np.uint8)
+
+    def put(part, x, y):
+        at = np.s_[y : y + len(part), x : x + part.shape[1]]
+        image[at][..., :3], image[at][..., 3] = part, 255
+
+    put(screen[TOP : TOP + HEIGHT, left : left + WIDTH, ::-1], 0, 0)
+    left = round(left * 84 / 160)
+    right = image.shape[1] - 2 * WIDTH_84 - GAP
+    for i, picture in enumerate(stack):
+        part = picture[TOP_84:, left : left + WIDTH_84, None][:HEIGHT_84]
+        x, y = i % 2 * (WIDTH_84 + GAP), i // 2 * (HEIGHT_84 + GAP)
+        put(part, right + x, y)
+    put(pad(action), image.shape[1] - 45, HEIGHT - 19)
+    return image
+
+
+def draw_first(played):
+    """The film, and the picture that stands still in its place."""
+    moving = cv2.Animation()
+    moving.frames = list(film(played))
+    moving.durations = [FRAME] * len(moving.frames)
+    lossless = [cv2.IMWRITE_WEBP_QUALITY, 101]
+    cv2.imwriteanimation(str(PICTURES / "first.webp"), moving, lossless)
+    still = moving.frames[STILL].repeat(ZOOM, axis=0).repeat(ZOOM, axis=1)
+    smallest = [cv2.IMWRITE_PNG_COMPRESSION, 9]
+    cv2.imwrite(str(PICTURES / "first.png"), still, smallest)
 
 
 # All of them
 
 
 def draw():
-    """Make the recordings and all drawings."""
-    played = list(play())
+    """Make all but pipe.svg, which is made by hand."""
+    played = list(recordings.play())
     recordings.record(played)
     recordings.record_rules(played)
     draw_modes(recordings.record_modes(played))
-    steps = [played[i] for i in (62, 12, 13, 14, 15)]
-    draw_step(steps[0])
-    draw_slots(steps[1:])
+    draw_first(played)
+    draw_step(played[62])
+    draw_slots(played[12:16])
     draw_maximum()
     draw_bands(played[61], played[62])
     draw_rules(played)
-    draw_pipe()
-    step_time = json.loads(STEP_TIME.read_text())
-    draw_turns(step_time)
-    draw_agent(json.loads((HERE / "data/agent.json").read_text()))
+    draw_turns(measured()["step_time"])
+    draw_agent(read("agent"))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ have changed since the screen before, which makes a game a few kilobytes.
 """
 
 import base64
+import functools
 import json
 from pathlib import Path
 
@@ -18,20 +19,19 @@ import numpy as np
 DATA = Path(__file__).resolve().parent / "data"
 BREAKOUT = "BreakoutNoFrameskip-v4"
 STICKY = "ALE/Breakout-v5"
-ACTIONS = "NOOP", "FIRE", "RIGHT", "LEFT"
 NOOP, FIRE, RIGHT, LEFT = range(4)
 STEPS = 200
 AHEAD = 5  # pixels from the ball to the paddle that the rule lets pass
-FIELD = np.s_[93:189, 8:152]  # between the bricks and the paddle
 MODES = "restart", "continue", "ignore"
 LOST_AT = 156  # the step of the recording that loses a life
-ASTEROIDS = 100, 160  # the first frame and the last
+# Those of the three modes, of which the first three only fill the stack.
+MODES_STEPS = slice(LOST_AT - 9, LOST_AT + 17)
+ASTEROIDS = slice(99, 160)  # frames
 THRUST = 2  # in Asteroids
-DEMONS = 96, 135  # of Demon Attack, the first step and the last
+DEMONS = slice(380, 540)  # frames of Demon Attack
 WITHOUT_FIRE = 60  # steps
 NO_OPS, STARTED = 30, 12  # most no-ops at a start, and steps after them
 PIPE_GAMES, PIPE_STEPS = 8, 60
-MODES_STEPS = range(LOST_AT - 6, LOST_AT + 17)  # those of the three modes
 
 gym.register_envs(ale_py)
 
@@ -51,7 +51,7 @@ def small(gray, height=84):
 
 def find_ball(screen):
     """Where the ball is, between the bricks and the paddle, or None."""
-    ys, xs = np.nonzero(screen[FIELD])
+    ys, xs = np.nonzero(screen[93:189, 8:152])
     return (xs.mean() + 8, ys.mean() + 93) if len(xs) else None
 
 
@@ -74,52 +74,54 @@ def brighter(step):
     return np.maximum.reduce([gray for _, gray in kept(step)])
 
 
-def play(
-    steps=STEPS, on_life_loss="restart", actions=None, env_id=BREAKOUT, seed=0
-):
+def play(on_life_loss="restart", actions=None, env_id=BREAKOUT, seed=0):
     """Play Breakout by the rule, or the actions given.
 
     Yields the start and then a dictionary a step: action, reward, lives, done
-    and info as `Game` has them; `colour` and `gray`, the frames shown;
-    `screen`, the one to act on; the picture that is new, the stack that the
-    agent gets, and `final`, the stack that ends with the picture.
+    and info as `Game` has them, and `lives_then`, before a reset; `frames`,
+    each shown in colours and in gray; `screen`, the one to act on; the picture
+    that is new, the stack that the agent gets, and `final`, the stack that
+    ends with the picture.
     """
     env, ale = make(env_id, seed)
-
-    def grab():
-        return ale.getScreen().copy(), ale.getScreenGrayscale().copy()
-
-    start = screen, gray = grab()
-    stack = [small(gray)] * 4
-    score, length = 0, 0
+    start = screen = ale.getScreen()
+    first = stack = [small(ale.getScreenGrayscale())] * 4
+    score = length = 0
     yield {"screen": screen, "stack": stack}
-    for i in range(steps):
+    for i in range(STEPS):
         action = actions[i] if actions else rule(screen)
-        step = {"action": action, "reward": 0, "frames": [], "rgb": []}
-        step |= {"done": False, "info": None}
+        step = {"action": action, "reward": 0, "frames": [], "info": None}
         lives = ale.lives()
-        while len(step["frames"]) < 4 and not step["done"]:
+        done = False
+        while len(step["frames"]) < 4 and not done:
             step["reward"] += int(env.step(action)[1])
-            step["frames"].append(grab())
-            step["rgb"].append(ale.getScreenRGB().copy())
-            lost = ale.lives() < lives
-            step["done"] = lost and on_life_loss != "ignore"
-        score, length = score + step["reward"], length + 1
+            step["frames"].append((ale.getScreen(), ale.getScreenGrayscale()))
+            done = ale.lives() < lives and on_life_loss != "ignore"
+        score += step["reward"]
+        length += 1
+        screen, gray = step["frames"][-1]
+        step["lives_then"] = ale.lives()
         step["picture"] = small(brighter(step))
-        step["final"] = stack = stack[1:] + [step["picture"]]
-        step["lost_with"] = ale.lives()
-        screen, gray = grab()
-        if step["done"] and on_life_loss == "restart":
-            step["info"] = {"reward": score, "length": length}
-            step["info"]["truncated"] = False
-            score, length = 0, 0
-            env.reset()
-            assert (grab()[1] == start[1]).all()
-            screen, gray = start
-        if step["done"]:
+        step["final"] = stack = [*stack[1:], step["picture"]]
+        if done:
             stack = [small(gray)] * 4
-        step |= {"lives": ale.lives(), "screen": screen, "stack": stack}
-        yield step
+        if done and on_life_loss == "restart":
+            step["info"] = dict(reward=score, length=length, truncated=False)
+            score = length = 0
+            env.reset()
+            screen, stack = start, first
+        step |= {"done": done, "lives": ale.lives()}
+        yield step | {"screen": screen, "stack": stack}
+
+
+def frames_of(name, actions):
+    """The gray screen after each frame of another title, an action a frame."""
+    env, ale = make(f"{name}NoFrameskip-v4")
+    screens = []
+    for action in actions:
+        env.step(action)
+        screens.append(ale.getScreenGrayscale())
+    return screens
 
 
 # Recording
@@ -131,14 +133,14 @@ def rectangles(old, new):
     for y, x in np.argwhere(left):
         if left[y, x]:
             same = left[y, x:] & (new[y, x:] == new[y, x])
-            w = len(same) if same.all() else same.argmin()
-            below = left[y:, x : x + w] & (new[y:, x : x + w] == new[y, x])
-            rows = below.all(axis=1)
-            h = len(rows) if rows.all() else rows.argmin()
+            w = np.append(same, False).argmin()
+            same = left[y:, x : x + w] & (new[y:, x : x + w] == new[y, x])
+            h = np.append(same.all(axis=1), False).argmin()
             left[y : y + h, x : x + w] = False
             yield x, y, w, h, new[y, x]
 
 
+@functools.cache
 def palette():
     """Breakout's colours, as the emulator numbers them, in RGB and in gray."""
     _, ale = make(BREAKOUT)
@@ -150,35 +152,29 @@ def palette():
 
 def by_colour(screens):
     """Screens with indices into Breakout's colours."""
-    colours, _ = palette()
-    assert np.isin(screens, colours).all()
-    return np.searchsorted(colours, screens).astype(np.uint8)
+    return np.searchsorted(palette()[0], screens).astype(np.uint8)
 
 
 def pack(pictures):
     """Pictures as text: of each, how many rectangles and which."""
-    data, old = bytearray(), np.zeros_like(pictures[0])
+    data, old = b"", np.zeros_like(pictures[0])
     for new in pictures:
-        changed = list(rectangles(old, new))
-        data += len(changed).to_bytes(2, "little")
-        data += bytes(int(v) for rectangle in changed for v in rectangle)
+        changed = np.array([*rectangles(old, new)], np.uint8)
+        data += len(changed).to_bytes(2, "little") + changed.tobytes()
         old = new
     return base64.b64encode(data).decode()
 
 
 def unpack(text, height=210, width=160):
     """Yield the pictures of a text."""
-    data = base64.b64decode(text)
-    picture, at = np.zeros((height, width), np.uint8), 0
-    while at < len(data):
-        start = at + 2
-        end = start + 5 * int.from_bytes(data[at:start], "little")
-        for x, y, w, h, value in zip(
-            *[iter(data[start:end])] * 5, strict=True
-        ):
+    data = np.frombuffer(base64.b64decode(text), np.uint8)
+    picture = np.zeros((height, width), np.uint8)
+    while len(data):
+        end = 2 + 5 * int(data[:2].view("<u2")[0])
+        for x, y, w, h, value in data[2:end].reshape(-1, 5):
             picture[y : y + h, x : x + w] = value
         yield picture.copy()
-        at = end
+        data = data[end:]
 
 
 def write(name, recording):
@@ -193,26 +189,23 @@ def ways(played):
     """
     found = []
     for i in range(4, len(played)):
-        four = played[i - 3 : i + 1]
-        frames = [screen for step in four for screen, _ in kept(step)]
-        balls = [find_ball(screen) for screen in frames]
-        whole = all(len(step["frames"]) == 4 for step in four)
-        if whole and None not in balls:
-            down = np.diff([y for _, y in balls])
-            if (down > 0).all() or (down < 0).all():
+        frames = sum(map(kept, played[i - 3 : i + 1]), [])
+        balls = [find_ball(screen) for screen, _ in frames]
+        if len(balls) == 8 and None not in balls:
+            down = np.sign(np.diff([y for _, y in balls]))
+            if abs(down.sum()) == 7:
                 found.append([i, int(down[0] < 0)])
     return found
 
 
 def record(played):
     """The whole play, for the step taken apart."""
-    screens = [played[0]["screen"]]
-    steps = []
+    start = played[0]["screen"]
+    screens, steps = [start], []
     for step in played[1:]:
         screens += [screen for screen, _ in step["frames"]]
-        if step["done"]:
-            screens.append(played[0]["screen"])
-        shown, lives = len(step["frames"]), step["lost_with"]
+        screens += [start] * step["done"]
+        shown, lives = len(step["frames"]), step["lives_then"]
         done = int(step["done"])
         steps.append([step["action"], shown, step["reward"], lives, done])
     frames = pack(by_colour(screens))
@@ -223,15 +216,14 @@ def record(played):
 def record_modes(played):
     """The same actions under the three modes, around a lost life.
 
-    Before it all three are the same, and need three steps for their stacks.
     Returns the step of each that loses the life.
     """
     actions = [step["action"] for step in played[1:]]
     modes, lost = {}, {}
     for mode in MODES:
-        steps = list(play(MODES_STEPS[-1], mode, actions))
+        steps = list(play(mode, actions))
         screens, rows = [steps[0]["screen"]], []
-        for step in steps[MODES_STEPS[0] - 3 :]:
+        for step in steps[MODES_STEPS]:
             last = [screen for screen, _ in kept(step)]
             screens += last
             row = [step["action"], len(last), len(step["frames"])]
@@ -240,22 +232,9 @@ def record_modes(played):
         frames = pack(by_colour(screens))
         modes[mode] = {"steps": rows, "frames": frames}
         lost[mode] = steps[LOST_AT]
-    first = {"first": MODES_STEPS[0] - 3}
+    first = {"first": MODES_STEPS.start}
     write("modes.json", palette()[1] | first | {"modes": modes})
     return lost
-
-
-def frames(env, actions):
-    """The gray screen after each frame, an action a frame."""
-    for action in actions:
-        env.step(action)
-        yield env.unwrapped.ale.getScreenGrayscale()
-
-
-def frames_of(name, actions):
-    """The same of another title, from its start on."""
-    env, _ = make(f"{name}NoFrameskip-v4")
-    return list(frames(env, actions))
 
 
 def record_rules(played):
@@ -264,27 +243,23 @@ def record_rules(played):
     All of it is gray. Asteroids draws half of its objects on each frame: the
     even frames come first and then the odd ones, since those are alike.
     """
-    first, last = ASTEROIDS
-    screens = frames_of("Asteroids", [THRUST] * last)[first - 1 :]
+    thrust = [THRUST] * ASTEROIDS.stop
+    screens = frames_of("Asteroids", thrust)[ASTEROIDS]
     asteroids = screens[::2] + screens[1::2]
 
-    first, last = DEMONS
-    shots = [i // 16 % 4 for i in range(4 * last)]
-    screens = frames_of("DemonAttack", shots)[4 * (first - 1) :]
+    shots = [i // 16 % 4 for i in range(DEMONS.stop)]
+    screens = frames_of("DemonAttack", shots)[DEMONS]
     demons = [screen for i, screen in enumerate(screens) if i % 4 >= 2]
 
     actions = [step["action"] for step in played[1:]]
     idle = [NOOP if action == FIRE else action for action in actions]
-    idle = list(play(WITHOUT_FIRE, actions=idle))[1:]
+    idle = list(play(actions=idle))[1 : WITHOUT_FIRE + 1]
     no_fire = [gray for step in idle for _, gray in kept(step)]
 
-    held = [action for action in actions[:STARTED] for _ in range(4)]
-    env, no_ops = make(BREAKOUT)[0].unwrapped, []
-    for _ in range(NO_OPS + 1):
-        start = env.clone_state()
-        no_ops += list(frames(env, held))[-2:]
-        env.restore_state(start)
-        env.step(NOOP)
+    held = np.repeat(actions[:STARTED], 4)
+    no_ops = []
+    for count in range(NO_OPS + 1):
+        no_ops += frames_of("Breakout", [NOOP] * count + [*held])[-2:]
     screens = {"asteroids": asteroids, "demons": demons}
     screens |= {"no_fire": no_fire, "no_ops": no_ops}
     write("rules.json", {name: pack(made) for name, made in screens.items()})
@@ -298,8 +273,7 @@ def record_pipe(bytes_of):
     """
     actions = []
     for seed in range(PIPE_GAMES):
-        played = list(play(PIPE_STEPS, env_id=STICKY, seed=seed))[1:]
-        assert not any(step["done"] for step in played)
-        actions.append([step["action"] for step in played])
+        _, *played = play(env_id=STICKY, seed=seed)
+        actions.append([step["action"] for step in played[:PIPE_STEPS]])
     recording = {"env_id": STICKY, "actions": actions}
     write("pipe.json", recording | bytes_of(actions))

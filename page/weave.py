@@ -25,13 +25,12 @@ from `docs/data/NAME.js` when it is first asked for.
 """
 
 import ast
-import io
 import re
 import struct
 import sys
-import tokenize
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise, zip_longest
 from pathlib import Path
 
 import pygments
@@ -44,17 +43,23 @@ from measured import measured
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 DOCS = ROOT / "docs"
-IMAGE = r'(!\[.*\]\()(\S+) "(.*)"\)'
-IT_MOVES = " (In [docs/index.html](index.html) this and others move.)"
+IMAGE = r"(!\[.*\]\(\S+) (['\"])(.*)\2\)\n*"  # with its caption
+IT_MOVES = " (In [docs/index.html](docs/index.html) this and others move.)"
 IMPORTS = "**The imports**: what the module is built on, and why."
 DESCRIPTION = (
     "Atari preprocessing for DQN and PPO, explained line by line: frame skip, "
     "maximum, 84×84 gray, frame stack, lost lives, and many games at once."
 )
-PARTS = 1, 2, 3, "folded"
+ANCHOR = r'(?s)( id=".+?")(.*</summary>)'
 WORDS_A_MINUTE = 220
 SECONDS_A_LINE = 4
-NO_WORDS = r"<[^>]+>|\]\([^)]*\)|!\[[^]]*\]|[|*`#>_-]"  # marks and addresses
+# A name in prose and a token of code; what is in these others has no links.
+NAMES = (
+    r"(?s)<(a|h\d|figure|summary)\b.*?</\1>|<code>(?P<name>[\w.]+).*?</code>|"
+    '<span class="(?:n|nn|o|p|w)">(?P<token>.*?)</span>'
+)
+# Headings, marks and addresses.
+NO_WORDS = r"^#.*|<[^>]+>|\]\([^)]*\)|!\[[^]]*\]|[|*`#>_-]"
 
 
 # Reading
@@ -62,18 +67,17 @@ NO_WORDS = r"<[^>]+>|\]\([^)]*\)|!\[[^]]*\]|[|*`#>_-]"  # marks and addresses
 
 @dataclass
 class Block:
-    """Lines of one kind, of the source from line `row` on.
+    """Text of one kind, of the source from line `row` on.
 
-    The kind is "prose" or "code" of the source, "note", or "open" and "close"
-    for the two ends of a fold, which shows the Markdown of its first end.
+    The kind is "prose" or "code" of the source, "note", or "fold" for the two
+    ends of a fold. All but code is Markdown.
     """
 
     kind: str
+    text: str
     row: int = 0
-    lines: list = ()
 
-    text = property(lambda self: "\n".join(self.lines).strip("\n"))
-    end = property(lambda self: self.row + len(self.lines))
+    lines = property(lambda self: self.text.split("\n"))
     level = property(lambda self: len(re.match("#*", self.text)[0]))
     is_code = property(lambda self: self.kind == "code")
 
@@ -85,64 +89,41 @@ def blocks(source):
     has a docstring. Blank lines are kept inside a block and dropped between
     two.
     """
-    lines = ["", *source.splitlines()]  # the first is number 1
-    kinds = ["code" if line.strip() else "" for line in lines]
-    starts, fenced, found = set(), False, []
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        row, col = token.start
-        if token.type == tokenize.COMMENT and not token.line[:col].strip():
-            kinds[row], lines[row] = "prose", re.sub("^# ?", "", token.string)
+    prose, starts, found = {}, set(), [Block("", "")]
+    for row, line in enumerate(source.splitlines(), 1):
+        if comment := re.match(" *# ?(.*)", line):
+            prose[row] = comment[1]
     for node in ast.walk(ast.parse(source)):
         documented = ast.Module, ast.ClassDef, ast.FunctionDef
         if isinstance(node, documented) and ast.get_docstring(node):
-            doc = node.body[0].value
+            doc = node.body[0]
+            rows = range(doc.lineno, doc.end_lineno + 1)
+            text = ast.get_docstring(node).splitlines()
+            prose |= zip_longest(rows, text, fillvalue="")
             starts.add(doc.end_lineno + 1)
             if not isinstance(node, ast.Module):
-                heads = [node, *node.decorator_list]
-                starts.add(min(head.lineno for head in heads))
-            for row in range(doc.lineno, doc.end_lineno + 1):
-                text = re.sub(rf"^ {{0,{doc.col_offset}}}", "", lines[row])
-                lines[row] = text.replace('"""', "").rstrip()
-                kinds[row] = "prose"
-    for row, (kind, line) in enumerate(zip(kinds, lines, strict=True)):
-        last = found[-1] if found else Block("", 0, [])
-        if kind == "prose":
-            fenced ^= line.startswith("```")
-            if line and (last.level == 1 or line[0] == "#" and not fenced):
-                starts.add(row)
-        if kind == last.kind and not (row in starts and last.text):
-            last.lines += [""] * (row - last.end) + [line]
-        elif kind:
-            found.append(Block(kind, row, [line]))
-    return found
-
-
-def notes(minutes):
-    """Return `{(kind, slug): [Markdown, ...]}` of `notes.md`."""
-    facts = measured()
-    text, found = (HERE / "notes.md").read_text(), {}
-    parts = re.split(r"<!-- (\w+): (\S+) -->\n", text)[1:]
-    for kind, place, text in zip(*[iter(parts)] * 3, strict=True):
-        text = fill(text.strip(), minutes=minutes, **facts)
-        found.setdefault((kind, place), []).append(text)
-    return found
+                starts.add([*node.decorator_list, node][0].lineno)
+    for row, line in enumerate(source.splitlines(), 1):
+        last, kind = found[-1], "prose" if row in prose else "code"
+        line = prose.get(row, line)
+        if kind == "prose" and (line[:1] == "#" or last.level == 1):
+            starts.add(row)
+        if line and kind == last.kind and row not in starts:
+            last.text += "\n" * (row - last.row - last.text.count("\n"))
+            last.text += line
+        elif line:
+            found.append(Block(kind, line, row))
+    return found[1:]
 
 
 def fill(template, **parts):
     """Put what `{{name}}` or `{{name[key]}}` stands for in its place."""
-    put = "{{{}}}".format
-    return re.sub(r"{{(.+?)}}", lambda m: put(m[1]).format(**parts), template)
+    return re.sub("{({.+?})}", lambda it: it[1].format(**parts), template)
 
 
 def slug(title):
     """The anchor of a heading, made as code hosts make it."""
-    return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
-
-
-def pieces(text):
-    """Cut Markdown into notes, a new one from each heading on."""
-    parts = re.split(r"^(?=##+ )", text, flags=re.M)
-    return [Block("note", 0, part.splitlines()) for part in parts if part]
+    return re.sub(r"[^\w -]", "", title.lower()).strip().replace(" ", "-")
 
 
 def story(source):
@@ -150,53 +131,62 @@ def story(source):
 
     It is told twice: the first time nobody knows yet how long it takes.
     """
-    unknown = dict.fromkeys(PARTS, 0)
-    minutes = reading_time(markdown(fold(told(source, unknown))))
-    return fold(told(source, minutes))
+    text, facts = (HERE / "notes.md").read_text(), measured()
+    minutes = reading_time("")
+    for _ in range(2):
+        filled = fill(text, minutes=minutes, **facts)
+        told = fold(annotated(source, filled))
+        minutes = reading_time(markdown(told))
+    return told
 
 
-def told(source, minutes):
-    """Return the source's blocks with the notes between them."""
-    extra, here, found = notes(minutes), None, []
-
-    def note(kind):
-        for text in extra.pop((kind, here), []):
-            found.extend(pieces(text))
-
-    for block in blocks(source):
+def sections(blocks):
+    """Return lists of blocks, a new one from each heading on."""
+    found = []
+    for block in blocks:
         if block.level:
-            note("after")
-            here = slug(block.text.lstrip("# ").partition("\n")[0])
-        found.append(block)
-        note("inside")
-    note("after")
-    if extra:
-        raise SystemExit(f"notes.md: no section for {list(extra)}")
+            found.append([])
+        found[-1].append(block)
     return found
+
+
+def annotated(source, text):
+    """Return the source's blocks with the notes between them."""
+    notes, told = {}, []
+    places = re.split(r"<!-- (\w+: \S+) -->\n", text)
+    for place, text in zip(places[1::2], places[2::2], strict=True):
+        parts = re.split("^(?=##+ )", text, flags=re.M)
+        notes[place] = [Block("note", part.strip()) for part in parts]
+    for first, *rest in sections(blocks(source)):
+        here = slug(first.lines[0])
+        told += [first, *notes.pop(f"inside: {here}", []), *rest]
+        told += notes.pop(f"after: {here}", [])
+    assert not notes, f"notes.md: no section for {list(notes)}"
+    return told
 
 
 def fold(told):
     """Fold the imports, each section of the last part, and each aside."""
-    parts = sum(block.level == 2 for block in told)
-    found, part, is_open = [], 0, False
-    for block in told:
-        if is_open and block.level in (2, 3, 4):
-            found.append(Block("close"))
-            is_open = False
-        part += block.level == 2
-        if part == 0 and block.is_code and not is_open:
-            found.append(Block("open", 0, [IMPORTS]))
-            is_open = True
-        if block.level == 4 or part == parts and block.level == 3:
+    last = [block for block in told if block.level == 2][-1]
+    found, in_last = [], False
+    for section in sections(told):
+        first, seen, at = section[0], "", 0
+        in_last = in_last or first is last
+        if first.level == 1:
+            at = [block.is_code for block in section].index(True)
+            seen = IMPORTS
+        if first.level == 4 or in_last and first.level == 3:
             # What is seen of it is the title and the first paragraph.
-            seen = re.match(r"#.*\n*(.+\n?)*", block.text)[0]
-            cut = len(seen.splitlines())
-            found.append(Block("open", block.row, block.lines[:cut]))
-            block = Block(block.kind, block.row + cut, block.lines[cut:])
-            is_open = True
-        if block.text:
-            found.append(block)
-    return found + [Block("close")] * is_open
+            seen = re.match(r"#.*\n+(.+\n?)+", first.text)[0]
+            rest = first.text.removeprefix(seen).strip()
+            section[0] = Block(first.kind, rest)
+        if seen:
+            summary = f"<details>\n<summary>\n\n{seen.strip()}\n\n</summary>"
+            row = 0 if seen == IMPORTS else first.row
+            section.insert(at, Block("fold", summary, row))
+            section.append(Block("fold", "</details>"))
+        found += [block for block in section if block.text]
+    return found
 
 
 def reading_time(page):
@@ -204,20 +194,16 @@ def reading_time(page):
 
     What comes before the second part belongs to the first.
     """
-    minutes = dict.fromkeys(PARTS, 0)
-    part, folded, in_code = 1, False, False
-    for line in page.splitlines():
-        spent = 0
-        if line.startswith("```"):
-            in_code = not in_code
-        elif in_code:
-            spent = SECONDS_A_LINE / 60 * bool(line.strip())
-        elif heading := re.match(r"#+ (\d?)", line):
-            part = int(heading[1] or part)
-        else:
-            folded = (folded or line == "<details>") and line != "</details>"
-            spent = len(re.sub(NO_WORDS, " ", line).split()) / WORDS_A_MINUTE
-        minutes["folded" if folded else part] += spent
+    minutes, part = {1: 0, 2: 0, 3: 0, "folded": 0}, 1
+    for text in re.split(r"^(?=## \d|</?details>)", page, flags=re.M):
+        if heading := re.match(r"## (\d)", text):
+            part = int(heading[1])
+        pieces = text.split("\n```")  # prose, code, prose, and so on
+        words = re.sub(NO_WORDS, " ", "\n".join(pieces[::2]), flags=re.M)
+        lines = sum(len(re.findall("\n.", code)) for code in pieces[1::2])
+        spent = len(words.split()) / WORDS_A_MINUTE
+        spent += lines * SECONDS_A_LINE / 60
+        minutes["folded" if text.startswith("<d") else part] += spent
     return {name: round(one) for name, one in minutes.items()}
 
 
@@ -226,47 +212,29 @@ def reading_time(page):
 
 def markdown(told):
     """The story as Markdown, for a code host."""
-    out, moves = [], iter([IT_MOVES])
-
-    def still(image):
-        """A picture with its caption; the first one says that it moves."""
-        start, path, caption = image.groups()
-        caption = caption.replace('\\"', '"')
-        says = next(moves, "") if moving(path) else ""
-        return f"{start}{path})\n\n*{caption}*{says}"
-
+    out = []
     for block in told:
-        text = block.text.strip()
-        if block.kind == "note":
-            text = re.sub(IMAGE, still, text)
-            # Two figures in a row: each caption is a paragraph.
-            text = re.sub(r"(?<=[^\n])\n(?=!\[)", "\n\n", text)
+        text = block.text
+        if block.is_code:
+            text = f"```python\n{text}\n```"
+        elif block.kind == "note":
             # Its paths start from docs/.
             text = re.sub(r"\]\((?!http|#)", "](docs/", text)
             text = text.replace("](docs/../", "](")
-        elif block.is_code:
-            text = f"```python\n{block.text}\n```"
-        elif block.kind == "open":
-            text = f"<details>\n<summary>\n\n{text}\n\n</summary>"
-        elif block.kind == "close":
-            text = "</details>"
+            text = re.sub(IMAGE, r"\1)\n\n*\3*\n\n", text).strip()
         out.append(text)
-    return "\n\n".join(out) + "\n"
+    text = "\n\n".join(out) + "\n"
+    return re.sub(r"\*$", f"*{IT_MOVES}", text, count=1, flags=re.M)
 
 
 # HTML
 
 
-def moving(path):
-    """The file of the figure that moves in the place of a picture, or None."""
-    file = HERE / "moving" / f"{Path(path).stem}.html"
-    return file if "figures/" in path and file.exists() else None
-
-
-def added(kind):
-    """The moving figures' files of a kind, what they share first."""
+def texts(kind):
+    """The page's own style or script, what the figures share, and theirs."""
     files = (HERE / "moving").glob(f"*.{kind}")
-    return sorted(files, key=lambda file: (file.stem != "shared", file.name))
+    files = sorted(files, key=lambda file: (file.stem != "shared", file.name))
+    return [file.read_text() for file in [HERE / f"page.{kind}", *files]]
 
 
 def definitions(node, outer=""):
@@ -277,75 +245,51 @@ def definitions(node, outer=""):
             yield from definitions(child, f"{outer}{child.name}.")
 
 
-def homes(anchors):
-    """To which anchor a name leads: that of the only method of a name, too."""
-    names = [anchor.rpartition(".")[2] for anchor in anchors]
-    found = {anchor: anchor for anchor in anchors}
-    for name, anchor in zip(names, anchors, strict=True):
-        if name.startswith("_") and names.count(name) == 1:
-            found[name] = anchor
-    return found
+def linked(html, anchors):
+    """HTML in which names lead to their definitions, methods' too, if once."""
+
+    def link(found):
+        name = found["name"] or found["token"] or ""
+        text = found["token"] or found[0]
+        there = {name} & set(anchors)
+        if name.startswith("_"):
+            there = [one for one in anchors if f".{one}".endswith(f".{name}")]
+        if len(there) == 1:
+            text = f'<a href="#{min(there)}">{text}</a>'
+        return text
+
+    return re.sub(NAMES, link, html)
 
 
-def highlight(source, homes):
-    """The source as HTML, in which names lead to their definitions."""
+def highlight(code, language="python", _=None):
+    """Code as HTML; what isn't Python stays as it is."""
+    if language != "python":
+        return ""
     lexer, html = PythonLexer(stripnl=False), HtmlFormatter(nowrap=True)
-
-    def plain(name):
-        text = name[1]
-        there = homes.get(text)
-        return f'<a href="#{there}">{text}</a>' if there else text
-
-    html = pygments.highlight(source, lexer, html)
-    return re.sub('<span class="(?:n|nn|o|p|w)">(.*?)</span>', plain, html)
+    return pygments.highlight(code, lexer, html)
 
 
-def link_names(tokens, homes):
-    """Let a name in prose lead to its definition, but not within a link."""
-    depth = 0
-    for token in tokens:
-        depth += token.nesting
-        name = re.match(r"[\w.]*", token.content)[0]
-        if token.type == "code_inline" and not depth and name in homes:
-            token.type = "html_inline"
-            html = f"<code>{escape(token.content)}</code>"
-            token.content = f'<a href="#{homes[name]}">{html}</a>'
-
-
-def markdown_to_html(homes):
-    """Return a function from Markdown to HTML."""
-    md = MarkdownIt("commonmark").enable("table")
-    md.options["highlight"] = lambda code, language, _: (
-        highlight(code, homes) if language == "python" else ""
-    )
-    md.renderer.rules |= {
-        "table_open": lambda *_: '<div class="wide"><table>\n',
-        "table_close": lambda *_: "</table></div>\n",
-        "image": lambda tokens, i, *_: figure(tokens[i], md.renderInline),
-    }
-
-    def html(text):
-        tokens, labels = md.parse(text), []
-        for before, token, behind in zip(
-            tokens, tokens[1:], tokens[2:], strict=False
-        ):
-            if before.type == "heading_open":
-                before.attrSet("id", slug(token.content))
-            elif before.type == "thead_open":
-                labels.clear()
-            elif before.type == "th_open":
-                labels.append(token.content.replace("`", ""))
-            elif before.type == "td_open":  # shown in each cell on a phone
-                before.attrSet("data-label", labels[0])
+def to_html(text):
+    """Markdown as HTML."""
+    md = MarkdownIt("commonmark", {"highlight": highlight}).enable("table")
+    md.renderer.rules["image"] = figure
+    tokens = md.parse(text)
+    for token, inline in pairwise(tokens):
+        match token.type:
+            case "heading_open":
+                token.attrSet("id", slug(inline.content))
+            case "thead_open":
+                labels = []
+            case "th_open":
+                labels.append(inline.content.replace("`", ""))
+            case "td_open":  # shown in each cell on a phone
+                token.attrSet("data-label", labels[0])
                 labels.append(labels.pop(0))
-            if token.type == "inline" and before.type != "heading_open":
-                link_names(token.children, homes)
-            if token.type == "inline" and token.content.startswith("!["):
-                before.tag = behind.tag = "div"  # figures, no paragraph
-                before.attrSet("class", "figures")
-        return md.renderer.render(tokens, md.options, {})
-
-    return html
+    html = md.renderer.render(tokens, md.options, {})
+    html = html.replace("<p><figure", '<div class="figures"><figure')
+    html = html.replace("</figure>\n</p>", "</figure>\n</div>")
+    html = html.replace("<table>", '<div class="wide"><table>')
+    return html.replace("</table>", "</table></div>")
 
 
 def size(file):
@@ -357,34 +301,34 @@ def size(file):
     return [round(float(one)) for one in box.groups()]
 
 
-def figure(image, to_html):
+def figure(tokens, at, *_):
     """A picture by its path, with its size, so that nothing shifts."""
-    path, alt = image.attrs["src"], escape(image.content)
-    caption = to_html(image.attrs.get("title", ""))
+    path, alt = tokens[at].attrs["src"], escape(tokens[at].content)
+    caption = MarkdownIt().renderInline(tokens[at].attrs["title"])
     width, height = size(DOCS / path)
     picture = (
         f'<img src="{path}" alt="{alt}" width="{width}" height="{height}"'
         ' loading="lazy">'
     )
-    narrow = DOCS / path.replace(".svg", "-narrow.svg")
-    if path.endswith(".svg") and narrow.exists():
+    name = Path(path).stem
+    narrow = DOCS / f"{name}-narrow.svg"
+    if narrow.exists():
         width, height = size(narrow)
         picture = (
             f'<picture><source media="(max-width: 599px)" width="{width}"'
             f' height="{height}" srcset="{narrow.name}">{picture}</picture>'
         )
-    if moving(path):
-        page = moving(path).read_text()
-        return fill(page, picture=picture, caption=caption)
+    moving = HERE / f"moving/{name}.html"
+    if moving.exists():
+        return fill(moving.read_text(), picture=picture, caption=caption)
     caption = f"<figcaption>{caption}</figcaption>"
-    return f'<figure class="{Path(path).stem}">{picture}{caption}</figure>\n'
+    return f'<figure class="{name}">{picture}{caption}</figure>\n'
 
 
-def code(block, lines, anchors):
+def code(block, anchors):
     """A block of code; each line knows how far it is indented."""
     html = ""
-    for row in range(block.row, block.end):
-        line = lines[row]
+    for row, line in enumerate(highlight(block.text).splitlines(), block.row):
         indent = len(line) - len(line.lstrip())
         where = f' id="{anchors[row]}"' if row in anchors else ""
         where += f' style="--i:{indent}"' if indent else ""
@@ -394,78 +338,57 @@ def code(block, lines, anchors):
 
 def html_page(source):
     anchors = dict(definitions(ast.parse(source)))
-    names, told = homes(list(anchors.values())), story(source)
-    to_html = markdown_to_html(names)
-    lines = ["", *highlight(source, names).split("\n")]
     out = []
-    for block in told:
+    for block in story(source):
         match block.kind:
             case "code":
-                out.append(code(block, lines, anchors))
-            case "open":
-                html = to_html(block.text).replace("p>", "span>").strip()
-                html = re.sub("</?a.*?>", "", html)  # it is a button itself
+                out.append(code(block, anchors))
+            case "fold":
+                html = to_html(block.text).replace("p>", "span>")
                 where = "prose" if block.row else "note"
+                html = html.replace("<summary>", f'<summary class="{where}">')
                 # What a link leads to is inside: the browser opens the fold.
-                anchor = "".join(re.findall(' id=".+?"', html))
-                html = html.replace(anchor, "")
-                out.append(
-                    f'<details><summary class="{where}">{html}</summary>'
-                    f"<span{anchor}></span>"
-                )
-            case "close":
-                out.append("</details>")
+                out.append(re.sub(ANCHOR, r"\2<span\1></span>", html))
             case kind:
                 out.append(f'<div class="{kind}">{to_html(block.text)}</div>')
     title, top, *rest = out
     main = f'<div class="top">{title}{top}</div>\n' + "\n".join(rest)
-    title = re.search("^# (.+)", told[0].text, re.M)[1]
-    return page(title, main)
-
-
-def page(title, main):
-    """All that a browser needs, around what is read."""
-    styles = [HERE / "page.css", *added("css")]
-    scripts = [HERE / "page.js", *added("js")]
     return fill(
         (HERE / "page.html").read_text(),
-        title=title,
+        title=re.search("^# (.+)", source, re.M)[1],
         description=DESCRIPTION,
-        style="".join(file.read_text() for file in styles),
-        main=main,
+        style="".join(texts("css")),
+        main=linked(main, anchors.values()),
         scripts="\n".join(
-            f"<script>\n{file.read_text()}</script>" for file in scripts
+            f"<script>\n{text}</script>" for text in texts("js")
         ),
     )
 
 
 def woven(source):
     """All files that are woven, as `{path: text}`."""
+    reference = (HERE / "reference.md").read_text()
     files = {
         ROOT / "game.md": markdown(story(source)),
         DOCS / "index.html": html_page(source),
-        DOCS / "reference.md": fill(
-            (HERE / "reference.md").read_text(), **measured()
-        ),
+        DOCS / "reference.md": fill(reference, **measured()),
     }
-    scripts = "".join(file.read_text() for file in added("js"))
-    for name in set(re.findall(r'read\("(\w+)"\)', scripts)):
+    for name in re.findall(r'read\("(\w+)"\)', "".join(texts("js"))):
         data = (HERE / f"data/{name}.json").read_text().strip()
         files[DOCS / f"data/{name}.js"] = f"given.{name} = {data};\n"
     return files
 
 
 def main():
-    check, stale = "--check" in sys.argv[1:], False
+    check, stale = "--check" in sys.argv, False
     for path, text in woven((ROOT / "game.py").read_text()).items():
         if path.exists() and path.read_text() == text:
             continue
         stale = True
         print(path.relative_to(ROOT), "is stale" if check else "written")
         if not check:
-            path.parent.mkdir(exist_ok=True)
             path.write_text(text)
-    return int(check and stale)
+    return check and stale
 
 
 if __name__ == "__main__":
