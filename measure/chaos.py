@@ -64,51 +64,26 @@ SIGNALS = {
 
 def soak(_):
     """Play for some minutes, and let bad things happen."""
-    import pytest
-
-    from test_game import Twin, begin, restarted_in, same
-
     me = psutil.Process()
     faults, sums = Counter(), Counter()
     memory, descriptors = [], []  # round by round
     start = time.monotonic()
     rounds = itertools.cycle(itertools.product(MODES, TITLES))
     while (spent := time.monotonic() - start) < SECONDS:
-        mode, title = next(rounds)
-        twin = Twin(range(GAMES), title, mode, **OPTIONS)
-        how = {"timeout": TIMEOUT, "autoreset_mode": mode, **OPTIONS}
-        with Games(GAMES, title, processes=2, **how) as games:
-            begin(games, twin)
-            for _ in range(STEPS):
-                faulthandler.dump_traceback_later(LIMIT, exit=True)
-                workers = set(multiprocessing.active_children())
-                actions = games.action_space.sample()
-                if random.random() < RATE:
-                    with pytest.raises(ValueError):
-                        games.step(actions[1:])
-                    faults["bad batch of actions"] += 1
-                games.step_async(actions)
-                if random.random() < RATE:
-                    name = random.choice(list(SIGNALS))
-                    time.sleep(random.uniform(0, 0.003))
-                    disturb(random.choice(list(workers)), name)
-                    faults[name] += 1
-                result = games.step_wait()
-                restarted = restarted_in(result)
-                assert same(result, twin.step(actions, restarted))
-                sums["games disturbed"] += len(restarted)
-                new = set(multiprocessing.active_children()) - workers
-                sums["replaced"] += len(new)
-                sums["env steps"] += GAMES
+        soak_round(*next(rounds), faults, sums)
         memory.append(round(me.memory_full_info().uss / 2**20, 1))
         descriptors.append(me.num_fds())
         print(f"{dict(sums)}, {dict(faults)}, {spent:.0f} s", flush=True)
     faulthandler.cancel_dump_traceback_later()
+    harmless = faults["bad batch of actions"] + faults["paused"]
+    deadly = faults.total() - harmless
     return {
         "seconds": round(spent),
         "games": GAMES,
         "frames": sums["env steps"] * 4,
         **sums,
+        "replaced without a fault": max(0, sums["replaced"] - deadly),
+        "faults not noticed": max(0, deadly - sums["replaced"]),
         "faults": faults,
         "compared": sums["env steps"],
         "differences": 0,
@@ -119,6 +94,49 @@ def soak(_):
         },
         "memory in MB, round by round": memory,
     }
+
+
+def soak_round(mode, title, faults, sums):
+    """Play a title in a mode; add to what has happened."""
+    import pytest
+
+    from test_game import Twin, begin, restarted_in, same
+
+    twin = Twin(range(GAMES), title, mode, **OPTIONS)
+    how = {"timeout": TIMEOUT, "autoreset_mode": mode, **OPTIONS}
+    with Games(GAMES, title, processes=2, **how) as games:
+        begin(games, twin)
+        dying = False
+        for step in range(STEPS):
+            faulthandler.dump_traceback_later(LIMIT, exit=True)
+            start = time.monotonic()
+            workers = set(multiprocessing.active_children())
+            actions = games.action_space.sample()
+            if random.random() < RATE:
+                with pytest.raises(ValueError):
+                    games.step(actions[1:])
+                faults["bad batch of actions"] += 1
+
+            # A fault may strike before or after a worker's answer, and in the
+            # latter case the next step reports it. It is waited for.
+            games.step_async(actions)
+            in_time = not dying and step < STEPS - 1
+            if in_time and random.random() < RATE:
+                name = random.choice(list(SIGNALS))
+                time.sleep(random.uniform(0, 0.003))
+                disturb(random.choice(list(workers)), name)
+                faults[name] += 1
+                dying = name != "paused"
+            result = games.step_wait()
+            restarted = restarted_in(result)
+            assert same(result, twin.step(actions, restarted))
+            dying = dying and not restarted
+            sums["games disturbed"] += len(restarted)
+            new = set(multiprocessing.active_children()) - workers
+            sums["replaced"] += len(new)
+            sums["env steps"] += GAMES
+            spent = round(time.monotonic() - start, 2)
+            sums["longest step"] = max(sums["longest step"], spent)
 
 
 def disturb(worker, name):
@@ -182,12 +200,8 @@ def timed(games):
 # says how it goes, call by call. This one waits for its end, and listens.
 
 PEERS = ["games", "envpool", "ale", "gymnasium", "sb3"]
-FAULTS = {
-    "killed": "a worker is killed",
-    "stopped": "a worker is stopped",
-    "range": "an action out of range",
-    "short": "an action too few",
-}
+# A worker is killed or stopped, an action is out of range, or one too few.
+FAULTS = ["killed", "stopped", "range", "short"]
 PEER_GAMES = 4
 SILENCE = 60  # seconds; a program that takes so long hangs
 
