@@ -129,18 +129,19 @@ def measure(part, data):
     """All columns of a part, and how they came about."""
     columns = {}
     for column, contenders in table(part, data).items():
-        columns[column] = measure_column(part, contenders)
+        columns[column] = take_turns(contenders, ROUNDS)
+        if part == "count":  # memory is measured with nobody else there
+            for name, what in contenders.items():
+                with Contender(*what) as alone:
+                    memory = alone.ready()["memory"]
+                    columns[column][name]["memory"] = memory
         print(part, column, flush=True)
     return {"rounds": ROUNDS, "seconds": SECONDS, "columns": columns}
 
 
-def measure_column(part, contenders):
+def take_turns(contenders, rounds):
     """Let the contenders of a column take turns; return what they reached."""
     rows = {name: {"options": what[1]} for name, what in contenders.items()}
-    if part == "count":  # memory is measured with nobody else there
-        for name, what in contenders.items():
-            with Contender(*what) as alone:
-                rows[name]["memory"] = alone.ready()["memory"]
     with contextlib.ExitStack() as stack:
         turns = [
             (rows[name], stack.enter_context(Contender(*what)))
@@ -149,7 +150,7 @@ def measure_column(part, contenders):
         for row, player in turns:
             arrays = player.ready()["arrays"]
             row |= {"arrays": arrays, "speed": [], "others": []}
-        for _ in range(ROUNDS):
+        for _ in range(rounds):
             for row, player in turns:
                 speed, others = common.undisturbed(
                     functools.partial(player.play, SECONDS)

@@ -5,10 +5,10 @@
 
 Eight games of Breakout and of Pong are played by a `Games` and by `Worker`s.
 In each round old and new play for some seconds, one after the other; in the
-next round the other one begins. The ratio new / old is taken within a round.
-Of the ratios the script prints the median, and between which values the true
-median lies (with 95 %, by the order of the rounds alone). All speeds go to
-runs/measure/compare.json.
+next round the other one begins. Whoever was disturbed by other programs plays
+again. The ratio new / old is taken within a round. Of the ratios the script
+prints the median, and between which values the true median lies (with 95 %, by
+the order of the rounds alone). All speeds go to runs/measure/compare.json.
 
 What a worker gains by waiting awake is in measure/results/awake.json: such a
 run of 60 rounds, with an OLD.py in which `AWAKE` is 0.
@@ -22,29 +22,10 @@ import shutil
 import tempfile
 from statistics import median
 
+import benchmark
 import common
-from contenders import Contender
 
-SECONDS = 0.3  # of a round, of each
 DEVIATIONS = 1.96  # of a normal distribution, for 95 %
-
-
-def play(folder, title, kind, rounds):
-    """Return the speeds of both, round by round."""
-    options = {"game": title, "games": 8, "rule": "ignore"}
-    speeds = {"old": [], "new": []}
-    with (
-        Contender(kind, options, folder=folder) as old,
-        Contender(kind, options) as new,
-    ):
-        players = [("old", old), ("new", new)]
-        for _, player in players:
-            player.ready()
-        for _ in range(rounds):
-            for name, player in players:
-                speeds[name].append(round(player.play(SECONDS), 1))
-            players.reverse()
-    return speeds
 
 
 def sure(values):
@@ -69,7 +50,11 @@ def main():
         shutil.copy(run.old, f"{folder}/game.py")
         kinds = ["games", "worker"]
         for title, kind in itertools.product(["Breakout", "Pong"], kinds):
-            speeds = play(folder, title, kind, run.rounds)
+            new = benchmark.setup(kind, None, game=title)
+            rows = benchmark.take_turns(
+                {"old": (*new, folder), "new": new}, run.rounds
+            )
+            speeds = {name: row["speed"] for name, row in rows.items()}
             columns[f"{title}, {kind}"] = speeds
             rounds = zip(speeds["new"], speeds["old"], strict=True)
             ratios = [new / old for new, old in rounds]

@@ -13,6 +13,7 @@ start, as far as it lets itself be told.
 Each imports what it needs by itself, since its memory is measured, too.
 """
 
+import contextlib
 import itertools
 import multiprocessing
 import sys
@@ -120,12 +121,11 @@ def gymnasium(game, games, rule):
 
     gym = gym_with_ale()
 
+    options = {"noop_max": 0, "terminal_on_life_loss": rule == "restart"}
+
     def make():
-        env = wrappers.AtariPreprocessing(
-            gym.make(f"{game}NoFrameskip-v4"),
-            noop_max=0,
-            terminal_on_life_loss=rule == "restart",
-        )
+        env = gym.make(f"{game}NoFrameskip-v4")
+        env = wrappers.AtariPreprocessing(env, **options)
         return wrappers.FrameStackObservation(env, 4)
 
     env = gym.vector.AsyncVectorEnv([make] * games)
@@ -189,9 +189,10 @@ def labml_workers(game, games, rule):
 
 
 def labml_worker(pipe, seed, game, rule):
-    """What labml's worker does: it shrinks both frames, keeps its stack as
-    float64 and resets the emulator at each lost life. Only "restart" is its
-    own rule; under another it shows what its way costs in whole games."""
+    """What labml's worker does, but for its sums of rewards: it shrinks both
+    frames, keeps its stack as float64 and resets the emulator at each lost
+    life. Only "restart" is its own rule; under another it shows what its way
+    costs in whole games."""
     import cv2
     import numpy as np
 
@@ -204,10 +205,10 @@ def labml_worker(pipe, seed, game, rule):
 
     stack, two = np.zeros((4, 84, 84)), np.zeros((2, 84, 84))
     stack[:] = shrink(env.reset(seed=seed)[0])
-    rewards, left = [], lives()
+    left = lives()
     while True:
         _, action = pipe.recv()
-        reward, info = 0.0, None
+        reward = 0.0
         for frame in range(4):
             screen, points, done, *_ = env.step(action)
             if frame >= 2:
@@ -216,16 +217,13 @@ def labml_worker(pipe, seed, game, rule):
             done = done or (rule == "restart" and lives() < left)
             if done:
                 break
-        rewards.append(reward)
         if done:
-            info = {"reward": sum(rewards), "length": len(rewards)}
             stack[:] = shrink(env.reset()[0])
-            rewards = []
         else:
             stack = np.roll(stack, -1, axis=0)
             stack[-1] = two.max(axis=0)
         left = lives()
-        pipe.send((stack, reward, done, info))
+        pipe.send((stack, reward, done, None))
 
 
 def worker(game, games, rule):
@@ -282,7 +280,7 @@ def games(game, games, rule, count=1, snapshots=True):
 # ## A contender's process
 
 
-class Contender:
+class Contender(contextlib.ExitStack):
     """A contender, seen from outside.
 
     `kind` and `options` are a generator of this file and what it takes. After
@@ -293,17 +291,14 @@ class Contender:
     def __init__(
         self, kind, options, network=("computes", 0), folder=common.ROOT
     ):
+        super().__init__()
         number = min(common.CORES, options["games"]) if kind == "limit" else 1
         spawn = multiprocessing.get_context("spawn")
-        self.processes = [ProcessPoolExecutor(1, spawn) for _ in range(number)]
+        self.processes = [
+            self.enter_context(ProcessPoolExecutor(1, spawn))
+            for _ in range(number)
+        ]
         self.started = self.ask(start, kind, options, network, str(folder))
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        for process in self.processes:
-            process.shutdown()
 
     def ask(self, call, *args):
         return [process.submit(call, *args) for process in self.processes]

@@ -100,7 +100,7 @@ def carries_over(ale):
     first = ale.getRAM().copy()
     list(play_at_random(ale, 2000))
     ale.reset_game()
-    return (ale.getRAM() != first).any()
+    return bool((ale.getRAM() != first).any())
 
 
 def starts_the_same(env, ale):
@@ -115,29 +115,25 @@ def starts_the_same(env, ale):
 
 def titles():
     """All that, title by title."""
-    late, carried, same = {}, [], []
+    late, same, carried = {}, {}, {}
     names = [name for name in sorted(gym.registry) if name.startswith("ALE/")]
     for name in names:
         env, ale = make(name, repeat_action_probability=0)
-        frames = late_end(ale)
-        if frames:
-            late[name] = frames
-        if starts_the_same(env, ale):
-            same.append(name)
+        late[name] = late_end(ale)
+        same[name] = starts_the_same(env, ale)
         env.reset(seed=0)  # loads the title anew
-        if carries_over(ale):
-            carried.append(name)
-        env.close()
+        carried[name] = carries_over(ale)
+    late = {name: frames for name, frames in late.items() if frames}
     return {
         "games": len(names),
-        "same_starts": len(same),
+        "same_starts": sum(same.values()),
         "start_seeds": SEEDS,
         "late_games": len(late),
         "late_least": f"{min(late.values()):,}",
         "late_most": f"{max(late.values()):,}",
         "late_which": late,
-        "carried_games": len(carried),
-        "carried_which": carried,
+        "carried_games": sum(carried.values()),
+        "carried_which": [name for name in names if carried[name]],
     }
 
 

@@ -149,23 +149,21 @@ def faults_values(data, mutants):
 
 def in_words(seen):
     """What was seen of a fault, in a few words."""
-    silence = "dies" if "ended" in seen else "hangs"
+    silence = "hangs" if "hangs" in seen else "the program dies"
     if seen.get("hangs") == "stopped":
-        silence = "stops"
-    first = seen.get("step")
-    if first is None:
-        return "hangs" if silence == "hangs" else f"the program {silence}"
+        silence = "the program stops"
+    if "step" not in seen:
+        return silence
     told = {"told": "replaced and reported", "silent": "says nothing"}
+    first = seen["step"]
     said = [told.get(first, f"`{first}`")]
+    if seen.get("next") in told:
+        said.append("plays on")
     for call, name in ("next", "next step"), ("close", "`close`"):
-        if call not in seen:
-            said.append(f"{name} {silence}")
-            break
-        if seen[call] not in told:
-            too = "too" if seen[call] == first else f"`{seen[call]}`"
+        outcome = seen.get(call, silence)
+        if outcome not in told:
+            too = "too" if outcome == first else f"`{outcome}`"
             said.append(f"{name} {too}")
-        elif call == "next":
-            said.append("plays on")
     if seen.get("stay"):
         said.append(f"{seen['stay']} of {seen['workers']} workers stay")
     return ", ".join(said)

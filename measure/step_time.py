@@ -5,13 +5,12 @@
     python measure/step_time.py --publish
 
 Whole games of a title are played, four to a core, with the same actions in
-three ways: each core's games by themselves, the same with a clock around what
-the emulator and OpenCV are asked to do, and all together in a `Games`. All
-numbers are microseconds that a core spends on one step of one game:
+three ways: each core's games by themselves, the same with a clock around some
+functions, and all together in a `Games`. All numbers are microseconds that a
+core spends on one step of one game:
 
-- the emulator's four frames, two gray screens, shrinking: by the clock;
-- the brighter of two screens, and what has changed: the same operations on
-  screens that were seen, by themselves;
+- the emulator's four frames, two gray screens, the brighter of two and what
+  has changed, shrinking: by the clock;
 - rules and the stack: what else a `Game` does in a step;
 - waiting for the slowest: how much longer the slowest core takes than the
   average, since a step of `Games` ends with the last of them;
@@ -35,36 +34,36 @@ import numpy as np
 import pandas as pd
 
 import common
+import game
 from common import CORES
 from contenders import rows
-from game import Game, Games
 
 TITLES = ["Pong", "Breakout"]
 ROW = 4  # games to a core
 ROUNDS = 9
 STEPS = 600  # of a round
-SCREENS = 200  # of which comparing is measured
-BANDS = 42  # of a screen, in which `Game` looks for changes
 CLOCKED = {
     "frames": (ale_py.ALEInterface, "act"),
     "gray": (ale_py.ALEInterface, "getScreenGrayscale"),
+    "maximum": (np, "maximum"),
+    "changes": (game, "shrink_changes"),  # what has changed, and shrinking
     "shrinking": (cv2, "resize"),
 }
 
 
 def start(title, core):
     """Make the games of one core, in a process of its own."""
-    global games, actions
+    global players, actions
     cv2.setNumThreads(0)
+    env_id = f"{title}NoFrameskip-v4"
     first = core * ROW
-    games = [start_game(title, seed) for seed in range(first, first + ROW)]
+    players = [
+        game.Game(seed, env_id, on_life_loss="ignore")
+        for seed in range(first, first + ROW)
+    ]
+    for player in players:
+        player.reset()
     actions = (row[first:] for row in rows(title, first + ROW))
-
-
-def start_game(title, seed):
-    game = Game(seed, f"{title}NoFrameskip-v4", on_life_loss="ignore")
-    game.reset()
-    return game
 
 
 def play(steps):
@@ -72,8 +71,8 @@ def play(steps):
     times = []
     for row in itertools.islice(actions, steps):
         start = time.perf_counter()
-        for game, action in zip(games, row, strict=True):
-            game.step(action)
+        for player, action in zip(players, row, strict=True):
+            player.step(action)
         times.append(time.perf_counter() - start)
     return times
 
@@ -99,20 +98,7 @@ def play_clocked(steps):
     return spent
 
 
-def comparing(title):
-    """Seconds of a maximum, and of looking where a screen has changed."""
-    game = start_game(title, 0)
-    screens = []
-    for (action,) in itertools.islice(rows(title, 1), SCREENS):
-        game.step(action)
-        screens.append(game.env.unwrapped.ale.getScreenGrayscale())
-    start = time.perf_counter()
-    for older, newer in itertools.pairwise(screens):
-        (np.maximum(older, newer) != older).reshape(BANDS, -1).any(1)
-    return (time.perf_counter() - start) / (SCREENS - 1)
-
-
-def play_round(title, many, cores, actions):
+def play_round(many, cores, actions):
     """Play a round in all three ways; return seconds, part by part."""
 
     def ask(call):
@@ -125,17 +111,17 @@ def play_round(title, many, cores, actions):
     for row in itertools.islice(actions, STEPS):
         many.step(row)
     total = (time.perf_counter() - start) / STEPS / ROW
-    game = alone.mean(axis=None)
-    brighter = comparing(title)
-    return {
+    plain = alone.mean(axis=None)
+    comparing = clocked.maximum + clocked.changes - clocked.shrinking
+    parts = {
         "four frames of the emulator": clocked.frames,
         "two gray screens": clocked.gray,
-        "the brighter of two screens, and what has changed": brighter,
+        "the brighter of two screens, and what has changed": comparing,
         "shrinking": clocked.shrinking,
-        "rules and the stack": game - clocked.sum() - brighter,
-        "waiting for the slowest": alone.max().mean() - game,
-        "total": total,
     }
+    parts["rules and the stack"] = plain - sum(parts.values())
+    parts["waiting for the slowest"] = alone.max().mean() - plain
+    return parts | {"total": total}
 
 
 def measure(title):
@@ -145,7 +131,7 @@ def measure(title):
     spawn = multiprocessing.get_context("spawn")
     with contextlib.ExitStack() as stack:
         env_id = f"{title}NoFrameskip-v4"
-        many = Games(number, env_id, on_life_loss="ignore")
+        many = game.Games(number, env_id, on_life_loss="ignore")
         stack.enter_context(many).reset()
         cores = [
             stack.enter_context(
@@ -153,18 +139,16 @@ def measure(title):
             )
             for core in range(CORES)
         ]
-        play = functools.partial(play_round, title, many, cores, actions)
-        play()  # to warm up
-        rounds, others = zip(
-            *(common.undisturbed(play) for _ in range(ROUNDS)), strict=True
-        )
-    parts = pd.DataFrame(rounds).median() * 1e6
+        once = functools.partial(play_round, many, cores, actions)
+        once()  # to warm up
+        rounds = [common.undisturbed(once) for _ in range(ROUNDS)]
+    parts = pd.DataFrame([parts for parts, _ in rounds]).median() * 1e6
     total = parts.pop("total")
     parts["the parent and the pipes"] = total - parts.sum()
     return {
         "parts": [[name, round(spent, 1)] for name, spent in parts.items()],
         "total": round(total, 1),
-        "others' cores": round(max(others), 2),
+        "others' cores": round(max(others for _, others in rounds), 2),
         "limit, steps/s": round(CORES / parts.iloc[0] * 1e6),
         "share of the limit": round(parts.iloc[0] / total, 3),
     }

@@ -9,7 +9,6 @@ import pytest
 import charts
 import common
 import report
-from report import spread
 
 DOCS = common.ROOT / "docs"
 
@@ -83,10 +82,6 @@ def test_ours_stand_beside_the_best_of_their_equals():
         "games_2": "0.25 (0.25–0.25)",
         "games_3": "0.12 (0.12–0.12)",
     }
-
-
-def test_a_median_stands_with_its_range():
-    assert spread([3, 1, 2]) == "2.00 (1.00–3.00)"
 
 
 # Learning, made up
