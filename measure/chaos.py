@@ -28,9 +28,8 @@ import numpy as np
 import psutil
 
 import common
-from game import Games
+from game import BREAKOUT, Games
 
-BREAKOUT = "BreakoutNoFrameskip-v4"
 TIMEOUT = 1  # seconds that a step of `Games` may take
 GAMES = 8
 
@@ -41,12 +40,9 @@ GAMES = 8
 # ends the soak with an error, and with a call without an answer it has no end:
 # then nothing is written.
 
-TITLES = ["BreakoutNoFrameskip-v4", "SeaquestNoFrameskip-v4"]
+TITLES = [BREAKOUT, "SeaquestNoFrameskip-v4"]
 TITLES += ["ALE/MsPacman-v5", "PongNoFrameskip-v4"]
-MODES = [
-    gym.vector.AutoresetMode.SAME_STEP,
-    gym.vector.AutoresetMode.NEXT_STEP,
-]
+MODES = ["SAME_STEP", "NEXT_STEP"]
 OPTIONS = {"on_life_loss": "continue", "noop_max": 30}
 SECONDS = 600  # that it takes at least
 STEPS = 1000  # of a title, until the next one is played
@@ -66,7 +62,7 @@ def soak(_):
     faults, sums = Counter(), Counter()
     memory, descriptors = [], []  # round by round
     start = time.monotonic()
-    rounds = itertools.cycle(itertools.product(MODES, TITLES))
+    rounds = itertools.cycle(itertools.product(TITLES, MODES))
     while (spent := time.monotonic() - start) < SECONDS:
         soak_round(*next(rounds), faults, sums)
         memory.append(round(me.memory_full_info().uss / 2**20, 1))
@@ -93,12 +89,13 @@ def soak(_):
     }
 
 
-def soak_round(mode, title, faults, sums):
+def soak_round(title, mode, faults, sums):
     """Play a title in a mode; add to what has happened."""
     import pytest
 
     from test_game import Twin, begin, restarted_in, same
 
+    mode = gym.vector.AutoresetMode[mode]
     twin = Twin(range(GAMES), title, mode, **OPTIONS)
     how = {"timeout": TIMEOUT, "autoreset_mode": mode, **OPTIONS}
     with Games(GAMES, title, processes=2, **how) as games:
@@ -215,15 +212,12 @@ def make(peer):
 
         return AtariVectorEnv("breakout", PEER_GAMES)
     if peer == "gymnasium":
-        return gym.vector.AsyncVectorEnv([make_one] * PEER_GAMES)
+        wrappers = [gym.wrappers.AtariPreprocessing]
+        return gym.make_vec(BREAKOUT, PEER_GAMES, "async", wrappers=wrappers)
     from stable_baselines3.common import env_util, vec_env
 
     how = {"vec_env_cls": vec_env.SubprocVecEnv}
     return env_util.make_atari_env(BREAKOUT, PEER_GAMES, **how)
-
-
-def make_one():
-    return gym.wrappers.AtariPreprocessing(gym.make(BREAKOUT))
 
 
 def victim(peer, fault, pipe):

@@ -54,6 +54,8 @@ def save(figure, path):
 
 # Speeds
 
+GROUPS = [*OURS, *LOCKSTEP], [*OURS_IN_TURN, *IN_TURN]
+
 
 def rounds(columns, number="speed"):
     """A row for each contender; in each cell what it made, by round."""
@@ -67,10 +69,8 @@ def draw_speeds(data, folder):
     draw_games(data, (NARROW, 12.5), "a;b;c;d", narrow)
     speeds = rounds(data["network"]["columns"])
     figure, axes = plt.subplots(2, 1, figsize=(9, 8), sharey=True)
-    for axis, names, title in (
-        (axes[0], [*OURS, *LOCKSTEP], "batches of 8 in lockstep"),
-        (axes[1], [*OURS_IN_TURN, *IN_TURN], "two or three in flight"),
-    ):
+    titles = "batches of 8 in lockstep", "two or three in flight"
+    for axis, names, title in zip(axes, GROUPS, titles, strict=True):
         bars(axis, speeds.loc[names])
         axis.set_title(f"Breakout, steps/s: {title}")
         axis.yaxis.set_major_formatter("{x:,.0f}")
@@ -85,10 +85,9 @@ def draw_games(data, size, places, path):
     axes = figure.subplot_mosaic(places)
     speeds = rounds(data["whole"]["columns"])
     shares = speeds / speeds.loc["limit"]
-    for axis, names, title in (
-        (axes["a"], [*OURS, *LOCKSTEP], "8 games in lockstep"),
-        (axes["b"], [*OURS_IN_TURN, *IN_TURN], "16 or 24, in batches of 8"),
-    ):
+    titles = "8 games in lockstep", "16 or 24, in batches of 8"
+    for place, names, title in zip("ab", GROUPS, titles, strict=True):
+        axis = axes[place]
         bars(axis, shares.loc[names], narrow)
         axis.set_ylim(0, 1.6 if narrow else 1.3)
         axis.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1])

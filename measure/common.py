@@ -39,22 +39,26 @@ DISTURBED = 0.15  # cores
 TRIES = 3
 
 
-def options(description):
-    """A parser of an instrument's options."""
-    parser = argparse.ArgumentParser(
+def parser(description):
+    return argparse.ArgumentParser(
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+
+
+def options(description):
+    """A parser of an instrument's options."""
+    result = parser(description)
     to = "write to measure/results, not to runs/measure"
-    parser.add_argument("--publish", action="store_true", help=to)
-    return parser
+    result.add_argument("--publish", action="store_true", help=to)
+    return result
 
 
 def measure(description, name, parts):
     """Measure some parts, or all; each replaces what the file has of it."""
-    parser = options(description)
-    parser.add_argument("parts", nargs="*", help="none: all of them")
-    run = parser.parse_args()
+    mine = options(description)
+    mine.add_argument("parts", nargs="*", help="none: all of them")
+    run = mine.parse_args()
     path = target(name, run.publish)
     data = read(path)
     if data.get("machine") != machine():

@@ -14,7 +14,6 @@ What a worker gains by waiting awake is in measure/results/awake.json: such a
 run of 60 rounds, with an OLD.py in which `AWAKE` is 0.
 """
 
-import argparse
 import itertools
 import math
 import pathlib
@@ -38,10 +37,7 @@ def sure(values):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = common.parser(__doc__)
     parser.add_argument("old", type=pathlib.Path, metavar="OLD.py")
     parser.add_argument("--rounds", type=int, default=100)
     run = parser.parse_args()

@@ -10,7 +10,7 @@ start, as far as it lets itself be told.
 `rule` says what a lost life does, in the words of `Game`: "restart" the game,
 "continue" it as a new episode, or "ignore" the loss: whole games.
 
-Each imports what it needs by itself, since its memory is measured, too.
+Each imports what it alone needs by itself, since its memory is measured, too.
 """
 
 import contextlib
@@ -22,6 +22,7 @@ import warnings
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import Process
 
+import numpy as np
 import psutil
 
 import common  # it says where game.py is
@@ -32,8 +33,6 @@ ROMS = {"MsPacman": "ms_pacman"}  # where ALE's name is not the id's
 
 def rows(game, games):
     """Random actions, the same for all: game i's are those of column i."""
-    import numpy as np
-
     table = np.random.RandomState(0).randint(ACTIONS[game], size=(1024, 1024))
     return itertools.cycle(np.ascontiguousarray(table[:, :games], np.int32))
 
@@ -102,8 +101,6 @@ def envpool(game, games, rule, num_envs, threads):
 
 def batches(game, info, send, recv):
     """Play the games that are ready; a step after an end is but a reset."""
-    import numpy as np
-
     over = np.zeros(1024, bool)
     for row in rows(game, 1024):
         send(row[info["env_id"]], info["env_id"])
@@ -194,7 +191,6 @@ def labml_worker(pipe, seed, game, rule):
     life. Only "restart" is its own rule; under another it shows what its way
     costs in whole games."""
     import cv2
-    import numpy as np
 
     env = gym_with_ale().make(f"{game}NoFrameskip-v4")
     lives = env.unwrapped.ale.lives
@@ -241,8 +237,6 @@ def worker(game, games, rule):
 
 def stepped_by_pipes(pipes, rows):
     """Send each worker its action, and make a batch of what comes back."""
-    import numpy as np
-
     for row in rows:
         for pipe, action in zip(pipes, row, strict=True):
             pipe.send(("step", action))

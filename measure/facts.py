@@ -22,10 +22,8 @@ import common
 import contenders
 import recordings
 from figures import percent, two_frames
-from game import Games, shrink_changes
+from game import BREAKOUT, Games, shrink_changes
 from recordings import FIRE, NOOP, STICKY, brighter, kept, make, play, small
-
-BREAKOUT = "BreakoutNoFrameskip-v4"
 
 # What single frames miss
 

@@ -9,7 +9,6 @@ Measures nothing: what is in measure/results is put into the tables of
 the place of those published, and README stays as it is.
 """
 
-import argparse
 import re
 
 import numpy as np
@@ -234,10 +233,7 @@ def learned(scores):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = common.parser(__doc__)
     parser.add_argument("--trial", action="store_true", help="see above")
     args = parser.parse_args()
     docs = common.RUNS if args.trial else common.ROOT / "docs"
