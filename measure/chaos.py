@@ -233,7 +233,7 @@ def victim(peer, fault, pipe):
     workers = [psutil.Process(pid) for pid in pids]
     pipe.send({"workers": len(workers)})
     actions = good.copy()
-    if fault in ("killed", "stopped"):
+    if fault in SIGNALS:
         # The workers of the two engines are threads. What kills or stops a
         # thread does so to its whole process.
         worker = pids[1] if pids else os.getpid()

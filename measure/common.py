@@ -55,7 +55,10 @@ def options(description):
 
 
 def measure(description, name, parts):
-    """Measure some parts, or all; each replaces what the file has of it."""
+    """Measure some parts, or all; each replaces what the file has of it.
+
+    What the file has of another machine is dropped.
+    """
     mine = options(description)
     mine.add_argument("parts", nargs="*", help="none: all of them")
     run = mine.parse_args()
