@@ -1,14 +1,14 @@
 """Measure `Games` and `Worker` of game.py beside their peers.
 
     pip install -r requirements.txt --group measure
-    python measure/benchmark.py                         # all of it, 20 minutes
-    python measure/benchmark.py whole count --rounds 3  # two parts, quicker
+    python measure/benchmark.py             # all of it, 20 minutes
+    python measure/benchmark.py tune count  # two parts
     python measure/benchmark.py --publish
 
 A part that is measured again replaces itself in benchmark.json; report.py
 makes docs/speed.md, its charts and README's table of it. The parts:
 
-- tune: how many threads the two C++ engines take
+- tune: how many threads the two C++ engines take, which the others ask for
 - whole: whole games of four titles
 - restart, continue: a lost life ends the episode, by either rule
 - network: a network between the steps that waits or computes
@@ -25,7 +25,7 @@ programs were at work are played again.
 """
 
 import contextlib
-import time
+import functools
 from statistics import median
 
 import common
@@ -38,46 +38,65 @@ LOCKSTEP = ["ale", "envpool", "gymnasium", "sb3", "labml"]
 IN_TURN = ["ale_2", "ale_3", "envpool_2", "envpool_3"]
 OURS = ["games", "worker"]
 OURS_IN_TURN = ["games_2", "games_3"]
+ALL = [*OURS, *LOCKSTEP, *OURS_IN_TURN, *IN_TURN]
+ENGINES = ["ale", "envpool", *IN_TURN]
+# Who can end an episode at a lost life by the one rule and by the other.
 RESTARTING = ["games_true", "ale", "gymnasium", "labml", "ale_2", "ale_3"]
 CONTINUING = ["envpool", "sb3", "sb3_games", "envpool_2", "envpool_3"]
-ENGINES = ["ale", "envpool", *IN_TURN]
 TITLES = ["Breakout", "Pong", "MsPacman", "Seaquest"]
 WITH_LIVES = ["Breakout", "MsPacman", "Seaquest"]  # Pong has none to lose
 GAMES = 8  # in a batch
-COUNTS = [1, 2, 4, 8, 16, 32, 64]
 NO_NETWORK = ("computes", 0)
 NETWORKS = {"no network": NO_NETWORK} | {  # after each batch
     f"{kind} {milliseconds} ms": (kind, milliseconds)
     for kind in ("waits", "computes")
     for milliseconds in (0.5, 1.5, 5)
 }
+ROUNDS = 7
 SECONDS = 0.3  # of a round, of each contender
-TUNE_ROUNDS = 3  # at most
 
-# A part is a table of columns. A column holds contenders, each as `(its
-# generator in contenders.py, what that takes, the network)`.
+# Of each part who plays, and how the columns of its table are set up.
+COLUMNS = {
+    "whole": (
+        ["limit", "sb3_games", *ALL],
+        {title: {"game": title} for title in TITLES},
+    ),
+    "restart": (
+        ["limit", *OURS, *RESTARTING, *OURS_IN_TURN],
+        {title: {"game": title, "rule": "restart"} for title in WITH_LIVES},
+    ),
+    "continue": (
+        ["limit", *OURS, *CONTINUING, *OURS_IN_TURN],
+        {title: {"game": title, "rule": "continue"} for title in WITH_LIVES},
+    ),
+    "network": (
+        ALL,
+        {name: {"network": network} for name, network in NETWORKS.items()},
+    ),
+    "count": (
+        ["games", "worker", "ale", "envpool", "gymnasium", "labml"],
+        {str(games): {"games": games} for games in (1, 2, 4, 8, 16, 32, 64)},
+    ),
+}
 
 
 def batches(name):
     """How many batches a contender has in flight."""
-    suffix = name.rpartition("_")[2]
-    return int(suffix) if suffix in ("2", "3") else 1
+    return {"_2": 2, "_3": 3}.get(name[-2:], 1)
 
 
-def setup(name, data, title="Breakout", rule="ignore", games=GAMES):
-    """One contender; the engines as they were best when they were tuned."""
+def setup(name, threads, network=NO_NETWORK, **changes):
+    """A contender: its generator, what that takes, and the network."""
     kind = name if name == "sb3_games" else name.split("_")[0]
-    flying = batches(name)
-    options = {"game": title, "games": games, "rule": rule}
+    options = {"game": "Breakout", "games": GAMES, "rule": "ignore"} | changes
     if name in ENGINES:
-        options["num_envs"] = games * flying
-        threads = best(data["tune"]["columns"][name])["options"]["threads"]
-        options["threads"] = min(threads, options["num_envs"])
-    elif flying > 1:
-        options["count"] = flying
-    if name == "games_true":
+        num_envs = options["games"] * batches(name)
+        options |= {"num_envs": num_envs, "threads": min(threads, num_envs)}
+    elif name in OURS_IN_TURN:
+        options["count"] = batches(name)
+    elif name == "games_true":
         options["snapshots"] = False
-    return kind, options, NO_NETWORK
+    return kind, options, network
 
 
 def best(column):
@@ -85,97 +104,56 @@ def best(column):
     return max(column.values(), key=lambda row: median(row["speed"]))
 
 
-def tune(_, data):
-    """The engines' threads."""
-    columns = {}
-    cores = common.CORES
-    for name in ENGINES:
-        columns[name] = {}
-        num_envs = GAMES * batches(name)
-        for threads in sorted({cores, cores * 3 // 2, cores * 2, num_envs}):
-            options = {"num_envs": num_envs, "threads": threads}
-            options |= {"game": "Breakout", "games": GAMES, "rule": "ignore"}
-            what = name.split("_")[0], options, NO_NETWORK
-            columns[name][f"{threads} threads"] = what
-    return columns
-
-
-def by_title(part, data):
-    """Whole games, or a lost life that ends the episode, by either rule."""
-    titles, rule, names = {
-        "whole": (TITLES, "ignore", [*LOCKSTEP, "sb3_games", *IN_TURN]),
-        "restart": (WITH_LIVES, "restart", RESTARTING),
-        "continue": (WITH_LIVES, "continue", CONTINUING),
-    }[part]
-    names = ["limit", *OURS, *names, *OURS_IN_TURN]
-    return {
-        title: {name: setup(name, data, title, rule) for name in names}
-        for title in titles
-    }
-
-
-def network(_, data):
-    """A network's pass for each batch, elsewhere or on one of the cores."""
-    names = [*OURS, *LOCKSTEP, *OURS_IN_TURN, *IN_TURN]
-    return {
-        column: {name: (*setup(name, data)[:2], network) for name in names}
-        for column, network in NETWORKS.items()
-    }
-
-
-def count(_, data):
-    """Whole games of Breakout, more and more of them."""
-    names = ["games", "worker", "ale", "envpool", "gymnasium", "labml"]
-    return {
-        str(games): {name: setup(name, data, games=games) for name in names}
-        for games in COUNTS
-    }
-
-
-PARTS = {
-    "tune": tune,
-    "whole": by_title,
-    "restart": by_title,
-    "continue": by_title,
-    "network": network,
-    "count": count,
-}
-
-
-def measure(part, rounds, data):
-    """All columns of a part, and how they came about."""
+def table(part, data):
+    """The contenders of a part, column by column."""
     if part == "tune":
-        rounds = min(TUNE_ROUNDS, rounds)
+        cores = common.CORES
+        columns = {}
+        for name in ENGINES:
+            most = GAMES * batches(name)
+            tried = sorted({cores, cores * 3 // 2, cores * 2, most})
+            columns[name] = {f"{n} threads": setup(name, n) for n in tried}
+        return columns
+    names, columns = COLUMNS[part]
+    threads = {
+        name: best(column)["options"]["threads"]
+        for name, column in data["tune"]["columns"].items()
+    }
+    return {
+        column: {name: setup(name, threads.get(name), **how) for name in names}
+        for column, how in columns.items()
+    }
+
+
+def measure(part, data):
+    """All columns of a part, and how they came about."""
     columns = {}
-    for column, contenders in PARTS[part](part, data).items():
-        start = time.monotonic()
-        columns[column] = measure_column(part, contenders, rounds)
-        spent = time.monotonic() - start
-        print(f"{part} {column}, {spent:.0f} s", flush=True)
-    how = {"rounds": rounds, "seconds": SECONDS}
-    return common.when() | how | {"columns": columns}
-
-
-def measure_column(part, contenders, rounds):
-    """Let the contenders of a column take turns; return what they reached."""
-    rows = {}
-    for name, what in contenders.items():
-        rows[name] = {"options": what[1]}
+    for column, contenders in table(part, data).items():
+        columns[column] = take_turns(contenders, ROUNDS)
         if part == "count":  # memory is measured with nobody else there
-            with Contender(*what) as alone:
-                rows[name]["memory"] = alone.ready()["memory"]
+            for name, what in contenders.items():
+                with Contender(*what) as alone:
+                    memory = alone.ready()["memory"]
+                    columns[column][name]["memory"] = memory
+        print(part, column, flush=True)
+    return {"rounds": ROUNDS, "seconds": SECONDS, "columns": columns}
+
+
+def take_turns(contenders, rounds):
+    """Let the contenders of a column take turns; return what they reached."""
+    rows = {name: {"options": what[1]} for name, what in contenders.items()}
     with contextlib.ExitStack() as stack:
-        turns = []
-        for name, what in contenders.items():
-            player = stack.enter_context(Contender(*what))
-            turns.append((rows[name], player))
+        turns = [
+            (rows[name], stack.enter_context(Contender(*what)))
+            for name, what in contenders.items()
+        ]
         for row, player in turns:
             arrays = player.ready()["arrays"]
             row |= {"arrays": arrays, "speed": [], "others": []}
         for _ in range(rounds):
             for row, player in turns:
                 speed, others = common.undisturbed(
-                    lambda player=player: player.play(SECONDS)
+                    functools.partial(player.play, SECONDS)
                 )
                 row["speed"].append(round(speed, 2))
                 row["others"].append(round(others, 2))
@@ -183,20 +161,11 @@ def measure_column(part, contenders, rounds):
     return rows
 
 
+PARTS = {part: functools.partial(measure, part) for part in ("tune", *COLUMNS)}
+
+
 def main():
-    parser = common.options(__doc__, PARTS)
-    parser.add_argument("--rounds", type=int, default=7, help="of each part")
-    run = parser.parse_args()
-    path = common.target("benchmark.json", run.publish)
-    data = common.kept(path, run.parts)
-    parts = run.parts or list(PARTS)
-    if "tune" not in data and "tune" not in parts:
-        parts.insert(0, "tune")
-    for part in parts:
-        if run.publish:
-            common.must_be_quiet()
-        data[part] = measure(part, run.rounds, data)
-        common.write(path, data)
+    common.measure(__doc__, "benchmark.json", PARTS)
 
 
 if __name__ == "__main__":

@@ -8,23 +8,17 @@
 A part that is measured again replaces itself in chaos.json; report.py makes
 docs/faults.md and README's table of it. The parts:
 
-- soak: calls and faults at random, 10 minutes
+- soak: faults at random, 10 minutes
 - replace: what a replacement costs, 3 minutes
 - peers: the same faults elsewhere, 9 minutes
 """
 
 import contextlib
-import faulthandler
-import functools
-import gc
 import itertools
-import json
-import math
 import multiprocessing
 import os
-import pathlib
+import random
 import signal
-import tempfile
 import time
 from collections import Counter
 from statistics import median
@@ -34,173 +28,118 @@ import numpy as np
 import psutil
 
 import common
-from game import Games, Worker
+from game import BREAKOUT, Games
 
-BREAKOUT = "BreakoutNoFrameskip-v4"
 TIMEOUT = 1  # seconds that a step of `Games` may take
+GAMES = 8
 
 # The soak
 #
-# test_game.py has a machine that makes the calls of `Games` in any order, lets
-# everything go wrong that can, and compares each result with what games return
-# that are played alone. There it plays an emulator made up for the tests, for
-# seconds; here it plays real titles, for minutes. A difference, or a call
-# without an answer, ends the soak with an error, and nothing is written.
+# `Games` plays, and each result is compared with that of the twin of
+# test_game.py, whose games are played one by one and undisturbed. A difference
+# ends the soak with an error, and with a call without an answer it has no end:
+# then nothing is written.
 
-TITLES = ["BreakoutNoFrameskip-v4", "SeaquestNoFrameskip-v4"]
+TITLES = [BREAKOUT, "SeaquestNoFrameskip-v4"]
 TITLES += ["ALE/MsPacman-v5", "PongNoFrameskip-v4"]
+MODES = ["SAME_STEP", "NEXT_STEP"]
+OPTIONS = {"on_life_loss": "continue", "noop_max": 30}
 SECONDS = 600  # that it takes at least
-EXAMPLES = 5  # of `Games` of a title, until the next one is played
-CALLS = 60  # of each
-FRAMES = 400  # of a game, where its length is limited
-LIMIT = 600  # seconds; a round that takes so long is one without an answer
+STEPS = 1000  # of a title, until the next one is played
+RATE = 0.05  # of steps in which something bad happens
+SIGNALS = {
+    "killed": [signal.SIGKILL],
+    "stopped": [signal.SIGSTOP],
+    "paused": [signal.SIGSTOP, signal.SIGCONT],
+    "terminated": [signal.SIGTERM],
+    "segmentation fault": [signal.SIGSEGV],
+}
 
 
-class Haunted:
-    """A real emulator, in which the ghost of the tests can do its deeds."""
-
-    def __init__(self, ale, ghost):
-        self._ale = ale
-        self._ghost = ghost
-        self.seed = None
-
-    def __getattr__(self, name):
-        method = getattr(self._ale, name)
-        if name in ("act", "reset_game", "restoreState", "getScreenRGB"):
-            self._ghost(self.seed)
-        return method
-
-
-def haunt(env, ghost):
-    """Put a ghost into a title of Gymnasium's.
-
-    The title keeps its first three actions, as the made up one has them.
-    """
-    inner = env.unwrapped
-    inner._action_set = inner._action_set[:3]
-    inner.action_space = gym.spaces.Discrete(3)
-    inner.ale = Haunted(inner.ale, ghost)
-    seed_game = inner.seed_game
-
-    def seed_both(seed=None):
-        inner.ale.seed = seed
-        return seed_game(seed)
-
-    inner.seed_game = seed_both
-    return env
-
-
-def soak():
-    """Let the machine of test_game.py play real titles."""
-    import hypothesis
-    from hypothesis import stateful, strategies
-
-    import game
-    import test_game
-
-    make = gym.make
-    faults = Counter()
-    sums = Counter()
-
-    class Trap(test_game.Trap):
-        def set(self, deed, *args, **options):
-            self.deed = deed.__name__
-            super().set(deed, *args, **options)
-
-        def sprung(self):
-            sprung = super().sprung()
-            if sprung:
-                faults[self.deed] += 1
-            return sprung
-
-    def kill(pid, plain=test_game.kill):
-        faults["killed from outside"] += 1
-        plain(pid)
-
-    class CountedWorker(Worker):
-        def __init__(self, *args, **options):
-            super().__init__(*args, **options)
-            sums["replaced"] += 1  # or new, which `teardown` takes off
-
-    class Soak(test_game.Calls):
-        def check_step(self, result, actions):
-            super().check_step(result, actions)
-            *_, infos = result
-            sums["env steps"] += self.games.num_envs
-            sums["games disturbed"] += int(sum(infos.get("restarted", [0])))
-
-        @stateful.precondition(lambda self: self.state == "ready")
-        @stateful.rule(seed=strategies.integers(0, 1000))
-        def play_on(self, seed):
-            """Many steps in a row, since the machine makes few by itself."""
-            rng = np.random.default_rng(seed)
-            for actions in rng.integers(3, size=(100, self.games.num_envs)):
-                self.check_step(self.games.step(actions), list(actions))
-
-        def teardown(self):
-            super().teardown()
-            sums["replaced"] -= self.processes
-
-    test_game.kill = kill
-    test_game.Trap = Trap
-    game.Worker = CountedWorker
-    settings = hypothesis.settings(
-        max_examples=EXAMPLES,
-        stateful_step_count=CALLS,
-        derandomize=False,
-        database=None,
-        deadline=None,
-        phases=[hypothesis.Phase.generate],
-        suppress_health_check=list(hypothesis.HealthCheck),
-    )
+def soak(_):
+    """Play for some minutes, and let bad things happen."""
     me = psutil.Process()
-    memory = []
+    faults, sums = Counter(), Counter()
+    memory, descriptors = [], []  # round by round
     start = time.monotonic()
-    modes = test_game.SAME_STEP, test_game.NEXT_STEP
-    ways = itertools.cycle(itertools.product([2, 3, 1, 0], modes))
-    for title in itertools.cycle(TITLES):
-        processes, mode = next(ways)
-
-        def real(ghost, limit, title=title, **_):
-            options = {"frameskip": 1, "obs_type": "ram"}
-            if limit < math.inf:
-                options["max_num_frames_per_episode"] = FRAMES
-            return haunt(make(title, **options), ghost)
-
-        test_game.FakeEnv = real
-        faulthandler.dump_traceback_later(LIMIT, exit=True)
-        stateful.run_state_machine_as_test(
-            functools.partial(Soak, processes, mode), settings=settings
-        )
-        gc.collect()
+    rounds = itertools.cycle(itertools.product(TITLES, MODES))
+    while (spent := time.monotonic() - start) < SECONDS:
+        soak_round(*next(rounds), faults, sums)
         memory.append(round(me.memory_full_info().uss / 2**20, 1))
-        if len(memory) == len(TITLES):  # what is loaded once is loaded
-            descriptors = me.num_fds()
-        spent = time.monotonic() - start
+        descriptors.append(me.num_fds())
         print(f"{dict(sums)}, {dict(faults)}, {spent:.0f} s", flush=True)
-        if spent > SECONDS and len(memory) > len(TITLES):
-            break
-    faulthandler.cancel_dump_traceback_later()
+    harmless = faults["bad batch of actions"] + faults["paused"]
+    deadly = faults.total() - harmless
     return {
         "seconds": round(spent),
-        "games": test_game.N,
+        "games": GAMES,
         "frames": sums["env steps"] * 4,
         **sums,
+        "replaced without a fault": max(0, sums["replaced"] - deadly),
+        "faults not noticed": max(0, deadly - sums["replaced"]),
         "faults": faults,
         "compared": sums["env steps"],
         "differences": 0,
         "no answer": 0,
         "left": {
             "processes": len(me.children(recursive=True)),
-            "descriptors": me.num_fds() - descriptors,
+            "descriptors": descriptors[-1] - descriptors[0],
         },
         "memory in MB, round by round": memory,
     }
 
 
+def soak_round(title, mode, faults, sums):
+    """Play a title in a mode; add to what has happened."""
+    import pytest
+
+    from test_game import Twin, begin, restarted_in, same
+
+    mode = gym.vector.AutoresetMode[mode]
+    twin = Twin(range(GAMES), title, mode, **OPTIONS)
+    how = {"timeout": TIMEOUT, "autoreset_mode": mode, **OPTIONS}
+    with Games(GAMES, title, processes=2, **how) as games:
+        begin(games, twin)
+        dying = False
+        for step in range(STEPS):
+            start = time.monotonic()
+            workers = set(multiprocessing.active_children())
+            actions = games.action_space.sample()
+            if random.random() < RATE:
+                with pytest.raises(ValueError):
+                    games.step(actions[1:])
+                faults["bad batch of actions"] += 1
+
+            # A fault may strike before or after a worker's answer, and in the
+            # latter case the next step reports it. It is waited for.
+            games.step_async(actions)
+            in_time = not dying and step < STEPS - 1
+            if in_time and random.random() < RATE:
+                name = random.choice(list(SIGNALS))
+                time.sleep(random.uniform(0, 0.003))
+                disturb(random.choice(list(workers)), name)
+                faults[name] += 1
+                dying = name != "paused"
+            result = games.step_wait()
+            restarted = restarted_in(result)
+            assert same(result, twin.step(actions, restarted))
+            dying = dying and not restarted
+            sums["games disturbed"] += len(restarted)
+            new = set(multiprocessing.active_children()) - workers
+            sums["replaced"] += len(new)
+            sums["env steps"] += GAMES
+            spent = round(time.monotonic() - start, 2)
+            sums["longest step"] = max(sums["longest step"], spent)
+
+
+def disturb(worker, name):
+    for number in SIGNALS[name]:
+        os.kill(worker.pid, number)
+        time.sleep(0.1)
+
+
 # What a replacement costs
 
-GAMES = 8
 ROUNDS = 5
 HITS = {
     "killed": (signal.SIGKILL, 1),
@@ -210,7 +149,7 @@ HITS = {
 }
 
 
-def replace():
+def replace(_):
     """Seconds: a plain start, and steps that replace, less a plain step."""
     contexts = {}
     for context in ("fork", "spawn", "forkserver"):
@@ -219,24 +158,20 @@ def replace():
         options = {"timeout": TIMEOUT, "context": context}
         with Games(GAMES, processes=2, **options) as games:
             games.reset()
-            # Another worker with as many games as each of these.
             for _ in range(ROUNDS):
+                # Another worker with as many games as each of these.
                 start = time.perf_counter()
                 with Games(GAMES // 2, processes=1, **options) as another:
                     another.reset()
                     times["start"].append(time.perf_counter() - start)
-            for _ in range(ROUNDS):
                 for name, (number, count) in HITS.items():
                     plain = median(timed(games) for _ in range(20))
                     for worker in multiprocessing.active_children()[:count]:
                         os.kill(worker.pid, number)
-                    spent = timed(games) - plain
-                    if number == signal.SIGSTOP:
-                        spent -= TIMEOUT
-                    times[name].append(spent)
+                    late = TIMEOUT if "stopped" in name else 0
+                    times[name].append(timed(games) - plain - late)
         contexts[context] = {
-            name: [round(value, 3) for value in values]
-            for name, values in times.items()
+            k: np.round(v, 3).tolist() for k, v in times.items()
         }
     return {
         "rounds": ROUNDS,
@@ -255,16 +190,11 @@ def timed(games):
 # The peers, under the same faults
 #
 # Each lives in a process of its own, with four games and its own defaults. It
-# writes down how it goes, a line for each call. This one waits for its end,
-# and reads the lines.
+# says how it goes, call by call. This one waits for its end, and listens.
 
 PEERS = ["games", "envpool", "ale", "gymnasium", "sb3"]
-FAULTS = {
-    "killed": "a worker is killed",
-    "stopped": "a worker is stopped",
-    "range": "an action out of range",
-    "short": "an action too few",
-}
+# A worker is killed or stopped, an action is out of range, or one too few.
+FAULTS = ["killed", "stopped", "range", "short"]
 PEER_GAMES = 4
 SILENCE = 60  # seconds; a program that takes so long hangs
 
@@ -282,92 +212,76 @@ def make(peer):
 
         return AtariVectorEnv("breakout", PEER_GAMES)
     if peer == "gymnasium":
-        return gym.vector.AsyncVectorEnv([make_one] * PEER_GAMES)
+        wrappers = [gym.wrappers.AtariPreprocessing]
+        return gym.make_vec(BREAKOUT, PEER_GAMES, "async", wrappers=wrappers)
     from stable_baselines3.common import env_util, vec_env
 
     how = {"vec_env_cls": vec_env.SubprocVecEnv}
     return env_util.make_atari_env(BREAKOUT, PEER_GAMES, **how)
 
 
-def make_one():
-    return gym.wrappers.AtariPreprocessing(gym.make(BREAKOUT))
-
-
-def victim(peer, fault, path):
+def victim(peer, fault, pipe):
     """The process of one peer, to which one fault happens."""
     os.setsid()
-    with open(os.devnull, "w") as nowhere:
-        os.dup2(nowhere.fileno(), 1)
-        os.dup2(nowhere.fileno(), 2)
     multiprocessing.set_start_method(None, force=True)  # the usual one
-
-    def say(what, value):
-        with path.open("a") as lines:
-            print(json.dumps([what, value]), file=lines)
-
-    def outcome(what, call, *args):
-        try:
-            result = call(*args)
-        except Exception as error:
-            say(what, type(error).__name__)
-        else:
-            told = isinstance(result, tuple) and "restarted" in result[-1]
-            say(what, "told" if told else "silent")
-
-    def threads():
-        return {thread.id for thread in psutil.Process().threads()}
-
-    before, env = threads(), make(peer)
+    env = make(peer)
     env.reset()
     good = np.ones(PEER_GAMES, np.int32)
     for _ in range(10):
         env.step(good)
     pids = sorted(each.pid for each in multiprocessing.active_children())
     workers = [psutil.Process(pid) for pid in pids]
-    say("workers", len(workers))
+    pipe.send({"workers": len(workers)})
     actions = good.copy()
-    if fault in ("killed", "stopped"):
-        # The workers of the two engines are threads.
-        worker = [*pids, *sorted(threads() - before)][1]
-        number = signal.SIGKILL if fault == "killed" else signal.SIGSTOP
-        os.kill(worker, number)
+    if fault in SIGNALS:
+        # The workers of the two engines are threads. What kills or stops a
+        # thread does so to its whole process.
+        worker = pids[1] if pids else os.getpid()
+        os.kill(worker, SIGNALS[fault][0])
         time.sleep(0.1)
     elif fault == "range":
         actions[1] = 99
     else:
         actions = actions[:-1]
-    outcome("step", env.step, actions)
-    outcome("next", env.step, good)
-    outcome("close", env.close)
+    for name, call in (
+        ("step", lambda: env.step(actions)),
+        ("next", lambda: env.step(good)),
+        ("close", env.close),
+    ):
+        try:
+            result = call()
+        except Exception as error:
+            outcome = type(error).__name__
+        else:
+            told = isinstance(result, tuple) and "restarted" in result[-1]
+            outcome = "told" if told else "silent"
+        pipe.send({name: outcome})
     _, alive = psutil.wait_procs(workers, timeout=1)
-    say("stay", len(alive))
+    pipe.send({"stay": len(alive)})
 
 
 def observe(peer, fault):
     """Start a victim; return what was seen of it."""
     context = multiprocessing.get_context("spawn")
-    seen = {}
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder, "lines")
-        process = context.Process(target=victim, args=(peer, fault, path))
-        process.start()
-        process.join(SILENCE)
-        if process.exitcode is None:
-            status = psutil.Process(process.pid).status()
-            seen["hangs"] = status == psutil.STATUS_STOPPED and "stopped"
-        else:
-            seen["ended"] = process.exitcode
-        # Whatever is left of its session ends, too.
-        for each in psutil.process_iter():
-            with contextlib.suppress(OSError, psutil.Error):
-                if os.getsid(each.pid) == process.pid:
-                    each.kill()
-        process.join()
-        lines = path.read_text().splitlines()
-    return seen | dict(map(json.loads, lines))
+    here, there = context.Pipe()
+    process = context.Process(target=victim, args=(peer, fault, there))
+    process.start()
+    process.join(SILENCE)
+    if process.exitcode is None:
+        status = psutil.Process(process.pid).status()
+        seen = {"hangs": status == psutil.STATUS_STOPPED and "stopped"}
+    else:
+        seen = {"ended": process.exitcode}
+    # Whatever is left of its session ends, too.
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.join()
+    while here.poll():
+        seen |= here.recv()
+    return seen
 
 
-def peers():
+def peers(_):
     """All faults with all peers."""
     table = {}
     for peer in PEERS:
@@ -376,20 +290,11 @@ def peers():
     return {"games": PEER_GAMES, "hangs after": SILENCE, "peers": table}
 
 
-# The main job
-
 PARTS = {"soak": soak, "replace": replace, "peers": peers}
 
 
 def main():
-    run = common.options(__doc__, PARTS).parse_args()
-    path = common.target("chaos.json", run.publish)
-    data = common.kept(path, run.parts)
-    for part in run.parts or PARTS:
-        if run.publish:
-            common.must_be_quiet()
-        data[part] = common.when() | PARTS[part]()
-        common.write(path, data)
+    common.measure(__doc__, "chaos.json", PARTS)
 
 
 if __name__ == "__main__":

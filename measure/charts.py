@@ -54,10 +54,12 @@ def save(figure, path):
 
 # Speeds
 
+GROUPS = [*OURS, *LOCKSTEP], [*OURS_IN_TURN, *IN_TURN]
 
-def ratios(column, name, base):
-    """Speed over speed, round by round."""
-    return np.divide(column[name]["speed"], column[base]["speed"])
+
+def rounds(columns, number="speed"):
+    """A row for each contender; in each cell what it made, by round."""
+    return pd.DataFrame(columns).map(lambda row: np.array(row[number]))
 
 
 def draw_speeds(data, folder):
@@ -65,24 +67,15 @@ def draw_speeds(data, folder):
     draw_games(data, (9, 10), "aa;bb;cd", folder / "benchmark.svg")
     narrow = folder / "benchmark-narrow.svg"
     draw_games(data, (NARROW, 12.5), "a;b;c;d", narrow)
+    speeds = rounds(data["network"]["columns"])
     figure, axes = plt.subplots(2, 1, figsize=(9, 8), sharey=True)
-    for axis, names, title in (
-        (axes[0], [*OURS, *LOCKSTEP], "batches of 8 in lockstep"),
-        (axes[1], [*OURS_IN_TURN, *IN_TURN], "two or three in flight"),
-    ):
-        bars(axis, data["network"]["columns"], names, speed)
+    titles = "batches of 8 in lockstep", "two or three in flight"
+    for axis, names, title in zip(axes, GROUPS, titles, strict=True):
+        bars(axis, speeds.loc[names])
         axis.set_title(f"Breakout, steps/s: {title}")
         axis.yaxis.set_major_formatter("{x:,.0f}")
     axes[0].set_ylim(0, axes[0].get_ylim()[1] * 1.2)
     save(figure, folder / "network.svg")
-
-
-def speed(column, name):
-    return column[name]["speed"]
-
-
-def share(column, name):
-    return ratios(column, name, "limit")
 
 
 def draw_games(data, size, places, path):
@@ -90,27 +83,24 @@ def draw_games(data, size, places, path):
     narrow = size[0] == NARROW
     figure = plt.figure(figsize=size)
     axes = figure.subplot_mosaic(places)
-    for axis, names, title in (
-        (axes["a"], [*OURS, *LOCKSTEP], "8 games in lockstep"),
-        (axes["b"], [*OURS_IN_TURN, *IN_TURN], "16 or 24, in batches of 8"),
-    ):
-        bars(axis, data["whole"]["columns"], names, share, narrow)
+    speeds = rounds(data["whole"]["columns"])
+    shares = speeds / speeds.loc["limit"]
+    titles = "8 games in lockstep", "16 or 24, in batches of 8"
+    for place, names, title in zip("ab", GROUPS, titles, strict=True):
+        axis = axes[place]
+        bars(axis, shares.loc[names], narrow)
         axis.set_ylim(0, 1.6 if narrow else 1.3)
         axis.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1])
-        axis.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+        axis.yaxis.set_major_formatter("{x:.0%}")
         words = "\nshare" if narrow else " share"
         axis.set_title(f"{title}:{words} of the emulator's own speed")
     for axis, number, title in (
         (axes["c"], "speed", "steps/s by number of games"),
         (axes["d"], "memory", "memory in MB by number of games"),
     ):
-        table = pd.DataFrame(
-            {
-                int(games): {n: np.median(rows[n][number]) for n in rows}
-                for games, rows in data["count"]["columns"].items()
-            }
-        ).T
-        table.plot(
+        table = rounds(data["count"]["columns"], number).map(np.median)
+        lines = table.T.rename(int)
+        lines.plot(
             ax=axis,
             color=COLOURS,
             style="o-",
@@ -119,7 +109,7 @@ def draw_games(data, size, places, path):
             title=title,
         )
         axis.set_xscale("log", base=2)
-        axis.set_xticks(table.index, table.index)
+        axis.set_xticks(lines.index, lines.index)
     axes["c"].set_ylim(0)
     axes["d"].set_yscale("log")
     axes["d"].minorticks_off()
@@ -128,26 +118,26 @@ def draw_games(data, size, places, path):
     save(figure, path)
 
 
-def bars(axis, columns, names, values, narrow=False):
-    """A bar for each column and name: the median, and the range."""
-    numbers = [[values(rows, n) for rows in columns.values()] for n in names]
-    middle = np.median(numbers, axis=2)
-    ranges = [middle - np.min(numbers, 2), np.max(numbers, 2) - middle]
-    lines = [column.replace("s ", "s\n", 1) for column in columns]
+def bars(axis, table, narrow=False):
+    """A bar for each cell: the median of the rounds, and their range."""
+    middle = table.map(np.median)
+    below = middle - table.map(np.min)
+    above = table.map(np.max) - middle
+    lines = {column: column.replace("s ", "s\n", 1) for column in table}
     size = 8 if narrow else 10
-    pd.DataFrame(middle.T, lines, [label(name) for name in names]).plot.bar(
+    middle.rename(index=label, columns=lines).T.plot.bar(
         ax=axis,
         rot=0,
         width=0.86,
-        color=[COLOURS[name.split("_")[0]] for name in names],
+        color=[COLOURS[name.split("_")[0]] for name in table.index],
         edgecolor=GROUND,
         linewidth=0.5,
-        yerr=np.swapaxes(ranges, 0, 1),
+        yerr=np.stack([below, above], axis=1),
         error_kw={"ecolor": INK, "elinewidth": 0.9},
         fontsize=size,
     )
     drawn = [each for each in axis.containers if hasattr(each, "patches")]
-    for name, container in zip(names, drawn, strict=True):
+    for name, container in zip(table.index, drawn, strict=True):
         for bar in container.patches:
             bar.set_hatch("//////" * (batches(name) == 3))
     axis.grid(axis="x", visible=False)

@@ -30,10 +30,8 @@ CORES = len(os.sched_getaffinity(0))
 PACKAGES = "ale-py envpool gymnasium numpy opencv-python stable_baselines3"
 
 # A machine counts as quiet if other programs take less than a quarter of it.
-# Who comes a moment too early is waited for.
 QUIET = CORES / 4  # cores
-LOOK = 2  # seconds to look at the machine
-LOOKS = 60
+LOOK = 5  # seconds to look at the machine
 
 # Even then others come and go. What was measured while they took more than
 # this is measured again, a few times at most.
@@ -41,69 +39,79 @@ DISTURBED = 0.15  # cores
 TRIES = 3
 
 
-def options(description, parts=()):
-    """A parser of an instrument's options: `--publish`, and its parts."""
-    parser = argparse.ArgumentParser(
+def parser(description):
+    return argparse.ArgumentParser(
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+
+
+def options(description):
+    """A parser of an instrument's options."""
+    result = parser(description)
     to = "write to measure/results, not to runs/measure"
-    parser.add_argument("--publish", action="store_true", help=to)
-    if parts:
-        none = "none: all of them"
-        add = parser.add_argument
-        add(
-            "parts", nargs="*", choices=[*parts, []], metavar="PART", help=none
-        )
-    return parser
+    result.add_argument("--publish", action="store_true", help=to)
+    return result
+
+
+def measure(description, name, parts):
+    """Measure some parts, or all; each replaces what the file has of it.
+
+    What the file has of another machine is dropped.
+    """
+    mine = options(description)
+    mine.add_argument("parts", nargs="*", help="none: all of them")
+    run = mine.parse_args()
+    path = target(name, run.publish)
+    data = read(path)
+    if data.get("machine") != machine():
+        data = {"machine": machine()}
+    for part in run.parts or parts:
+        if run.publish:
+            must_be_quiet()
+        data[part] = when() | parts[part](data)
+        write(path, data)
 
 
 # The machine
 
 
-class Others:
-    """What other programs take of the processor from now on.
+def others():
+    """Seconds of processor time that other programs have taken so far.
 
     Others are all processes but this one and those that it has started.
     """
+    me = psutil.Process()
+    family = [me, *me.children(recursive=True)]
+    times = [
+        process.info["cpu_times"]
+        for process in psutil.process_iter(["cpu_times"])
+        if process not in family
+    ]
+    # user and system time, of a process and of its ended children
+    return sum(sum(each[:4]) for each in times if each)
 
-    def __init__(self):
-        me = psutil.Process()
-        self.family = {me.pid, *(p.pid for p in me.children(recursive=True))}
-        self.start = time.monotonic()
-        self.before = self.seconds()
 
-    def seconds(self):
-        times = [
-            process.info["cpu_times"]
-            for process in psutil.process_iter(["cpu_times"])
-            if process.pid not in self.family
-        ]
-        # user and system time, of a process and of its ended children
-        return sum(sum(each[:4]) for each in times if each)
-
-    def cores(self):
-        """How many cores the others have kept busy."""
-        seconds = self.seconds() - self.before
-        return max(0, seconds / (time.monotonic() - self.start))
+def watched(measure):
+    """Measure; return what was measured, and how many cores others took."""
+    before, start = others(), time.monotonic()
+    result = measure()
+    spent = others() - before
+    return result, max(0, spent / (time.monotonic() - start))
 
 
 def busy_cores():
-    others = Others()
-    time.sleep(LOOK)
-    return others.cores()
+    return watched(lambda: time.sleep(LOOK))[1]
 
 
 def must_be_quiet():
-    """End with a line if others go on working on this machine."""
-    for _ in range(LOOKS):
-        busy = busy_cores()
-        if busy <= QUIET:
-            return
-    sys.exit(
-        f"{busy:.2f} of {CORES} cores are busy with other work, at most "
-        f"{QUIET:.2f} were expected: nothing is published"
-    )
+    """End with a line if others are at work on this machine."""
+    busy = busy_cores()
+    if busy > QUIET:
+        sys.exit(
+            f"{busy:.2f} of {CORES} cores are busy with other work, at most "
+            f"{QUIET:.2f} were expected: nothing is published"
+        )
 
 
 def undisturbed(measure):
@@ -114,8 +122,7 @@ def undisturbed(measure):
     """
     tries = []
     while len(tries) < TRIES:
-        others = Others()
-        tries.append((measure(), others.cores()))
+        tries.append(watched(measure))
         if tries[-1][1] < DISTURBED:
             break
     return min(tries, key=lambda one: one[1])
@@ -142,17 +149,15 @@ def today():
 def when():
     """The date, the commit that changed game.py last, and whether it was
     changed since."""
-    last, changed = (
-        subprocess.run(
-            ["git", *command, "--", "game.py"],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-        ).stdout.strip()
-        for command in (["log", "-1", "--format=%h"], ["diff", "HEAD"])
-    )
+    last = git("log", "-1", "--format=%h", "--", "game.py")
+    changed = git("diff", "HEAD", "--", "game.py")
     commit = f"{last} and changes" if changed else last
     return {"date": today(), "commit": commit}
+
+
+def git(*command):
+    answer = subprocess.check_output(["git", *command], cwd=ROOT, text=True)
+    return answer.strip()
 
 
 # Files
@@ -167,16 +172,6 @@ def target(name, publish):
 
 def read(path):
     return json.loads(path.read_text("utf-8")) if path.exists() else {}
-
-
-def kept(path, parts):
-    """What a file has of the other parts, if it is of this machine."""
-    data = read(path)
-    if data.get("machine") == machine():
-        return data
-    if parts and path.parent == RESULTS:
-        sys.exit(f"{path.name} is of another machine: measure all parts")
-    return {"machine": machine()}
 
 
 def write(path, data):

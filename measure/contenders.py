@@ -10,15 +10,20 @@ start, as far as it lets itself be told.
 `rule` says what a lost life does, in the words of `Game`: "restart" the game,
 "continue" it as a new episode, or "ignore" the loss: whole games.
 
-Each imports what it needs by itself, since its memory is measured, too.
+Each imports what it alone needs by itself, since its memory is measured, too.
 """
 
+import contextlib
 import itertools
 import multiprocessing
-import os
 import sys
 import time
 import warnings
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import Process
+
+import numpy as np
+import psutil
 
 import common  # it says where game.py is
 
@@ -28,19 +33,15 @@ ROMS = {"MsPacman": "ms_pacman"}  # where ALE's name is not the id's
 
 def rows(game, games):
     """Random actions, the same for all: game i's are those of column i."""
-    import numpy as np
-
     table = np.random.RandomState(0).randint(ACTIONS[game], size=(1024, 1024))
-    return itertools.cycle(np.ascontiguousarray(table[:, :games]))
+    return itertools.cycle(np.ascontiguousarray(table[:, :games], np.int32))
 
 
 def gym_with_ale():
-    """Gymnasium with ALE's titles, whose emulator says nothing."""
     import ale_py
     import gymnasium as gym
 
     gym.register_envs(ale_py)
-    ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
     return gym
 
 
@@ -49,12 +50,9 @@ def gym_with_ale():
 
 def limit(game, games, rule):
     """`act` four times and nothing else; a process for each core does that."""
-    import ale_py
-
-    ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
-    ale = ale_py.ALEInterface()
-    ale.setFloat("repeat_action_probability", 0.0)
-    ale.loadROM(ale_py.roms.get_rom_path(ROMS.get(game, game.lower())))
+    env = gym_with_ale().make(f"{game}NoFrameskip-v4", obs_type="ram")
+    env.reset(seed=0)
+    ale = env.unwrapped.ale
     legal, lives = ale.getMinimalActionSet(), ale.lives()
     for (action,) in rows(game, 1):
         for _ in range(4):
@@ -98,18 +96,13 @@ def envpool(game, games, rule, num_envs, threads):
     )
     env.async_reset()
     *_, info = env.recv()
-
-    def send(row, ids):
-        env.send(row.astype("int32"), ids)
-
-    yield from batches(game, info, send, env.recv)
+    yield from batches(game, info, env.send, env.recv)
 
 
 def batches(game, info, send, recv):
     """Play the games that are ready; a step after an end is but a reset."""
-    over = None
+    over = np.zeros(1024, bool)
     for row in rows(game, 1024):
-        over = row < 0 if over is None else over  # nobody's yet
         send(row[info["env_id"]], info["env_id"])
         obs, _, terminated, truncated, info = recv()
         yield obs, len(obs) - int(over[info["env_id"]].sum())
@@ -125,12 +118,11 @@ def gymnasium(game, games, rule):
 
     gym = gym_with_ale()
 
+    options = {"noop_max": 0, "terminal_on_life_loss": rule == "restart"}
+
     def make():
-        env = wrappers.AtariPreprocessing(
-            gym.make(f"{game}NoFrameskip-v4"),
-            noop_max=0,
-            terminal_on_life_loss=rule == "restart",
-        )
+        env = gym.make(f"{game}NoFrameskip-v4")
+        env = wrappers.AtariPreprocessing(env, **options)
         return wrappers.FrameStackObservation(env, 4)
 
     env = gym.vector.AsyncVectorEnv([make] * games)
@@ -147,16 +139,14 @@ def sb3(game, games, rule):
     from stable_baselines3.common import env_util, vec_env
 
     gym_with_ale()
+    wrapper = {"noop_max": 0, "terminal_on_life_loss": rule == "continue"}
     env = env_util.make_atari_env(
         f"{game}NoFrameskip-v4",
         games,
         seed=0,
+        wrapper_kwargs=wrapper,
         vec_env_cls=vec_env.SubprocVecEnv,
         vec_env_kwargs={"start_method": "fork"},  # as everyone's here
-        wrapper_kwargs={
-            "noop_max": 0,
-            "terminal_on_life_loss": rule == "continue",
-        },
     )
     yield from stepped(vec_env.VecFrameStack(env, 4), game, games)
 
@@ -166,7 +156,6 @@ def sb3_games(game, games, rule):
     from game import Games
     from sb3 import GamesVecEnv
 
-    gym_with_ale()
     env = GamesVecEnv(Games(games, f"{game}NoFrameskip-v4", on_life_loss=rule))
     yield from stepped(env, game, games)
 
@@ -182,26 +171,26 @@ def stepped(env, game, games):
 
 def labml(game, games, rule):
     """A process for each game, its observations through a pipe."""
-    yield from pipes(labml_pipes(game, games, rule), game)
+    workers = labml_workers(game, games, rule)
+    yield from stepped_by_pipes(workers, rows(game, games))
 
 
-def labml_pipes(game, games, rule):
-    remotes = []
+def labml_workers(game, games, rule):
+    pipes = []
     for seed in range(games):
-        remote, pipe = multiprocessing.Pipe()
-        multiprocessing.Process(
-            target=labml_worker, args=(pipe, seed, game, rule), daemon=True
-        ).start()
-        remotes.append(remote)
-    return remotes
+        here, there = multiprocessing.Pipe()
+        args = there, seed, game, rule
+        Process(target=labml_worker, args=args, daemon=True).start()
+        pipes.append(here)
+    return pipes
 
 
 def labml_worker(pipe, seed, game, rule):
-    """What labml's worker does: it shrinks both frames, keeps its stack as
-    float64 and resets the emulator at each lost life. Only "restart" is its
-    own rule; under another it shows what its way costs in whole games."""
+    """What labml's worker does, but for its sums of rewards: it shrinks both
+    frames, keeps its stack as float64 and resets the emulator at each lost
+    life. Only "restart" is its own rule; under another it shows what its way
+    costs in whole games."""
     import cv2
-    import numpy as np
 
     env = gym_with_ale().make(f"{game}NoFrameskip-v4")
     lives = env.unwrapped.ale.lives
@@ -212,10 +201,10 @@ def labml_worker(pipe, seed, game, rule):
 
     stack, two = np.zeros((4, 84, 84)), np.zeros((2, 84, 84))
     stack[:] = shrink(env.reset(seed=seed)[0])
-    rewards, left = [], lives()
+    left = lives()
     while True:
         _, action = pipe.recv()
-        reward, info = 0.0, None
+        reward = 0.0
         for frame in range(4):
             screen, points, done, *_ = env.step(action)
             if frame >= 2:
@@ -224,42 +213,37 @@ def labml_worker(pipe, seed, game, rule):
             done = done or (rule == "restart" and lives() < left)
             if done:
                 break
-        rewards.append(reward)
         if done:
-            info = {"reward": sum(rewards), "length": len(rewards)}
             stack[:] = shrink(env.reset()[0])
-            rewards = []
         else:
             stack = np.roll(stack, -1, axis=0)
             stack[-1] = two.max(axis=0)
         left = lives()
-        pipe.send((stack, reward, done, info))
+        pipe.send((stack, reward, done, None))
 
 
 def worker(game, games, rule):
     """`Worker`s, driven as the tutorial drives labml's."""
     from game import Worker
 
-    gym_with_ale()
     env_id = f"{game}NoFrameskip-v4"
     workers = [Worker(i, env_id, on_life_loss=rule) for i in range(games)]
     for each in workers:
         each.child.send(("reset", None))
         each.child.recv()
-    yield from pipes([each.child for each in workers], game)
+    pipes = [each.child for each in workers]
+    yield from stepped_by_pipes(pipes, rows(game, games))
 
 
-def pipes(remotes, game):
+def stepped_by_pipes(pipes, rows):
     """Send each worker its action, and make a batch of what comes back."""
-    import numpy as np
-
-    for row in rows(game, len(remotes)):
-        for remote, action in zip(remotes, row, strict=True):
-            remote.send(("step", action))
-        obs = np.empty((len(remotes), 4, 84, 84), np.uint8)
-        for i, remote in enumerate(remotes):
-            obs[i], *_ = remote.recv()
-        yield obs, len(remotes)
+    for row in rows:
+        for pipe, action in zip(pipes, row, strict=True):
+            pipe.send(("step", action))
+        obs = np.empty((len(pipes), 4, 84, 84), np.uint8)
+        for i, pipe in enumerate(pipes):
+            obs[i], *_ = pipe.recv()
+        yield obs, len(pipes)
 
 
 # ## `Games`
@@ -269,21 +253,16 @@ def games(game, games, rule, count=1, snapshots=True):
     """`Games` as it comes. With a `count` of 2, two of them in turn: one plays
     while the network looks at the other's. `snapshots=False` makes every
     reset a true one."""
-    import ale_py.env
+    from ale_py.env import AtariEnv
 
     from game import Games
 
-    gym_with_ale()
     if not snapshots:
-        ale_py.env.AtariEnv.restore_state = lambda env, _: env.ale.reset_game()
+        AtariEnv.restore_state = lambda env, _: env.ale.reset_game()
+    env_id = f"{game}NoFrameskip-v4"
     actions, envs = rows(game, games), []
     for number in range(count):
-        env = Games(
-            games,
-            f"{game}NoFrameskip-v4",
-            seed=number * games,
-            on_life_loss=rule,
-        )
+        env = Games(games, env_id, seed=number * games, on_life_loss=rule)
         env.reset()
         env.step_async(next(actions))
         envs.append(env)
@@ -295,7 +274,7 @@ def games(game, games, rule, count=1, snapshots=True):
 # ## A contender's process
 
 
-class Contender:
+class Contender(contextlib.ExitStack):
     """A contender, seen from outside.
 
     `kind` and `options` are a generator of this file and what it takes. After
@@ -303,72 +282,53 @@ class Contender:
     or `"computes"` on one of the cores. `folder` is where game.py is.
     """
 
-    def __init__(self, kind, options, network=("computes", 0), folder=None):
-        number = 1
-        if kind == "limit":
-            number = min(common.CORES, options["games"])
-        context = multiprocessing.get_context("spawn")
-        self.pipes = []
-        self.processes = []
-        for _ in range(number):
-            here, there = context.Pipe()
-            args = there, kind, options, network, str(folder or common.ROOT)
-            process = context.Process(target=live, args=args)
-            process.start()
-            there.close()
-            self.pipes.append(here)
-            self.processes.append(process)
+    def __init__(
+        self, kind, options, network=("computes", 0), folder=common.ROOT
+    ):
+        super().__init__()
+        number = min(common.CORES, options["games"]) if kind == "limit" else 1
+        spawn = multiprocessing.get_context("spawn")
+        self.processes = [
+            self.enter_context(ProcessPoolExecutor(1, spawn))
+            for _ in range(number)
+        ]
+        self.started = self.ask(start, kind, options, network, str(folder))
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        for pipe, process in zip(self.pipes, self.processes, strict=True):
-            pipe.close()
-            process.join()
+    def ask(self, call, *args):
+        return [process.submit(call, *args) for process in self.processes]
 
     def ready(self):
         """Wait until it is ready; return what it is like."""
-        return [pipe.recv() for pipe in self.pipes][0]
+        return [each.result() for each in self.started][0]
 
     def play(self, seconds):
         """Play for some seconds; return the steps a second of all."""
-        for pipe in self.pipes:
-            pipe.send(seconds)
-        return sum(pipe.recv() for pipe in self.pipes)
+        self.ask(play, 0.1)  # to warm up again
+        return sum(each.result() for each in self.ask(play, seconds))
 
 
-def live(pipe, kind, options, network, folder):
-    """Say that all is ready; then play as long as each message says."""
-    import psutil
-
+def start(kind, options, network, folder):
+    """Begin to play, in a process of its own; return what it is like."""
+    global steps, pause
     warnings.simplefilter("ignore")
     sys.path.insert(0, folder)
     multiprocessing.set_start_method("fork", force=True)
     steps = globals()[kind](**options)
+    pause = network
     arrays = whose(steps)
-    play(steps, 0.5, network)
+    play(0.5)
     me = psutil.Process()
     family = [me, *me.children(recursive=True)]
     memory = sum(each.memory_full_info().pss for each in family) / 2**20
-    pipe.send({"arrays": arrays, "memory": round(memory, 1)})
-    try:
-        while True:
-            seconds = pipe.recv()
-            play(steps, 0.1, network)
-            pipe.send(play(steps, seconds, network))
-    except EOFError:
-        for each in me.children(recursive=True):
-            each.kill()
-        os._exit(0)
+    return {"arrays": arrays, "memory": round(memory, 1)}
 
 
-def play(steps, seconds, network):
-    """Play for some seconds, a network's pass after each batch.
+def play(seconds):
+    """Play for some seconds, with a network's pass after each batch.
 
     Returns transitions a second.
     """
-    kind, milliseconds = network
+    kind, milliseconds = pause
     played = 0
     start = time.perf_counter()
     while (spent := time.perf_counter() - start) < seconds:
@@ -390,6 +350,5 @@ def whose(steps):
     before = obs.copy()
     for _ in range(20):
         next(steps)
-    if (obs != before).any():
-        return "overwritten"
-    return "own" if obs.flags.writeable else "read-only"
+    own = (obs == before).all() and obs.flags.writeable
+    return "own" if own else "shared"

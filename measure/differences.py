@@ -11,52 +11,23 @@ the newest, black, or of the episode before. Nothing is timed, so a busy
 machine does no harm.
 """
 
-import ale_py
 import envpool
 import gymnasium as gym
 import numpy as np
 from ale_py.vector_env import AtariVectorEnv
 from gymnasium import wrappers
-from stable_baselines3.common import atari_wrappers, env_util, vec_env
+from stable_baselines3.common import env_util, vec_env
 
 import common
+import training
 
 BREAKOUT = "BreakoutNoFrameskip-v4"
 LIVES = 5
 FIRE = 1
 BLACK = bytes(84 * 84)
 
-gym.register_envs(ale_py)
 
-
-# Each of them yields an observation, whether it begins an episode, and lives.
-
-
-def single(env):
-    """Whoever is reset by the caller."""
-    env = wrappers.FrameStackObservation(env, 4)
-    while True:
-        (obs, _), begins, over = env.reset(), True, False
-        while not over:
-            yield obs, begins, env.unwrapped.ale.lives()
-            obs, _, terminated, truncated, _ = env.step(FIRE)
-            begins, over = False, terminated or truncated
-        yield obs, False, env.unwrapped.ale.lives()
-
-
-def gymnasium():
-    env = gym.make(BREAKOUT)
-    return single(wrappers.AtariPreprocessing(env, terminal_on_life_loss=True))
-
-
-def cleanrl():
-    """The wrappers of its `ppo_atari.py`, in their order."""
-    env = atari_wrappers.NoopResetEnv(gym.make(BREAKOUT), noop_max=30)
-    env = atari_wrappers.MaxAndSkipEnv(env, skip=4)
-    env = atari_wrappers.EpisodicLifeEnv(env)
-    env = atari_wrappers.FireResetEnv(env)
-    env = wrappers.ResizeObservation(env, (84, 84))
-    return single(wrappers.GrayscaleObservation(env))
+# Both yield an observation, whether it begins an episode, and lives.
 
 
 def sb3():
@@ -72,15 +43,21 @@ def sb3():
             yield infos[0]["terminal_observation"], False, ale.lives()
 
 
-def vector(env):
+def vector(env, ale=None):
     """Whoever resets in the step that follows the end."""
     obs, info = env.reset()
     begins = over = True
     while True:
-        yield obs[0], begins, info["lives"][0]
+        lives = ale.lives() if ale else info["lives"][0]
+        yield obs[0], begins, lives
         begins = over and not begins
         obs, _, terminated, truncated, info = env.step(np.array([FIRE]))
         over = terminated[0] or truncated[0]
+
+
+def single(env):
+    env_1 = gym.vector.SyncVectorEnv([lambda: env])
+    return vector(env_1, env.unwrapped.ale)
 
 
 def look(play):
@@ -88,26 +65,30 @@ def look(play):
     before = set()
     for obs, begins, lives in play:
         pictures = [picture.tobytes() for picture in obs]
+        same = bool(lives < LIVES)
         if begins and before:
-            old = before - {BLACK}
-            return {
-                "the same game": bool(lives < LIVES),
-                "as the newest": pictures.count(pictures[-1]),
-                "black": pictures.count(BLACK),
-                "of the episode before": sum(p in old for p in pictures),
-            }
+            break
         before.update(pictures)
-    raise RuntimeError("no life was lost")
+    before.discard(BLACK)
+    return {
+        "the same game": same,
+        "as the newest": pictures.count(pictures[-1]),
+        "black": pictures.count(BLACK),
+        "of the episode before": sum(p in before for p in pictures),
+    }
 
 
 def main():
     run = common.options(__doc__).parse_args()
     once = {"num_envs": 1, "episodic_life": True}
     packages = "ale-py envpool gymnasium stable_baselines3"
+    plain = gym.make(BREAKOUT)
+    plain = wrappers.AtariPreprocessing(plain, terminal_on_life_loss=True)
+    plain = wrappers.FrameStackObservation(plain, 4)
     found = {
         "versions": common.machine(packages)["versions"],
-        "Gymnasium": look(gymnasium()),
-        "CleanRL": look(cleanrl()),
+        "Gymnasium": look(single(plain)),
+        "CleanRL": look(single(training.make_game(BREAKOUT))),
         "SB3": look(sb3()),
         "EnvPool": look(vector(envpool.make_gymnasium("Breakout-v5", **once))),
         "ALE": look(vector(AtariVectorEnv("breakout", **once))),

@@ -1,23 +1,13 @@
 """Measure the numbers in the text of the page that no other file has.
 
     pip install -r requirements.txt --group measure
-    python measure/facts.py            # all of them, five minutes on one core
-    python measure/facts.py times      # one of the parts
+    python measure/facts.py            # five minutes on one core
     python measure/facts.py --publish
 
-Results go to facts.json, part by part:
-
-- frames: what single frames miss, and what changes between two
-- starts: which games begin the same, whatever the seed
-- scores: of all games, and of the first ones to finish
-- ends: how long games go on without a life
-- resets: what a true reset keeps of the game before
-- times: of resets, messages and shrinking, in a quiet hour
-- bytes: what crosses the pipes, labml's way and ours, for the recording
-  page/data/pipe.json
+Results go to facts.json. With --publish, what crosses the pipes, labml's way
+and ours, goes to page/data/pipe.json.
 """
 
-import itertools
 import multiprocessing
 import os
 import platform
@@ -31,27 +21,28 @@ import numpy as np
 import common
 import contenders
 import recordings
-from figures import BANDS, percent, shrink_changed, two_frames
-from game import Games
-from recordings import FIRE, NOOP, STICKY, brighter, make, play, small
+from figures import percent, two_frames
+from game import BREAKOUT, Games, shrink_changes
+from recordings import FIRE, NOOP, STICKY, brighter, kept, make, play, small
 
 # What single frames miss
 
+BANDS = 42  # of a screen, in which `Game` looks for changes
 
-def measure_frames():
+
+def frames():
     """Of two frames and of one, and of screens that are shrunk too early."""
     older, newer = two_frames()
     both = np.maximum(older, newer)
     lit = both > 0
     played = list(play())
-    screens = [brighter(step) for step in played[61:63]]
-    changed, *_ = shrink_changed(*screens, played[61]["picture"])
+    before, after = (brighter(step) for step in played[61:63])
+    changed = (before != after).reshape(BANDS, -1).any(axis=1)
     early = []
     for step in played[1:]:
-        if len(step["frames"]) == 4:
-            third, fourth = (gray for _, gray in step["frames"][2:])
-            wrong = np.maximum(small(third), small(fourth))
-            early.append((wrong != step["picture"]).mean())
+        shrunk = [small(gray) for _, gray in kept(step)]
+        wrong = np.maximum.reduce(shrunk) != step["picture"]
+        early.append(wrong.mean())
     return {
         "missing_older": percent((older < both)[lit].mean()),
         "missing_newer": percent((newer < both)[lit].mean()),
@@ -60,18 +51,11 @@ def measure_frames():
     }
 
 
-# How games begin
+# How games begin and end
 
 SEEDS = 3
 FRAMES = 120
-
-
-def all_titles():
-    for name in sorted(gym.registry):
-        if name.startswith("ALE/"):
-            env, ale = make(name, repeat_action_probability=0)
-            yield name, env, ale
-            env.close()
+LONG = 20_000  # frames, more than any of these games has
 
 
 def play_at_random(ale, frames, seed=0):
@@ -89,35 +73,80 @@ def play_at_random(ale, frames, seed=0):
             return
 
 
-def measure_starts():
-    """How many games begin the same, whatever the seed? And how many
-    different games of Breakout do 1 to 30 no-op frames make?"""
-    titles = same = 0
-    for _, env, ale in all_titles():
-        titles += 1
-        begins = set()
-        for seed in range(SEEDS):
-            env.reset(seed=seed)
-            played = play_at_random(ale, FRAMES)
-            begins.add(tuple(ale.getScreen().tobytes() for _ in played))
-        same += len(begins) == 1
-    env, ale = make("BreakoutNoFrameskip-v4")
+def late_end(ale):
+    """How many frames does the game go on without a life?
+
+    Counted from the frame on which the last life is lost to the game's end,
+    in the longer one of two random games.
+    """
+    late = 0
+    for seed in 0, 1:
+        ale.reset_game()
+        lives = [left for left, _ in play_at_random(ale, LONG, seed)]
+        if lives[0] and not lives[-1] and ale.game_over():
+            last = max(i for i, left in enumerate(lives) if left)
+            late = max(late, len(lives) - last - 2)
+    return late
+
+
+def carries_over(ale):
+    """Does a true reset keep some of the console's memory?
+
+    After some random play the reset is compared with the first.
+    """
+    ale.reset_game()
+    first = ale.getRAM().copy()
+    list(play_at_random(ale, 2000))
+    ale.reset_game()
+    return bool((ale.getRAM() != first).any())
+
+
+def starts_the_same(env, ale):
+    """Does the game begin the same, whatever the seed?"""
+    starts = set()
+    for seed in range(SEEDS):
+        env.reset(seed=seed)
+        played = play_at_random(ale, FRAMES)
+        starts.add(tuple(ale.getScreen().tobytes() for _ in played))
+    return len(starts) == 1
+
+
+def titles():
+    """All that, title by title."""
+    late, same, carried = {}, {}, {}
+    names = [name for name in sorted(gym.registry) if name.startswith("ALE/")]
+    for name in names:
+        env, ale = make(name, repeat_action_probability=0)
+        late[name] = late_end(ale)
+        same[name] = starts_the_same(env, ale)
+        env.reset(seed=0)  # loads the title anew
+        carried[name] = carries_over(ale)
+    late = {name: frames for name, frames in late.items() if frames}
+    return {
+        "games": len(names),
+        "same_starts": sum(same.values()),
+        "start_seeds": SEEDS,
+        "late_games": len(late),
+        "late_least": f"{min(late.values()):,}",
+        "late_most": f"{max(late.values()):,}",
+        "late_which": late,
+        "carried_games": sum(carried.values()),
+        "carried_which": [name for name in names if carried[name]],
+    }
+
+
+def no_op_starts():
+    """How many different games of Breakout do 1 to 30 no-op frames make?"""
+    env, ale = make(BREAKOUT)
     games = set()
     for no_ops in range(1, 31):
         env.reset(seed=0)
-        for _ in range(no_ops):
-            env.step(NOOP)
         screens = []
-        for frame in range(2 * FRAMES):
-            env.step(FIRE if frame < 4 else NOOP)
+        for action in [NOOP] * no_ops + [FIRE] * 4 + [NOOP] * 2 * FRAMES:
+            env.step(action)
             screens.append(ale.getScreen().tobytes())
-        games.add(tuple(screens))
-    return {
-        "games": titles,
-        "same_starts": same,
-        "start_seeds": SEEDS,
-        "noop_starts": len(games),
-    }
+        games.add(tuple(screens[no_ops:]))
+    return {"noop_starts": len(games)}
 
 
 # Which games count
@@ -125,16 +154,15 @@ def measure_starts():
 LANES = 32
 RANDOM_GAMES = 400
 DRAWS = 2000
-LONG = 20_000  # frames, more than any of these games has
 
 
-def measure_scores():
+def scores():
     """The mean score of all games, and of the first ones to finish.
 
     Random play. For each draw the games are dealt to `LANES` that play at
     once, and the first games to finish, as many as these, are looked at.
     """
-    _, ale = make("BreakoutNoFrameskip-v4")
+    _, ale = make(BREAKOUT)
     random = np.random.default_rng(0)
     scores, lengths = [], []
     for seed in range(RANDOM_GAMES):
@@ -156,49 +184,6 @@ def measure_scores():
     }
 
 
-# How games end
-
-
-def measure_late_ends():
-    """How long do games go on without a life, in frames?
-
-    Counted from the frame on which the last life is lost to the game's end,
-    over two random games of each.
-    """
-    late = {}
-    for name, _, ale in all_titles():
-        for seed in 0, 1:
-            ale.reset_game()
-            lives = [left for left, _ in play_at_random(ale, LONG, seed)]
-            if lives[0] and not lives[-1] and ale.game_over():
-                last = max(i for i, left in enumerate(lives) if left)
-                frames = len(lives) - last - 2
-                if frames:
-                    late[name] = max(frames, late.get(name, 0))
-    return {
-        "late_games": len(late),
-        "late_least": f"{min(late.values()):,}",
-        "late_most": f"{max(late.values()):,}",
-        "late_which": late,
-    }
-
-
-def measure_carried_over():
-    """In how many games does a true reset keep some of the console's memory?
-
-    After some random play the reset is compared with the first.
-    """
-    carried = []
-    for name, _, ale in all_titles():
-        ale.reset_game()
-        first = ale.getRAM().copy()
-        list(play_at_random(ale, 2000))
-        ale.reset_game()
-        if (ale.getRAM() != first).any():
-            carried.append(name)
-    return {"carried_games": len(carried), "carried_which": carried}
-
-
 # How long it takes
 
 
@@ -212,7 +197,7 @@ def echo(pipe):
         pipe.send(pipe.recv())
 
 
-def measure_times():
+def times():
     """How long resets take, a message between processes, and shrinking.
 
     The load says whether others were at work.
@@ -220,40 +205,42 @@ def measure_times():
     cpu = common.machine()["processor"]
     machine = f"one of {common.CORES} cores ({cpu})"
     machine += f" at a load of {os.getloadavg()[0]:.1f}"
-    played = list(play())
-    env, ale = make("BreakoutNoFrameskip-v4")
-    state = env.unwrapped.clone_state()
-    load = fastest(env.unwrapped.load_game, 20)
-    reset = fastest(ale.reset_game, 300)
-    restore = fastest(lambda: env.unwrapped.restore_state(state), 300)
+    env, ale = make(BREAKOUT)
+    env = env.unwrapped
+    state = env.clone_state()
 
-    context = multiprocessing.get_context("fork")
-    here, there = context.Pipe()
-    process = context.Process(target=echo, args=[there], daemon=True)
+    here, there = multiprocessing.Pipe()
+    process = multiprocessing.Process(target=echo, args=[there], daemon=True)
     process.start()
 
     def message():
         here.send(("step", 0))
         here.recv()
 
-    pipe = fastest(message, 20_000)
-    process.kill()
-
-    screens = [brighter(step) for step in played[1:]]
+    screens = [brighter(step) for step in list(play())[1:]]
     picture = small(screens[0])
-    pairs = list(itertools.pairwise(screens))
-    whole = fastest(lambda: [small(screen) for screen in screens], 100)
-    bands = fastest(
-        lambda: [shrink_changed(old, new, picture) for old, new in pairs], 100
-    )
-    return {
+
+    def shrink_all():
+        for screen in screens[1:]:
+            small(screen)
+
+    def shrink_bands():
+        for old, new in zip(screens, screens[1:], strict=False):
+            shrink_changes(new, old, picture)
+
+    saved = 1 - fastest(shrink_bands, 100) / fastest(shrink_all, 100)
+    reset = fastest(ale.reset_game, 300)
+    restore = fastest(lambda: env.restore_state(state), 300)
+    facts = {
         "machine": machine,
-        "load_ms": f"{1e3 * load:.0f}",
+        "load_ms": f"{1e3 * fastest(env.load_game, 20):.0f}",
         "reset_ms": f"{1e3 * reset:.1f}",
         "restore_ms": f"{1e3 * restore:.2f}",
-        "message_us": f"{1e6 * pipe:.0f}",
-        "shrink_saves": percent(1 - bands / whole),
+        "message_us": f"{1e6 * fastest(message, 20_000):.0f}",
+        "shrink_saves": percent(saved),
     }
+    process.kill()
+    return facts
 
 
 # What crosses the pipes
@@ -279,16 +266,10 @@ def bytes_of(step):
 
 def play_as_labml(rows):
     """Step workers as labml's tutorial does; yield bytes a step."""
-    pipes = contenders.labml_pipes("Breakout", len(rows[0]), "restart")
-    for row in np.array(rows, np.int32):
-        yield bytes_of(lambda row=row: step_all(pipes, row))
-
-
-def step_all(pipes, row):
-    for pipe, action in zip(pipes, row, strict=True):
-        pipe.send(("step", action))
-    for pipe in pipes:
-        pipe.recv()
+    workers = contenders.labml_workers("Breakout", len(rows[0]), "restart")
+    steps = contenders.stepped_by_pipes(workers, np.array(rows, np.int32))
+    for _ in rows:
+        yield bytes_of(lambda: next(steps))
 
 
 def play_as_games(rows):
@@ -309,39 +290,25 @@ def count_bytes(actions):
     return {"bytes": counted, "shared": len(actions) * 4 * 84 * 84}
 
 
-def record_bytes():
-    recordings.record_pipe(count_bytes)
-    return {}
-
-
 # The main job
 
-PARTS = {
-    "frames": measure_frames,
-    "starts": measure_starts,
-    "scores": measure_scores,
-    "ends": measure_late_ends,
-    "resets": measure_carried_over,
-    "times": measure_times,
-    "bytes": record_bytes,
-}
+PARTS = [frames, titles, no_op_starts, scores, times]
 
 
 def main():
-    args = common.options(__doc__, PARTS).parse_args()
+    run = common.options(__doc__).parse_args()
     cv2.setNumThreads(0)
-    path = common.target("facts.json", args.publish)
+    if run.publish:
+        common.must_be_quiet()
+        recordings.record_pipe(count_bytes)
     names = "ale-py gymnasium numpy opencv-python"
     versions = common.machine(names)["versions"]
-    for part in args.parts or PARTS:
-        if part == "times" and args.publish:
-            common.must_be_quiet()
-        facts = common.read(path) | PARTS[part]()
-        facts["ale"] = f"ale-py {versions['ale-py']}"
-        words = ", ".join(f"{k} {v}" for k, v in versions.items())
-        facts["versions"] = f"Python {platform.python_version()}, {words}"
-        common.write(path, facts)
-        print(f"{part}: {path}", flush=True)
+    words = ", ".join(f"{k} {v}" for k, v in versions.items())
+    facts = {"ale": f"ale-py {versions['ale-py']}"}
+    facts["versions"] = f"Python {platform.python_version()}, {words}"
+    for part in PARTS:
+        facts |= part()
+    common.write(common.target("facts.json", run.publish), facts)
 
 
 if __name__ == "__main__":

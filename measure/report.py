@@ -4,12 +4,11 @@
     python measure/report.py
     python measure/report.py --trial   # with your own runs, into runs/measure
 
-Measures nothing: what is in measure/results is put into the tables and charts
-of `templates`. With --trial, parts that are in runs/measure stand in the place
-of those published, and README stays as it is.
+Measures nothing: what is in measure/results is put into the tables of
+`templates`, and drawn. With --trial, parts that are in runs/measure stand in
+the place of those published, and README stays as it is.
 """
 
-import argparse
 import re
 
 import numpy as np
@@ -17,41 +16,25 @@ import pandas as pd
 
 import charts
 import common
-from benchmark import ENGINES, IN_TURN, LOCKSTEP, batches, best
-from chaos import FAULTS, HITS, PEERS
-from charts import TESTER, ratios
+from benchmark import COLUMNS, IN_TURN, LOCKSTEP, OURS_IN_TURN, batches, best
+from charts import TESTER, rounds
 
 TEMPLATES = common.HERE / "templates"
-NAMES = {
-    "limit": "the emulator alone, the limit",
-    "games": "`Games`",
-    "games_true": "`Games` without snapshots",
-    "worker": "`Worker`",
-    "ale": "ALE `AtariVectorEnv`",
-    "envpool": "EnvPool",
-    "gymnasium": "Gymnasium `AsyncVectorEnv`",
-    "sb3": "SB3 `SubprocVecEnv`",
-    "sb3_games": "`Games` under SB3",
-    "labml": "labml's original worker",
-    "games_2": "two `Games` in turn",
-    "games_3": "three `Games` in turn",
-    "ale_2": "ALE `AtariVectorEnv`, asynchronous",
-    "ale_3": "ALE `AtariVectorEnv`, asynchronous",
-    "envpool_2": "EnvPool, asynchronous",
-    "envpool_3": "EnvPool, asynchronous",
-}
 
 
-def table(head, body):
-    """The lines of a Markdown table."""
-    lines = [f"| {' | '.join(row)} |" for row in (head, *body)]
-    return "\n".join([lines[0], "| --- " * len(head) + "|", *lines[1:]])
+def cells(table, words):
+    """Of each row the cells for Markdown, in these words."""
+    return table.map(words).agg(" | ".join, axis=1)
 
 
 def spread(values):
     """The median and the range."""
     low, high = min(values), max(values)
     return f"{np.median(values):.2f} ({low:.2f}–{high:.2f})"
+
+
+def middle(values):
+    return f"{np.median(values):,.0f}"
 
 
 def machine(data):
@@ -67,37 +50,35 @@ def machine(data):
 def speed_values(data):
     """What stands in speed.md."""
     parts = {name: data[name] for name in data if name != "machine"}
-    columns = {name: part["columns"] for name, part in parts.items()}
+    speeds = {name: rounds(parts[name]["columns"]) for name in COLUMNS}
+    memory = rounds(data["count"]["columns"], "memory")
+    network = speeds["network"]
     rules = "whole", "restart", "continue"
     return {
         "machine": machine(data["machine"]),
-        "threads": "; ".join(map(threads, ENGINES, columns["tune"].values())),
-        "how": {name: how(part) for name, part in parts.items()},
-        "lockstep": {rule: shares(columns[rule], {1}) for rule in rules},
-        "turn": {rule: shares(columns[rule], {2, 3}) for rule in rules},
-        "network": speeds(columns["network"]),
-        "times": times(columns["network"]),
-        "count": counts(columns["count"]),
-        "rounded": rounded(columns["network"]),
         "benchmark": data,
+        "how": {name: how(part) for name, part in parts.items()},
+        "threads": {
+            name: best(column)["options"]["threads"]
+            for name, column in parts["tune"]["columns"].items()
+        },
+        "share": {rule: shares(speeds[rule]) for rule in rules},
+        "ahead": {rule: ahead(speeds[rule]) for rule in rules},
+        "snapshots": beside(speeds["restart"], "games", "games_true"),
+        "network": cells(network, middle),
+        "network_ahead": cells(ahead(network), str),
+        "in_turn": beside(network, "games_2", "games"),
+        "count": cells(speeds["count"], middle),
+        "memory": cells(memory, middle),
+        "about": network.map(lambda v: f"{round(np.median(v), -2):,.0f}"),
     }
-
-
-def threads(name, column):
-    options = best(column)["options"]
-    games = f"{NAMES[name]}, {options['num_envs']} games"
-    return f"{games}: {options['threads']} threads"
 
 
 def how(part):
     """How a part was measured, to stand beside its tables."""
-    others = np.concatenate(
-        [
-            row["others"]
-            for column in part["columns"].values()
-            for row in column.values()
-        ]
-    )
+    columns = part["columns"].values()
+    others = [row["others"] for column in columns for row in column.values()]
+    others = np.concatenate(others)
     return (
         f"*{part['rounds']} rounds of {part['seconds']} s, "
         f"{part['date']}, `game.py` of commit {part['commit']}; other "
@@ -107,204 +88,81 @@ def how(part):
     )
 
 
-def rows(columns, cell, flying=(1, 2, 3)):
-    """A row for each contender, of those with so many batches in flight."""
-    first = next(iter(columns.values()))
-    return [
-        [
-            NAMES[name],
-            "" if name == "limit" else str(8 * batches(name)),
-            *(cell(column, name) for column in columns.values()),
+def shares(speeds):
+    """Each one's share of the limit, and the limit."""
+    table = (speeds / speeds.loc["limit"]).map(spread)
+    table.loc["limit"] = speeds.loc["limit"].map(middle) + " steps/s"
+    return cells(table, str)
+
+
+def ahead(speeds):
+    """Ours beside the best of the others with as many batches in flight."""
+    table = pd.DataFrame(columns=speeds.columns)
+    for ours in ["games", *OURS_IN_TURN]:
+        rivals = [
+            name
+            for name in [*LOCKSTEP, *IN_TURN]
+            if name in speeds.index and batches(name) == batches(ours)
         ]
-        for name in NAMES
-        if name in first and batches(name) in flying
-    ]
-
-
-def speed(column, name):
-    return f"{np.median(column[name]['speed']):,.0f}"
-
-
-def share(column, name):
-    if name == "limit":
-        return f"{speed(column, name)} steps/s"
-    return spread(ratios(column, name, "limit"))
-
-
-def ahead(column, ours):
-    """One of ours beside the best of those with as many batches in flight."""
-    rivals = [
-        name
-        for name in [*LOCKSTEP, *IN_TURN]
-        if name in column and batches(name) == batches(ours)
-    ]
-    fastest = max(rivals, key=lambda name: np.median(column[name]["speed"]))
-    return spread(ratios(column, ours, fastest))
-
-
-def shares(columns, flying):
-    """Each one's share of the limit, and how much faster ours are."""
-    body = rows(columns, share, flying)
-    for ours in "games", "games_2", "games_3":
-        if batches(ours) in flying:
-            cells = [f"**{ahead(c, ours)}**" for c in columns.values()]
-            words = "times as fast as the best of the others"
-            body.append([f"**{NAMES[ours]}, {words}**", "", *cells])
-    if 1 in flying and "games_true" in next(iter(columns.values())):
-        words = "`Games`, times as fast as without snapshots"
-        body.append([words, "", *beside(columns, "games", "games_true")])
-    return table(["share of the limit", "games in flight", *columns], body)
-
-
-def beside(columns, name, base):
-    return [spread(ratios(column, name, base)) for column in columns.values()]
-
-
-def speeds(columns):
-    head = ["steps/s", "games in flight", *columns]
-    return table(head, rows(columns, speed))
-
-
-def times(columns):
-    """Who is how much faster beside a network."""
-    body = [
-        [
-            f"{NAMES[ours]} beside the best engine",
-            *(ahead(column, ours) for column in columns.values()),
+        fastest = speeds.loc[rivals].map(np.median).idxmax()
+        table.loc[ours] = [
+            spread(column[ours] / column[fastest[name]])
+            for name, column in speeds.items()
         ]
-        for ours in ("games", "games_2", "games_3")
-    ]
-    in_turn = beside(columns, "games_2", "games")
-    body.append(["two `Games` in turn beside one", *in_turn])
-    return table(["times as fast", *columns], body)
+    return table
 
 
-def counts(columns):
-    def memory(column, name):
-        return f"{column[name]['memory']:,.0f}"
-
-    body = [
-        [f"{name}, {unit}", *cells]
-        for unit, cell in (("steps/s", speed), ("MB", memory))
-        for name, _, *cells in rows(columns, cell)
-    ]
-    return table(["games", *columns], body)
-
-
-def rounded(columns):
-    """README's table: Breakout in round numbers."""
-
-    def about(column, name):
-        if name not in columns[column]:
-            return "–"
-        middle = np.median(columns[column][name]["speed"])
-        return f"{round(middle, -2):,.0f}"
-
-    body = [
-        [
-            NAMES[name],
-            about("no network", name),
-            about("waits 1.5 ms", name),
-            about("waits 1.5 ms", f"{name}_2"),
-        ]
-        for name in ("games", *LOCKSTEP)
-    ]
-    network = ["and a network of 1.5 ms", "two batches of 8 in turn"]
-    return table(["Breakout, steps/s", "8 games", *network], body)
+def beside(speeds, name, base):
+    return " | ".join((speeds.loc[name] / speeds.loc[base]).map(spread))
 
 
 # What happens when something dies
 
-SOAK = {
-    "no answer": "calls without an answer",
-    "longest step": "seconds that the longest step took",
-    "replaced": "workers replaced",
-    "games disturbed": "games reported as restarted by that",
-    "replaced without a fault": "workers replaced without a fault",
-    "faults not noticed": "faults that were not noticed",
-    "compared": "observations compared, those of all steps",
-    "differences": "differences",
-}
-
 
 def faults_values(data, mutants):
     """What stands in faults.md."""
-    peers = data["peers"]["peers"]
-    seen = {
-        name: [in_words(peers[peer][fault][0]) for peer in PEERS]
-        for fault, name in FAULTS.items()
-    }
+    soak = data["soak"]
+    faults = sorted(soak["faults"].items())
+    memory = soak["memory in MB, round by round"]
+    replaced = pd.DataFrame(data["replace"]["seconds"]).T
+    seen = pd.DataFrame(data["peers"]["peers"])
+    seen = seen.map(lambda times: in_words(times[0]))
     return {
         **data,
         "machine": machine(data["machine"]),
-        "number": sum(data["soak"]["faults"].values()),
-        "soaked": soaked(data["soak"]),
-        "replaced": replaced(data["replace"]["seconds"]),
-        "seen": seen_by(seen),
-        "seen_in_short": seen_by(
-            {
-                name: [", ".join(cell.split(", ")[:2]) for cell in cells]
-                for name, cells in seen.items()
-            }
+        "number": sum(number for _, number in faults),
+        "kinds": ", ".join(f"{kind} {number}" for kind, number in faults),
+        "memory": [memory[0], memory[-1]],
+        "memories": len(memory),
+        "replaced": cells(
+            replaced, lambda v: f"{np.median(v):.2f} ({max(v):.2f})"
+        ),
+        "seen": cells(seen, str),
+        "seen_in_short": cells(
+            seen, lambda words: ", ".join(words.split(", ")[:2])
         ),
         "mutants": mutants,
         "survivors": "\n".join(f"- {one}" for one in mutants["survivors"]),
     }
 
 
-def soaked(data):
-    faults = data["faults"]
-    kinds = ", ".join(f"{kind} {n}" for kind, n in sorted(faults.items()))
-    left = "{processes}, {descriptors}".format(**data["left"])
-    memory = data["memory in MB, round by round"]
-    rounds = (
-        f"{memory[0]:.0f} MB after the first round, "
-        f"{memory[-1]:.0f} MB after {len(memory)}"
-    )
-    body = [
-        ["faults", f"**{sum(faults.values()):,}**: {kinds}"],
-        *([words, f"{data[k]:,}"] for k, words in SOAK.items() if k in data),
-        ["processes and file descriptors left", left],
-        ["memory of the program", rounds],
-    ]
-    return table(["", ""], body)
-
-
-def replaced(contexts):
-    body = [
-        [
-            f"`{context}`",
-            *(f"{np.median(v):.2f} ({max(v):.2f})" for v in times.values()),
-        ]
-        for context, times in contexts.items()
-    ]
-    return table(["seconds", "a plain start", *HITS], body)
-
-
-def seen_by(faults):
-    body = [[name, *cells] for name, cells in faults.items()]
-    return table(["", *(NAMES[peer] for peer in PEERS)], body)
-
-
 def in_words(seen):
     """What was seen of a fault, in a few words."""
-    silence = "dies" if "ended" in seen else "hangs"
+    silence = "hangs" if "hangs" in seen else "the program dies"
     if seen.get("hangs") == "stopped":
-        silence = "stops"
-    first = seen.get("step")
-    if first is None:
-        return "hangs" if silence == "hangs" else f"the program {silence}"
+        silence = "the program stops"
+    if "step" not in seen:
+        return silence
     told = {"told": "replaced and reported", "silent": "says nothing"}
+    first = seen["step"]
     said = [told.get(first, f"`{first}`")]
+    if seen.get("next") in told:
+        said.append("plays on")
     for call, name in ("next", "next step"), ("close", "`close`"):
-        if call not in seen:
-            said.append(f"{name} {silence}")
-            break
-        if seen[call] not in told:
-            too = "too" if seen[call] == first else f"`{seen[call]}`"
+        outcome = seen.get(call, silence)
+        if outcome not in told:
+            too = "too" if outcome == first else f"`{outcome}`"
             said.append(f"{name} {too}")
-        elif call == "next":
-            said.append("plays on")
     if seen.get("stay"):
         said.append(f"{seen['stay']} of {seen['workers']} workers stay")
     return ", ".join(said)
@@ -375,10 +233,7 @@ def learned(scores):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = common.parser(__doc__)
     parser.add_argument("--trial", action="store_true", help="see above")
     args = parser.parse_args()
     docs = common.RUNS if args.trial else common.ROOT / "docs"

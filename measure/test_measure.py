@@ -1,9 +1,11 @@
 """Tests of the instruments: quick ones, about their manners."""
 
+import os
 import subprocess
 import sys
 
 import numpy as np
+import psutil
 import pytest
 import torch
 
@@ -21,6 +23,7 @@ import training_run
 from recordings import unpack
 
 BREAKOUT = "BreakoutNoFrameskip-v4"
+GAME = str(common.ROOT / "game.py")
 
 
 @pytest.fixture
@@ -35,19 +38,6 @@ def files(folder):
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
-SCRIPTS = ["agent", "benchmark", "chaos", "compare", "differences"]
-SCRIPTS += ["facts", "report", "step_time", "training"]
-
-
-@pytest.mark.parametrize("script", SCRIPTS)
-def test_help_says_what_it_is(script):
-    path = common.HERE / f"{script}.py"
-    command = [sys.executable, path, "--help"]
-    result = subprocess.run(command, capture_output=True, text=True)
-    assert result.returncode == 0
-    assert f"python measure/{script}.py" in result.stdout
-
-
 # What a run writes
 
 
@@ -55,15 +45,15 @@ def test_help_says_what_it_is(script):
     ("module", "arguments", "settings", "written"),
     [
         (differences, [], {}, "differences.json"),
-        (step_time, ["--rounds=1"], {"STEPS": 9}, "step_time.json"),
-        (chaos, ["replace"], {"ROUNDS": 1}, "chaos.json"),
-        (facts, ["frames"], {}, "facts.json"),
+        (step_time, [], {"ROUNDS": 1, "STEPS": 9}, "step_time.json"),
         (
-            compare,
-            [str(common.ROOT / "game.py"), "--rounds=1"],
-            {"SECONDS": 0.05},
-            "compare.json",
+            chaos,
+            ["soak", "replace"],
+            {"SECONDS": 0.1, "STEPS": 9, "RATE": 0.5, "ROUNDS": 1},
+            "chaos.json",
         ),
+        (facts, [], {"PARTS": [facts.frames]}, "facts.json"),
+        (compare, [GAME, "--rounds=1"], {}, "compare.json"),
     ],
 )
 def test_a_run_writes_to_runs_alone(
@@ -78,30 +68,28 @@ def test_a_run_writes_to_runs_alone(
 
 def test_a_benchmark_keeps_each_round_of_each_contender(trial, monkeypatch):
     """With fewer contenders and titles than it has by itself."""
+    names = ["limit", "games", "worker", "ale", "sb3_games"]
     for name, value in {
         "ENGINES": ["ale"],
-        "LOCKSTEP": ["ale"],
-        "OURS_IN_TURN": [],
-        "IN_TURN": [],
-        "TITLES": ["Pong"],
+        "COLUMNS": {"whole": (names, {"Pong": {"game": "Pong"}})},
+        "ROUNDS": 2,
         "SECONDS": 0.05,
     }.items():
         monkeypatch.setattr(benchmark, name, value)
-    monkeypatch.setattr(sys, "argv", ["benchmark.py", "whole", "--rounds=2"])
+    monkeypatch.setattr(sys, "argv", ["benchmark.py", "tune", "whole"])
     benchmark.main()
     data = common.read(trial / "runs/measure/benchmark.json")
     assert list(data) == ["machine", "tune", "whole"]
     assert data["whole"]["rounds"] == 2
     assert data["whole"]["seconds"] == 0.05
     (column,) = data["whole"]["columns"].values()
-    names = {"limit", "games", "worker", "ale", "sb3_games"}
-    assert column.keys() == names
+    assert list(column) == names
     for row in column.values():
         assert len(row["speed"]) == len(row["others"]) == 2
         assert min(row["speed"]) > 0
 
 
-@pytest.mark.parametrize("module", [benchmark, chaos])
+@pytest.mark.parametrize("module", [benchmark, facts, step_time])
 def test_a_busy_machine_publishes_nothing(module, trial, monkeypatch):
     monkeypatch.setattr(common, "busy_cores", lambda: 1.234)
     monkeypatch.setattr(common, "CORES", 2)
@@ -111,45 +99,42 @@ def test_a_busy_machine_publishes_nothing(module, trial, monkeypatch):
     assert files(trial) == []
 
 
-def test_a_quiet_machine_is_waited_for(monkeypatch):
-    loads = iter([1.9, 0.6, 0.4])
-    monkeypatch.setattr(common, "busy_cores", lambda: next(loads))
-    monkeypatch.setattr(common, "QUIET", 0.5)
-    common.must_be_quiet()
-    assert list(loads) == []
-
-
 @pytest.mark.parametrize(
     ("loads", "kept"),
     [([0.1], 0), ([0.5, 0.1], 1), ([0.5, 0.3, 0.4], 1)],
 )
 def test_what_is_disturbed_is_measured_again(monkeypatch, loads, kept):
     """The least disturbed of three tries at most is kept."""
-    cores = iter(loads)
-    monkeypatch.setattr(common.Others, "cores", lambda _: next(cores))
-    tries = iter(range(3))
-    assert common.undisturbed(lambda: next(tries)) == (kept, loads[kept])
-    assert list(cores) == []
+    tries = iter(enumerate(loads))
+    monkeypatch.setattr(common, "watched", lambda _: next(tries))
+    assert common.undisturbed(None) == (kept, loads[kept])
+    assert list(tries) == []
 
 
-def test_others_are_those_that_this_program_has_not_started():
+def test_others_are_those_that_this_program_has_not_started(monkeypatch):
     command = [sys.executable, "-c", "while True: pass"]
     with subprocess.Popen(command) as process:
-        assert process.pid in common.Others().family
+        ours = [
+            each
+            for each in psutil.process_iter(["cpu_times"])
+            if each.pid in (os.getpid(), process.pid)
+        ]
+        assert common.others() > 0
+        monkeypatch.setattr(psutil, "process_iter", lambda _: ours)
+        assert common.others() == 0
         process.kill()
-    assert common.Others().cores() >= 0
 
 
-def test_results_of_another_machine_are_not_mixed(trial):
-    """A trial begins anew; a publication has to measure all parts."""
-    for publish in False, True:
-        path = common.target("x.json", publish)
-        common.write(path, {"machine": common.machine(), "part": 1})
-        assert common.kept(path, ["other"])["part"] == 1
-        common.write(path, {"machine": "another", "part": 1})
-        assert common.kept(path, []) == {"machine": common.machine()}
-    with pytest.raises(SystemExit, match="measure all parts"):
-        common.kept(path, ["other"])
+@pytest.mark.parametrize("machine", [common.machine(), "another"])
+def test_results_of_another_machine_are_not_mixed(trial, monkeypatch, machine):
+    path = common.target("x.json", publish=False)
+    common.write(path, {"machine": machine, "old": {}})
+    monkeypatch.setattr(sys, "argv", ["x.py"])
+    common.measure("", path.name, {"new": lambda _: {}})
+    data = common.read(path)
+    assert data["machine"] == common.machine()
+    assert data["new"].keys() == {"date", "commit"}
+    assert ("old" in data) == (machine == common.machine())
 
 
 def test_the_middle_is_surely_between():
