@@ -1,8 +1,8 @@
 // Rules to break: what an agent would see and be told without each of them.
 (() => {
 const figure = $("rules-figure");
-const { HEIGHT, SIZE, WIDTH, brighter, calm, cells, percent, plural, put,
-  shrink, unpack } = shared;
+const { HEIGHT, SIZE, WIDTH, ballOf, brighter, calm, cells, percent, plural,
+  put, shrink, unpack } = shared;
 const CUT = 42; // of a picture's 84 pixels, around the ball
 const STACK = ["obs_4[0]", "obs_4[1]", "obs_4[2]", "obs_4[3]"];
 
@@ -24,17 +24,6 @@ function pairs(text) {
   return Array.from({ length: screens.length / 2 }, () => screens.splice(0, 2));
 }
 const picture = (pair) => shrink(pair.reduce(brighter));
-
-// The middle pixel of the ball, if it is between the bricks and the paddle.
-function ballOf(screen) {
-  const found = [];
-  for (let y = 93; y < 189; y++) {
-    for (let x = 8; x < 152; x++) {
-      if (screen[y * WIDTH + x]) found.push([x, y]);
-    }
-  }
-  return found[found.length >> 1];
-}
 
 // Where the ball is in a picture; among the bricks, where it was before.
 function around(i) {

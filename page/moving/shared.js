@@ -118,18 +118,33 @@ function cells(box, count) {
   return [...box.children];
 }
 
-// A canvas has the size of its picture; the style says how large it is shown.
-function put(cell, label, pixels, kind = "", colours = GRAYS) {
+// The middle pixel of the ball, if it is between the bricks and the paddle.
+function ballOf(screen) {
+  const found = [];
+  for (let y = 93; y < 189; y++) {
+    for (let x = 8; x < 152; x++) {
+      if (screen[y * WIDTH + x]) found.push([x, y]);
+    }
+  }
+  return found[found.length >> 1];
+}
+
+// A canvas has the size of its picture, or of the part of it that is shown:
+// left, top and size as shares. The style says how large it is shown.
+const WHOLE = [0, 0, 1];
+function put(cell, label, pixels, kind = "", colours = GRAYS, part = WHOLE) {
   const canvas = cell.firstChild, screen = pixels?.length === WIDTH * HEIGHT;
-  canvas.width = screen ? WIDTH : Math.sqrt(pixels?.length ?? 1);
-  canvas.height = screen ? HEIGHT : canvas.width;
+  const width = screen ? WIDTH : Math.sqrt(pixels?.length ?? 1);
+  const height = screen ? HEIGHT : width, [left, top, size] = part;
+  canvas.width = width * size;
+  canvas.height = height * size;
   canvas.setAttribute("aria-label", label);
   cell.lastChild.textContent = label;
   cell.className = pixels ? kind : "absent";
   if (!pixels) return;
   const rgba = Uint32Array.from(pixels, (v) => colours[v]);
-  const image = new ImageData(new Uint8ClampedArray(rgba.buffer), canvas.width);
-  canvas.getContext("2d").putImageData(image, 0, 0);
+  const image = new ImageData(new Uint8ClampedArray(rgba.buffer), width);
+  canvas.getContext("2d").putImageData(image, -left * width, -top * height);
 }
 
 // Names with their values, as Python writes them.
@@ -218,6 +233,6 @@ function film(figure, prepare, show, playing) {
   return { go, load };
 }
 
-return { ACTIONS, HEIGHT, SIZE, WIDTH, brighter, calm, cells, film,
-  list, modes, packed, percent, plural, put, recording, shrink, unpack };
+return { ACTIONS, HEIGHT, SIZE, WHOLE, WIDTH, ballOf, brighter, calm, cells,
+  film, list, modes, packed, percent, plural, put, recording, shrink, unpack };
 })();

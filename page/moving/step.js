@@ -1,11 +1,27 @@
 // One step, taken apart.
 (() => {
-const { ACTIONS, brighter, cells, film, list, put, recording } = shared;
+const { ACTIONS, HEIGHT, WHOLE, WIDTH, ballOf, brighter, cells, film, list,
+  put, recording } = shared;
+const NEAR = 1 / 3; // of the screen, across and down
 const raw = cells($("raw"), 4), gray = cells($("gray"), 4);
 const stack = cells($("stack"), 4);
 let steps = null;
 
+// The part around the ball, which moves on by twelfths of the screen. While
+// the ball is among the bricks it stays; where there is none it is the whole.
+function near(i) {
+  if (!i || steps[i].done) return WHOLE;
+  const ball = ballOf(steps[i].screen);
+  if (!ball) return near(i - 1);
+  const start = (share) => Math.round(12 *
+    Math.max(0, Math.min(1 - NEAR, share - NEAR / 2))) / 12;
+  return [start(ball[0] / WIDTH), start(ball[1] / HEIGHT), NEAR];
+}
+
 function show(at) {
+  const part = near(at - 1);
+  const close = (cell, label, pixels, kind) =>
+    put(cell, label, pixels, kind, undefined, part);
   const step = steps[at - 1], { action, reward, lives, done } = step;
   const shown = step.frames.length, first = shown > 2 ? 2 : shown - 1;
   list($("told"), { action, reward, lives, done });
@@ -15,11 +31,11 @@ function show(at) {
     put(cell, label, step.frames[f], kind, step.colours);
   });
   const seen = step.grays.slice(first), [older, newer] = seen;
-  put(gray[0], `frame ${first + 1}`, older);
-  put(gray[1], newer ? "frame 4" : "none", newer);
-  put(gray[2], newer ? "the brighter" : "alone", seen.reduce(brighter));
-  put(gray[3], "84 × 84", step.picture, "kept");
-  step.stack.forEach((picture, slot) => put(stack[slot], `obs_4[${slot}]`,
+  close(gray[0], `frame ${first + 1}`, older);
+  close(gray[1], newer ? "frame 4" : "none", newer);
+  close(gray[2], newer ? "the brighter" : "alone", seen.reduce(brighter));
+  close(gray[3], "84 × 84", step.picture, "kept");
+  step.stack.forEach((picture, slot) => close(stack[slot], `obs_4[${slot}]`,
     picture, slot === 3 && !done ? "kept" : ""));
   return tell(step, at);
 }
