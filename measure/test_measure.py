@@ -1,6 +1,7 @@
 """Tests of the instruments: quick ones, about their manners."""
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -24,6 +25,7 @@ from recordings import unpack
 
 BREAKOUT = "BreakoutNoFrameskip-v4"
 GAME = str(common.ROOT / "game.py")
+KILLS = {"RATE": 0.5, "SIGNALS": {"killed": [signal.SIGKILL]}}
 
 
 @pytest.fixture
@@ -49,7 +51,7 @@ def files(folder):
         (
             chaos,
             ["soak", "replace"],
-            {"SECONDS": 0.1, "STEPS": 9, "RATE": 0.5, "ROUNDS": 1},
+            KILLS | {"SECONDS": 0.1, "STEPS": 9, "ROUNDS": 1},
             "chaos.json",
         ),
         (facts, [], {"PARTS": [facts.frames]}, "facts.json"),
