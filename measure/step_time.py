@@ -5,12 +5,13 @@
     python measure/step_time.py --publish
 
 Whole games of a title are played, four to a core, with the same actions in
-three ways: each core's games by themselves, the same with a clock around some
-functions, and all together in a `Games`. All numbers are microseconds that a
-core spends on one step of one game:
+three ways: each core's games by themselves, the same with a clock around what
+the emulator and OpenCV are asked to do, and all together in a `Games`. All
+numbers are microseconds that a core spends on one step of one game:
 
-- the emulator's four frames, two gray screens, the brighter of two and what
-  has changed, shrinking: by the clock;
+- the emulator's four frames, two gray screens, shrinking: by the clock;
+- the brighter of two screens, and what has changed: the same operations on
+  screens that were seen, by themselves;
 - rules and the stack: what else a `Game` does in a step;
 - waiting for the slowest: how much longer the slowest core takes than the
   average, since a step of `Games` ends with the last of them;
@@ -34,19 +35,19 @@ import numpy as np
 import pandas as pd
 
 import common
-import game
 from common import CORES
 from contenders import rows
+from game import Game, Games
 
 TITLES = ["Pong", "Breakout"]
 ROW = 4  # games to a core
 ROUNDS = 9
 STEPS = 600  # of a round
+SCREENS = 200  # of which comparing is measured
+BANDS = 42  # of a screen, in which `Game` looks for changes
 CLOCKED = {
     "frames": (ale_py.ALEInterface, "act"),
     "gray": (ale_py.ALEInterface, "getScreenGrayscale"),
-    "maximum": (np, "maximum"),
-    "changes": (game, "shrink_changes"),  # what has changed, and shrinking
     "shrinking": (cv2, "resize"),
 }
 
@@ -55,15 +56,15 @@ def start(title, core):
     """Make the games of one core, in a process of its own."""
     global players, actions
     cv2.setNumThreads(0)
-    env_id = f"{title}NoFrameskip-v4"
     first = core * ROW
-    players = [
-        game.Game(seed, env_id, on_life_loss="ignore")
-        for seed in range(first, first + ROW)
-    ]
-    for player in players:
-        player.reset()
+    players = [start_game(title, seed) for seed in range(first, first + ROW)]
     actions = (row[first:] for row in rows(title, first + ROW))
+
+
+def start_game(title, seed):
+    game = Game(seed, f"{title}NoFrameskip-v4", on_life_loss="ignore")
+    game.reset()
+    return game
 
 
 def play(steps):
@@ -71,8 +72,8 @@ def play(steps):
     times = []
     for row in itertools.islice(actions, steps):
         start = time.perf_counter()
-        for player, action in zip(players, row, strict=True):
-            player.step(action)
+        for game, action in zip(players, row, strict=True):
+            game.step(action)
         times.append(time.perf_counter() - start)
     return times
 
@@ -98,7 +99,20 @@ def play_clocked(steps):
     return spent
 
 
-def play_round(many, cores, actions):
+def comparing(title):
+    """Seconds of a maximum, and of looking where a screen has changed."""
+    game = start_game(title, 0)
+    screens = []
+    for (action,) in itertools.islice(rows(title, 1), SCREENS):
+        game.step(action)
+        screens.append(game.env.unwrapped.ale.getScreenGrayscale())
+    start = time.perf_counter()
+    for older, newer in itertools.pairwise(screens):
+        (np.maximum(older, newer) != older).reshape(BANDS, -1).any(1)
+    return (time.perf_counter() - start) / (SCREENS - 1)
+
+
+def play_round(title, many, cores, actions):
     """Play a round in all three ways; return seconds, part by part."""
 
     def ask(call):
@@ -112,11 +126,10 @@ def play_round(many, cores, actions):
         many.step(row)
     total = (time.perf_counter() - start) / STEPS / ROW
     plain = alone.mean(axis=None)
-    comparing = clocked.maximum + clocked.changes - clocked.shrinking
     parts = {
         "four frames of the emulator": clocked.frames,
         "two gray screens": clocked.gray,
-        "the brighter of two screens, and what has changed": comparing,
+        "the brighter of two screens, and what has changed": comparing(title),
         "shrinking": clocked.shrinking,
     }
     parts["rules and the stack"] = plain - sum(parts.values())
@@ -131,7 +144,7 @@ def measure(title):
     spawn = multiprocessing.get_context("spawn")
     with contextlib.ExitStack() as stack:
         env_id = f"{title}NoFrameskip-v4"
-        many = game.Games(number, env_id, on_life_loss="ignore")
+        many = Games(number, env_id, on_life_loss="ignore")
         stack.enter_context(many).reset()
         cores = [
             stack.enter_context(
@@ -139,7 +152,7 @@ def measure(title):
             )
             for core in range(CORES)
         ]
-        once = functools.partial(play_round, many, cores, actions)
+        once = functools.partial(play_round, title, many, cores, actions)
         once()  # to warm up
         rounds = [common.undisturbed(once) for _ in range(ROUNDS)]
     parts = pd.DataFrame([parts for parts, _ in rounds]).median() * 1e6
