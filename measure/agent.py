@@ -1,19 +1,25 @@
-"""Publish a trained agent: weights, curve, scores, a film and a recording.
+"""Publish a trained agent: curve, scores and a film, of Breakout more.
 
     pip install -r requirements.txt --group measure
-    python examples/ppo.py --steps 4000000        # first train one
-    python measure/agent.py runs/BreakoutNoFrameskip-v4-0             # a trial
-    python measure/agent.py runs/BreakoutNoFrameskip-v4-0 --publish
+    run=runs/PongNoFrameskip-v4-0
+    python measure/watch.py $run/cores.csv \\
+        python examples/ppo.py PongNoFrameskip-v4    # first train one
+    python measure/agent.py $run                     # a trial
+    python measure/agent.py $run --publish
 
 What it makes of the run's folder, in runs/measure or, with --publish, in its
-place:
+place, for Pong:
 
-- examples/breakout.pt: the weights in half precision. All that follows is
-  played with these;
-- measure/results/agent.csv: the curve;
-- measure/results/agent.json: the scores of 30 whole games in both ways that
+- measure/results/pong.csv: the curve;
+- measure/results/pong_cores.csv: what kept the cores busy meanwhile;
+- measure/results/pong.json: the scores of 30 whole games in both ways that
   ppo.py has, and on what it was trained;
-- docs/agent.webp: a film of the game with --film-seed, all of it;
+- docs/pong.webp: a film of the game with --film-seed, all of it.
+
+For Breakout the files are called agent, and there are two more:
+
+- examples/breakout.pt: the weights in half precision. All of Breakout is
+  played with these;
 - page/data/agent.json: a recording of that game's first decisions, as `record`
   below describes it.
 
@@ -34,23 +40,17 @@ import training_run
 from game import Game, Games
 from recordings import pack
 
-ENV_ID = "BreakoutNoFrameskip-v4"
+BREAKOUT = "BreakoutNoFrameskip-v4"
+NAMES = {BREAKOUT: "agent", "PongNoFrameskip-v4": "pong"}
 PACKAGES = "ale-py gymnasium numpy torch"
 MOST = 600  # decisions of the recording
-PLACES = {
-    "breakout.pt": "examples",
-    "agent.csv": "measure/results",
-    "agent.json": "measure/results",
-    "agent.webp": "docs",
-    "recording.json": "page/data/agent.json",
-}
 
 
 @torch.no_grad()
-def play(agent, seed):
+def play(agent, env_id, seed):
     """Play a game; return its info, the decisions, screens and frames."""
     torch.manual_seed(seed)
-    game = Game(seed, ENV_ID, **training_run.SERVED)
+    game = Game(seed, env_id, **training_run.SERVED)
     ale = game.env.unwrapped.ale
     decisions, screens, frames = [], [], []
     obs, first, info = game.reset(), True, None
@@ -84,7 +84,7 @@ def record(seed, info, decisions, screens, frames):
     rgb, indices = np.unique(pixels, axis=0, return_inverse=True)
     indices = indices.reshape(len(screens), *screens[0].shape[:2])
     recording = {
-        "env_id": ENV_ID,
+        "env_id": BREAKOUT,
         "seed": seed,
         "score": int(info["reward"]),
         "length": info["length"],
@@ -97,20 +97,11 @@ def record(seed, info, decisions, screens, frames):
     return json.dumps(recording, separators=(",", ":")) + "\n"
 
 
-def halve(weights, path):
-    """Write weights in half precision; return an agent that has them."""
-    halves = {name: weight.half() for name, weight in weights.items()}
-    torch.save(halves, path)
-    agent = ppo.Agent(len(halves["policy.bias"]))
-    agent.load_state_dict(halves)
-    return agent
-
-
-def judge(agent):
+def judge(agent, env_id):
     """Return the scores of whole games, in both ways."""
     scores = {}
     for way, options in training_run.WAYS.items():
-        with Games(training_run.GAMES, ENV_ID, **options) as games:
+        with Games(training_run.GAMES, env_id, **options) as games:
             scores[way] = training_run.whole_games(agent, games, seed=0)
         print(f"{way}: {np.mean(scores[way]):.1f} points")
     return scores
@@ -126,33 +117,50 @@ def main():
     checkpoint = args.run / "checkpoint.pt"
     saved = torch.load(checkpoint, map_location="cpu", weights_only=True)
     state = saved["state"]
-    if state["env_id"] != ENV_ID:
-        sys.exit(f"expected a run of {ENV_ID}, got {state['env_id']}")
+    env_id = state["env_id"]
+    if env_id not in NAMES:
+        sys.exit(f"expected a run of {' or '.join(NAMES)}, got {env_id}")
+    name = NAMES[env_id]
     folder = common.RUNS
     folder.mkdir(parents=True, exist_ok=True)
 
-    agent = halve(saved["weights"], folder / "breakout.pt")
-    shutil.copy(args.run / "curve.csv", folder / "agent.csv")
-    info, *played = play(agent, args.film_seed)
-    training_run.write_film(played[1], folder / "agent.webp")
-    beginning = [column[:MOST] for column in played]
-    text = record(args.film_seed, info, *beginning)
-    (folder / "recording.json").write_text(text)
-    film = {name: info[name] for name in ("reward", "length")}
+    places = {f"{name}.webp": "docs"}
+    tables = {"curve.csv": f"{name}.csv", "cores.csv": f"{name}_cores.csv"}
+    for file, result in tables.items():
+        if (args.run / file).exists():
+            shutil.copy(args.run / file, folder / result)
+            places[result] = "measure/results"
+    weights = saved["weights"]
+    if env_id == BREAKOUT:
+        weights = {key: weight.half() for key, weight in weights.items()}
+        torch.save(weights, folder / "breakout.pt")
+        places["breakout.pt"] = "examples"
+    agent = ppo.Agent(len(weights["policy.bias"]))
+    agent.load_state_dict(weights)
+
+    info, *played = play(agent, env_id, args.film_seed)
+    training_run.write_film(played[1], folder / f"{name}.webp")
+    if env_id == BREAKOUT:
+        beginning = [column[:MOST] for column in played]
+        text = record(args.film_seed, info, *beginning)
+        (folder / "recording.json").write_text(text)
+        places["recording.json"] = "page/data/agent.json"
+    film = {key: info[key] for key in ("reward", "length")}
     about = {
         **common.machine(PACKAGES),
         "date": common.today(),
         "steps": state["steps"],
         "seconds": state["seconds"],
-        "scores": judge(agent),
+        "scores": judge(agent, env_id),
         "film": {"seed": args.film_seed, **film},
         "note": args.note,
     }
-    common.write(folder / "agent.json", about)
-    for name, place in PLACES.items():
-        print(f"{name}: {(folder / name).stat().st_size:,} bytes")
+    common.write(folder / f"{name}.json", about)
+    places[f"{name}.json"] = "measure/results"
+    for file, place in places.items():
+        print(f"{file}: {(folder / file).stat().st_size:,} bytes")
         if args.publish:
-            shutil.copy(folder / name, common.ROOT / place)
+            shutil.copy(folder / file, common.ROOT / place)
 
 
 if __name__ == "__main__":
