@@ -167,6 +167,31 @@ def draw_learning(agent, training, labml, folder):
         save(figure, folder / name)
 
 
+def draw_pong(curve, cores, folder):
+    """Draw a run of Pong: its score, and what kept the cores busy."""
+    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(9, 3.4))
+    left.plot(curve.steps / 1e6, curve.score, color=COLOURS["games"])
+    left.set_title("Pong: score of a game", fontsize=10)
+    left.set_xlabel("million steps", fontsize=8, color=INK)
+    hours = curve[["games", "network", "learning"]].sum(axis=1) / 3600
+    middle.plot(hours, curve.score, color=COLOURS["games"])
+    middle.set_title("the same by time", fontsize=10)
+    for axis in left, middle:
+        axis.set_xlim(0)
+        axis.set_ylim(-21, 21)
+    names = ["program", "workers", "others"]
+    colours = [COLOURS[name] for name in ("ale", "games", "labml")]
+    parts = cores[names].T
+    right.stackplot(cores.seconds / 3600, parts, labels=names, colors=colours)
+    right.set_title("cores at work", fontsize=10)
+    right.set_xlim(0)
+    right.set_ylim(0, 1.3 * parts.sum().max())  # room for the legend
+    right.legend(fontsize=8, loc="upper left")
+    for axis in middle, right:
+        axis.set_xlabel("hours", fontsize=8, color=INK)
+    save(figure, folder / "pong.svg")
+
+
 def draw_curves(axes, agent, training, labml):
     """Draw the agent, both sides of the comparison, and labml's PPO."""
     left, middle, right = axes

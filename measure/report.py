@@ -171,13 +171,14 @@ def in_words(seen):
 # What is learned
 
 SIDES = "games", "wrappers"
+SHARED = "turns", *SIDES
 
 
-def learning_values(curve, training, labml, notes):
+def learning_values(curve, training, labml, pong, cores, notes):
     """What stands in learning.md."""
     agent, share = notes["agent"], notes["training"]["share"]
-    games, wrappers = (
-        np.array([one[side] for one in share["rounds"]]) for side in SIDES
+    turns, games, wrappers = (
+        np.array([one[side] for one in share["rounds"]]) for side in SHARED
     )  # (rounds, parts)
     last = training[training.steps == training.steps.max()]
     return {
@@ -193,7 +194,12 @@ def learning_values(curve, training, labml, notes):
         "alone": summary(agent["scores"]["alone"]),
         "share": share | {"rounds": len(share["rounds"])},
         "share_machine": machine(share),
-        "parts": {"games": parts(games), "wrappers": parts(wrappers)},
+        "parts": {
+            "turns": parts(turns),
+            "games": parts(games),
+            "wrappers": parts(wrappers),
+        },
+        "update_in_turn": summary(games.sum(1) / turns.sum(1)),
         "whole": summary(wrappers.sum(1) / games.sum(1)),
         "games": summary(wrappers[:, 0] / games[:, 0]),
         "learning": summary([*games[:, 2], *wrappers[:, 2]]),
@@ -204,10 +210,29 @@ def learning_values(curve, training, labml, notes):
             side: learned(last[last.side == side].sort_values("seed").score)
             for side in SIDES
         },
+        "pong": pong_values(pong, cores, notes["pong"]),
         "labml": labml.iloc[-1],
         "labml_run": notes["labml"],
         "labml_machine": machine(notes["labml"]),
         "labml_hours": labml.seconds.iloc[-1] / 3600,
+    }
+
+
+def pong_values(curve, cores, about):
+    """What learning.md says of a run of Pong."""
+    hours = curve[["games", "network", "learning"]].sum(axis=1) / 3600
+    ahead = (curve.score > 0).idxmax()
+    return about | {
+        "machine": machine(about),
+        "hours": hours.iloc[-1],
+        "score": curve.score.iloc[-1],
+        "speed": about["steps"] / hours.iloc[-1] / 3600,
+        "others": cores.others.mean(),
+        "ahead": curve.steps[ahead],
+        "ahead_hours": hours[ahead],
+        "games": len(about["scores"]["served"]),
+        "served": summary(about["scores"]["served"]),
+        "alone": summary(about["scores"]["alone"]),
     }
 
 
@@ -255,16 +280,18 @@ def write(docs, trial=False):
             own if trial and own.exists() else common.RESULTS / name
         )
 
-    learners = "agent", "training", "labml"
+    learners = "agent", "training", "labml", "pong"
     curves = [curve(f"{name}.csv") for name in learners]
     notes = {name: read(f"{name}.json") for name in learners}
     benchmark = read("benchmark.json")
     charts.draw_speeds(benchmark, docs)
-    charts.draw_learning(*curves, docs)
+    charts.draw_learning(*curves[:3], docs)
+    cores = curve("pong_cores.csv")
+    charts.draw_pong(curves[3], cores, docs)
     values = {
         "speed": speed_values(benchmark),
         "faults": faults_values(read("chaos.json"), read("mutants.json")),
-        "learning": learning_values(*curves, notes),
+        "learning": learning_values(*curves, cores, notes),
     }
     for name, each in values.items():
         template = (TEMPLATES / f"{name}.md").read_text("utf-8")

@@ -20,7 +20,7 @@ def test_what_is_published_is_what_the_data_say(tmp_path):
     assert report.write(tmp_path) == "\n\n".join(b for b, _ in blocks) + "\n"
     names = ["speed.md", "faults.md", "learning.md"]
     names += ["benchmark.svg", "benchmark-narrow.svg", "network.svg"]
-    names += ["learning.svg", "learning-narrow.svg"]
+    names += ["learning.svg", "learning-narrow.svg", "pong.svg"]
     assert {path.name for path in tmp_path.iterdir()} == set(names)
     for name in names:
         drawn = (tmp_path / name).read_text("utf-8")
