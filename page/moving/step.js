@@ -2,7 +2,7 @@
 (() => {
 const { ACTIONS, HEIGHT, WHOLE, WIDTH, ballOf, brighter, cells, film, list,
   put, recording } = shared;
-const NEAR = 1 / 3; // of the screen, across and down
+const NEAR = 1 / 2; // of the screen, across and down
 const raw = cells($("raw"), 4), gray = cells($("gray"), 4);
 const stack = cells($("stack"), 4);
 let steps = null;
