@@ -177,9 +177,11 @@ SHARED = "turns", *SIDES
 def learning_values(curve, training, labml, pong, cores, notes):
     """What stands in learning.md."""
     agent, share = notes["agent"], notes["training"]["share"]
-    turns, games, wrappers = (
-        np.array([one[side] for one in share["rounds"]]) for side in SHARED
-    )  # (rounds, parts)
+    spent = {  # (rounds, parts)
+        side: np.array([one[side] for one in share["rounds"]])
+        for side in SHARED
+    }
+    turns, games, wrappers = spent.values()
     last = training[training.steps == training.steps.max()]
     return {
         "agent": agent,
@@ -194,11 +196,7 @@ def learning_values(curve, training, labml, pong, cores, notes):
         "alone": summary(agent["scores"]["alone"]),
         "share": share | {"rounds": len(share["rounds"])},
         "share_machine": machine(share),
-        "parts": {
-            "turns": parts(turns),
-            "games": parts(games),
-            "wrappers": parts(wrappers),
-        },
+        "parts": {side: parts(each) for side, each in spent.items()},
         "update_in_turn": summary(games.sum(1) / turns.sum(1)),
         "whole": summary(wrappers.sum(1) / games.sum(1)),
         "games": summary(wrappers[:, 0] / games[:, 0]),
