@@ -4,26 +4,22 @@
     python measure/facts.py            # five minutes on one core
     python measure/facts.py --publish
 
-Results go to facts.json. With --publish, what crosses the pipes, labml's way
-and ours, goes to page/data/pipe.json.
+Results go to facts.json.
 """
 
 import multiprocessing
 import os
 import platform
 import timeit
-from pathlib import Path
 
 import cv2
 import gymnasium as gym
 import numpy as np
 
 import common
-import contenders
-import recordings
 from figures import percent, two_frames
-from game import BREAKOUT, Games, shrink_changes
-from recordings import FIRE, NOOP, STICKY, brighter, kept, make, play, small
+from game import BREAKOUT, shrink_changes
+from recordings import FIRE, NOOP, brighter, kept, make, play, small
 
 # What single frames miss
 
@@ -243,53 +239,6 @@ def times():
     return facts
 
 
-# What crosses the pipes
-
-
-def bytes_so_far():
-    """How many bytes this process has read and written, pipes included.
-
-    The bytes of this very answer are counted from the next one on.
-    """
-    answer = Path("/proc/self/io").read_bytes()
-    words = answer.split()
-    return int(words[1]), int(words[3]), len(answer)
-
-
-def bytes_of(step):
-    """How many bytes are read and written by calling `step`."""
-    read, written, answer = bytes_so_far()
-    step()
-    now_read, now_written, _ = bytes_so_far()
-    return [now_read - read - answer, now_written - written]
-
-
-def play_as_labml(rows):
-    """Step workers as labml's tutorial does; yield bytes a step."""
-    workers = contenders.labml_workers("Breakout", len(rows[0]), "restart")
-    steps = contenders.stepped_by_pipes(workers, np.array(rows, np.int32))
-    for _ in rows:
-        yield bytes_of(lambda: next(steps))
-
-
-def play_as_games(rows):
-    """Step `Games` in two processes; yield bytes a step."""
-    with Games(len(rows[0]), STICKY, processes=2) as games:
-        games.reset()
-        for row in rows:
-            yield bytes_of(lambda row=row: games.step(row))
-
-
-def count_bytes(actions):
-    """What crosses the pipes in each step: `[answers, commands]` in bytes."""
-    rows = np.transpose(actions)
-    counted = {
-        "labml": list(play_as_labml(rows)),
-        "ours": list(play_as_games(rows)),
-    }
-    return {"bytes": counted, "shared": len(actions) * 4 * 84 * 84}
-
-
 # The main job
 
 PARTS = [frames, titles, no_op_starts, scores, times]
@@ -300,7 +249,6 @@ def main():
     cv2.setNumThreads(0)
     if run.publish:
         common.must_be_quiet()
-        recordings.record_pipe(count_bytes)
     names = "ale-py gymnasium numpy opencv-python"
     versions = common.machine(names)["versions"]
     words = ", ".join(f"{k} {v}" for k, v in versions.items())

@@ -18,7 +18,6 @@ import numpy as np
 
 DATA = Path(__file__).resolve().parent / "data"
 BREAKOUT = "BreakoutNoFrameskip-v4"
-STICKY = "ALE/Breakout-v5"
 NOOP, FIRE, RIGHT, LEFT = range(4)
 STEPS = 200
 AHEAD = 5  # pixels from the ball to the paddle that the rule lets pass
@@ -31,14 +30,13 @@ THRUST = 2  # in Asteroids
 DEMONS = slice(380, 540)  # frames of Demon Attack
 WITHOUT_FIRE = 60  # steps
 NO_OPS, STARTED = 30, 12  # most no-ops at a start, and steps after them
-PIPE_GAMES, PIPE_STEPS = 8, 60
 
 gym.register_envs(ale_py)
 
 
-def make(env_id, seed=0, **options):
+def make(env_id, **options):
     env = gym.make(env_id, frameskip=1, obs_type="ram", **options)
-    env.reset(seed=seed)
+    env.reset(seed=0)
     return env, env.unwrapped.ale
 
 
@@ -74,7 +72,7 @@ def brighter(step):
     return np.maximum.reduce([gray for _, gray in kept(step)])
 
 
-def play(on_life_loss="restart", actions=None, env_id=BREAKOUT, seed=0):
+def play(on_life_loss="restart", actions=None):
     """Play Breakout by the rule, or the actions given.
 
     Yields the start and then a dictionary a step: action, reward, lives, done
@@ -83,7 +81,7 @@ def play(on_life_loss="restart", actions=None, env_id=BREAKOUT, seed=0):
     that is new, the stack that the agent gets, and `final`, the stack that
     ends with the picture.
     """
-    env, ale = make(env_id, seed)
+    env, ale = make(BREAKOUT)
     start = screen = ale.getScreen()
     first = stack = [small(ale.getScreenGrayscale())] * 4
     score = length = 0
@@ -263,17 +261,3 @@ def record_rules(played):
     screens = {"asteroids": asteroids, "demons": demons}
     screens |= {"no_fire": no_fire, "no_ops": no_ops}
     write("rules.json", {name: pack(made) for name, made in screens.items()})
-
-
-def record_pipe(bytes_of):
-    """What eight games that `Games` plays cost, in bytes of their messages.
-
-    Sticky actions make the games differ. `bytes_of(actions)` counts what
-    crosses the pipes, labml's way and ours, while these actions are played.
-    """
-    actions = []
-    for seed in range(PIPE_GAMES):
-        _, *played = play(env_id=STICKY, seed=seed)
-        actions.append([step["action"] for step in played[:PIPE_STEPS]])
-    recording = {"env_id": STICKY, "actions": actions}
-    write("pipe.json", recording | bytes_of(actions))

@@ -7,13 +7,14 @@ Tests of the figures: what they show is what `Game` and `Games` return.
 
 import base64
 import json
+import re
 import xml.etree.ElementTree as xml
+from pathlib import Path
 
 import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-import facts
 import game
 import recordings
 from drawing import PICTURES
@@ -36,22 +37,27 @@ def test_recordings_are_what_the_script_makes(monkeypatch, tmp_path):
     recordings.record(played)
     recordings.record_modes(played)
     recordings.record_rules(played)
-    recordings.record_pipe(lambda actions: {})
     for path in tmp_path.iterdir():
         made = json.loads(path.read_text())
         assert made.items() <= read(path.stem).items(), path
 
 
-def test_bytes_are_those_of_today():
-    pipe = read("pipe")
-    rows = np.transpose(pipe["actions"])[:5]
-    assert list(facts.play_as_games(rows)) == pipe["bytes"]["ours"][:5]
-    obs = pipe["bytes"]["labml"][0][0] / len(pipe["actions"])
-    assert 4 * 84 * 84 * 8 < obs < 4 * 84 * 84 * 8 + 500  # float64, and a rest
-    assert pipe["shared"] == 8 * 4 * 84 * 84
+def test_the_drawing_of_the_pipes_has_the_bytes_of_today():
+    """In a step, those that this process reads and writes."""
+
+    def counted():
+        text = Path("/proc/self/io").read_text()
+        return [*map(int, re.findall(r"char: (\d+)", text)), len(text)]
+
+    with game.Games(8, processes=2) as games:
+        obs, _ = games.reset()
+        read, written, asked = counted()
+        games.step([1] * 8)
+        now_read, now_written, _ = counted()
+    answer = (now_read - read - asked) // 2
+    command = (now_written - written) // 2
     drawn = (PICTURES / "pipe.svg").read_text()
-    up, down = pipe["bytes"]["ours"][0]
-    for count in up // 2, down // 2, pipe["shared"]:
+    for count in command, answer, obs.nbytes:
         assert f">{count:,} bytes<" in drawn
 
 
