@@ -47,7 +47,7 @@ def files(folder):
     ("module", "arguments", "settings", "written"),
     [
         (differences, [], {}, "differences.json"),
-        (step_time, [], {"ROUNDS": 1, "STEPS": 9}, "step_time.json"),
+        (step_time, ["Pong"], {"ROUNDS": 1, "STEPS": 9}, "step_time.json"),
         (
             chaos,
             ["soak", "replace"],
