@@ -5,7 +5,7 @@
     python measure/labml_learning.py --publish
 
 The training is that of examples/labml_ppo.py. Results go to labml.csv, a row
-for every tenth update, and labml.json; report.py makes a part of
+for each update, and labml.json; report.py makes a part of
 docs/learning.md of them.
 """
 
@@ -19,18 +19,17 @@ import common
 import labml_ppo
 
 PACKAGES = "ale-py gymnasium labml labml-nn numpy opencv-python torch"
-UPDATES_TO_A_ROW = 10
 LAST = 100  # episodes that the curve is the mean of
+COLUMNS = ["steps", "seconds", "reward"]
 
 
 class Tracker:
     """Stands for labml's tracker, and writes the curve."""
 
-    def __init__(self, trainer, path):
-        self.trainer = trainer
+    def __init__(self, batch_size, path):
+        self.batch_size = batch_size
         self.path = path
         self.rewards = []  # of episodes
-        self.updates = 0
         self.rows = []
         self.start = time.perf_counter()
 
@@ -43,17 +42,12 @@ class Tracker:
 
     def save(self):
         """Called after each update."""
-        self.updates += 1
-        over = self.updates == self.trainer.updates
-        if self.updates % UPDATES_TO_A_ROW == 0 or over:
-            row = {
-                "steps": self.updates * self.trainer.batch_size,
-                "seconds": round(time.perf_counter() - self.start, 3),
-                "reward": round(statistics.fmean(self.rewards[-LAST:]), 3),
-            }
-            print(row, flush=True)
-            self.rows.append(row)
-            pd.DataFrame(self.rows).to_csv(self.path, index=False)
+        steps = self.batch_size * (len(self.rows) + 1)
+        seconds = time.perf_counter() - self.start
+        reward = statistics.fmean(self.rewards[-LAST:])
+        self.rows.append([steps, seconds, reward])
+        table = pd.DataFrame(self.rows, columns=COLUMNS)
+        table.to_csv(self.path, index=False, float_format="%.3f")
 
 
 def main():
@@ -65,13 +59,12 @@ def main():
     from labml_nn.rl.ppo import experiment
 
     path = common.target("labml.csv", args.publish)
-    experiment.tracker = tracker = Tracker(trainer, path)
+    experiment.tracker = Tracker(trainer.batch_size, path)
     trainer.run_training_loop()
     trainer.destroy()
-    about = common.machine(PACKAGES)
-    about |= {"threads": torch.get_num_threads(), "date": common.today()}
-    about |= {"seed": 0, "steps": tracker.rows[-1]["steps"]}
-    common.write(common.target("labml.json", args.publish), about)
+    about = {"threads": torch.get_num_threads(), "date": common.today()}
+    path = common.target("labml.json", args.publish)
+    common.write(path, common.machine(PACKAGES) | about)
 
 
 if __name__ == "__main__":
