@@ -2,11 +2,9 @@
 
     pip install -r requirements.txt --group measure
     python measure/report.py
-    python measure/report.py --trial   # with your own runs, into runs/measure
 
 Measures nothing: what is in measure/results is put into the tables of
-`templates`, and drawn. With --trial, parts that are in runs/measure stand in
-the place of those published, and README stays as it is.
+`templates`, and drawn.
 """
 
 import re
@@ -20,6 +18,9 @@ from benchmark import COLUMNS, IN_TURN, LOCKSTEP, OURS_IN_TURN, batches, best
 from charts import TESTER, rounds
 
 TEMPLATES = common.HERE / "templates"
+SIDES = ["games", "wrappers"]
+# A part of README, between its marks.
+BLOCK = re.compile(r"<!-- (\w+) -->.*?<!-- /\1 -->", re.S)
 
 
 def cells(table, words):
@@ -170,62 +171,48 @@ def in_words(seen):
 
 # What is learned
 
-SIDES = "games", "wrappers"
-SHARED = "turns", *SIDES
 
-
-def learning_values(curve, training, labml, pong, cores, notes):
+def learning_values(curves, data):
     """What stands in learning.md."""
-    agent, share = notes["agent"], notes["training"]["share"]
-    spent = {  # (rounds, parts)
-        side: np.array([one[side] for one in share["rounds"]])
-        for side in SHARED
-    }
-    turns, games, wrappers = spent.values()
-    last = training[training.steps == training.steps.max()]
+    share = data["training"]["share"]
+    spent = pd.DataFrame(share["rounds"])  # of each: games, network, learning
+    total = spent.map(sum)
+    games = spent.map(lambda parts: parts[0])
+    learning = [parts[2] for side in SIDES for parts in spent[side]]
+    curve = curves["training"]
+    last = curve[curve.steps == curve.steps.max()]
+    labml = curves["labml"].iloc[-1]
     return {
-        "agent": agent,
-        "agent_machine": machine(agent),
-        "film": agent["film"],
-        "frames": 4 * agent["steps"],
-        "hours": sum(agent["seconds"].values()) / 3600,
-        "score": curve.score.iloc[-1],
         "tester": TESTER,
-        "games_played": len(agent["scores"]["served"]),
-        "served": summary(agent["scores"]["served"]),
-        "alone": summary(agent["scores"]["alone"]),
-        "share": share | {"rounds": len(share["rounds"])},
+        "agent": agent_values(curves["agent"], data["agent"]),
+        "pong": agent_values(curves["pong"], data["pong"]),
+        "pong_cores": curves["pong_cores"].mean(),
+        "share": share | {"rounds": len(spent)},
         "share_machine": machine(share),
-        "parts": {side: parts(each) for side, each in spent.items()},
-        "update_in_turn": summary(games.sum(1) / turns.sum(1)),
-        "whole": summary(wrappers.sum(1) / games.sum(1)),
-        "games": summary(wrappers[:, 0] / games[:, 0]),
-        "learning": summary([*games[:, 2], *wrappers[:, 2]]),
-        "title": last.env_id.iloc[0].removesuffix("NoFrameskip-v4"),
+        "parts": {side: parts(np.stack(each)) for side, each in spent.items()},
+        "update_in_turn": summary(total.games / total.turns),
+        "whole": summary(total.wrappers / total.games),
+        "games": summary(games.wrappers / games.games),
+        "learning": summary(learning),
         "last_step": last.steps.max(),
         "seeds": last.seed.nunique(),
-        "learned": {
-            side: learned(last[last.side == side].sort_values("seed").score)
-            for side in SIDES
-        },
-        "pong": pong_values(pong, cores, notes["pong"]),
-        "labml": labml.iloc[-1],
-        "labml_run": notes["labml"],
-        "labml_machine": machine(notes["labml"]),
-        "labml_hours": labml.seconds.iloc[-1] / 3600,
+        "learned": last.groupby("side").score.apply(learned),
+        "labml": data["labml"] | labml.to_dict(),
+        "labml_machine": machine(data["labml"]),
+        "labml_hours": labml.seconds / 3600,
     }
 
 
-def pong_values(curve, cores, about):
-    """What learning.md says of a run of Pong."""
+def agent_values(curve, about):
+    """What learning.md says of an agent of ppo.py."""
     hours = curve[["games", "network", "learning"]].sum(axis=1) / 3600
     ahead = (curve.score > 0).idxmax()
     return about | {
         "machine": machine(about),
+        "frames": 4 * about["steps"],
         "hours": hours.iloc[-1],
-        "score": curve.score.iloc[-1],
         "speed": about["steps"] / hours.iloc[-1] / 3600,
-        "others": cores.others.mean(),
+        "score": curve.score.iloc[-1],
         "ahead": curve.steps[ahead],
         "ahead_hours": hours[ahead],
         "games": len(about["scores"]["served"]),
@@ -256,40 +243,25 @@ def learned(scores):
 
 
 def main():
-    parser = common.parser(__doc__)
-    parser.add_argument("--trial", action="store_true", help="see above")
-    args = parser.parse_args()
-    docs = common.RUNS if args.trial else common.ROOT / "docs"
-    text = write(docs, args.trial)
-    if not args.trial:
-        put(common.ROOT / "README.md", text)
+    readme = common.ROOT / "README.md"
+    blocks = write(common.ROOT / "docs")
+    readme.write_text(put(readme.read_text("utf-8"), blocks), "utf-8")
 
 
-def write(docs, trial=False):
+def write(docs):
     """Write pages and charts; return README's parts."""
-
-    def read(name):
-        data = common.read(common.RESULTS / name)
-        return data | common.read(common.RUNS / name) if trial else data
-
-    def curve(name):
-        own = common.RUNS / name
-        return pd.read_csv(
-            own if trial and own.exists() else common.RESULTS / name
-        )
-
-    learners = "agent", "training", "labml", "pong"
-    curves = [curve(f"{name}.csv") for name in learners]
-    notes = {name: read(f"{name}.json") for name in learners}
-    benchmark = read("benchmark.json")
-    charts.draw_speeds(benchmark, docs)
-    charts.draw_learning(*curves[:3], docs)
-    cores = curve("pong_cores.csv")
-    charts.draw_pong(curves[3], cores, docs)
+    files = common.RESULTS.glob("*.json")
+    data = {file.stem: common.read(file) for file in files}
+    tables = common.RESULTS.glob("*.csv")
+    curves = {table.stem: pd.read_csv(table) for table in tables}
+    charts.draw_speeds(data["benchmark"], docs)
+    learners = [curves[name] for name in ("agent", "training", "labml")]
+    charts.draw_learning(*learners, docs)
+    charts.draw_pong(curves["pong"], curves["pong_cores"], docs)
     values = {
-        "speed": speed_values(benchmark),
-        "faults": faults_values(read("chaos.json"), read("mutants.json")),
-        "learning": learning_values(*curves, cores, notes),
+        "speed": speed_values(data["benchmark"]),
+        "faults": faults_values(data["chaos"], data["mutants"]),
+        "learning": learning_values(curves, data),
     }
     for name, each in values.items():
         template = (TEMPLATES / f"{name}.md").read_text("utf-8")
@@ -302,14 +274,8 @@ def write(docs, trial=False):
 
 def put(readme, text):
     """Put README's parts in place of those between the same marks."""
-    old = readme.read_text("utf-8")
-    for block, mark in re.findall(
-        r"(<!-- (\w+) -->.*<!-- /\2 -->)", text, re.S
-    ):
-        start, end = f"<!-- {mark} -->", f"<!-- /{mark} -->"
-        before, after = old.split(start)[0], old.split(end)[1]
-        old = before + block + after
-    readme.write_text(old, "utf-8")
+    blocks = {found[1]: found[0] for found in BLOCK.finditer(text)}
+    return BLOCK.sub(lambda old: blocks[old[1]], readme)
 
 
 if __name__ == "__main__":

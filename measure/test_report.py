@@ -32,17 +32,6 @@ def test_what_is_published_is_what_the_data_say(tmp_path):
                 assert "prefers-color-scheme:dark" in text
 
 
-def test_a_trial_takes_your_own_parts(tmp_path, monkeypatch):
-    monkeypatch.setattr(common, "RUNS", tmp_path)
-    soak = common.read(common.RESULTS / "chaos.json")["soak"]
-    common.write(tmp_path / "chaos.json", {"soak": soak | {"games": 77}})
-    report.write(tmp_path, trial=True)
-    published = (DOCS / "faults.md").read_text("utf-8")
-    expected = published.replace("\n8 games play", "\n77 games play")
-    assert (tmp_path / "faults.md").read_text("utf-8") == expected
-    assert expected != published
-
-
 def test_what_the_pages_say_in_words_is_so():
     """Nobody's observations change, and as much is learned on both sides."""
     data = common.read(common.RESULTS / "benchmark.json")
@@ -55,12 +44,10 @@ def test_what_the_pages_say_in_words_is_so():
     assert scores.min().max() <= scores.max().min()
 
 
-def test_readmes_parts_are_replaced_and_nothing_else(tmp_path):
-    readme = tmp_path / "README.md"
-    readme.write_text("a\n<!-- x -->\nold\n<!-- /x -->\nb\n")
-    report.put(readme, "<!-- x -->\n\nnew\n\n<!-- /x -->\n")
+def test_readmes_parts_are_replaced_and_nothing_else():
+    old = "a\n<!-- x -->\nold\n<!-- /x -->\nb\n"
     text = "a\n<!-- x -->\n\nnew\n\n<!-- /x -->\nb\n"
-    assert readme.read_text("utf-8") == text
+    assert report.put(old, "<!-- x -->\n\nnew\n\n<!-- /x -->\n") == text
 
 
 # Speeds, of made-up rounds
