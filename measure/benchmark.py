@@ -20,8 +20,8 @@ that rotates from round to round, and are compared within a round: a machine
 that slows down slows down for all. All play the same random actions. Only
 transitions that played frames count, not those that a peer spends on a reset.
 Who waits for each batch is compared with whoever does so too, and who has
-several batches in flight with whoever has as many. Rounds in which other
-programs were at work are played again.
+several batches in flight with whoever has as many. Beside each speed stands
+how many cores other programs took meanwhile.
 """
 
 import contextlib
@@ -152,7 +152,7 @@ def take_turns(contenders, rounds):
             row |= {"arrays": arrays, "speed": [], "others": []}
         for _ in range(rounds):
             for row, player in turns:
-                speed, others = common.undisturbed(
+                speed, others = common.watched(
                     functools.partial(player.play, SECONDS)
                 )
                 row["speed"].append(round(speed, 2))

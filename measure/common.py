@@ -33,22 +33,13 @@ PACKAGES = "ale-py envpool gymnasium numpy opencv-python stable_baselines3"
 QUIET = CORES / 4  # cores
 LOOK = 5  # seconds to look at the machine
 
-# Even then others come and go. What was measured while they took more than
-# this is measured again, a few times at most.
-DISTURBED = 0.15  # cores
-TRIES = 3
-
-
-def parser(description):
-    return argparse.ArgumentParser(
-        description=description,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-
 
 def options(description):
     """A parser of an instrument's options."""
-    result = parser(description)
+    result = argparse.ArgumentParser(
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     to = "write to measure/results, not to runs/measure"
     result.add_argument("--publish", action="store_true", help=to)
     return result
@@ -100,32 +91,14 @@ def watched(measure):
     return result, max(0, spent / (time.monotonic() - start))
 
 
-def busy_cores():
-    return watched(lambda: time.sleep(LOOK))[1]
-
-
 def must_be_quiet():
     """End with a line if others are at work on this machine."""
-    busy = busy_cores()
+    _, busy = watched(lambda: time.sleep(LOOK))
     if busy > QUIET:
         sys.exit(
             f"{busy:.2f} of {CORES} cores are busy with other work, at most "
             f"{QUIET:.2f} were expected: nothing is published"
         )
-
-
-def undisturbed(measure):
-    """Measure, and again while others are at work.
-
-    Returns what was measured when they took the least, and how many cores
-    they took.
-    """
-    tries = []
-    while len(tries) < TRIES:
-        tries.append(watched(measure))
-        if tries[-1][1] < DISTURBED:
-            break
-    return min(tries, key=lambda one: one[1])
 
 
 def machine(packages=PACKAGES):

@@ -5,15 +5,16 @@
 
 Eight games of Breakout and of Pong are played by a `Games` and by `Worker`s.
 In each round old and new play for some seconds, one after the other; in the
-next round the other one begins. Whoever was disturbed by other programs plays
-again. The ratio new / old is taken within a round. Of the ratios the script
-prints the median, and between which values the true median lies (with 95 %, by
-the order of the rounds alone). All speeds go to runs/measure/compare.json.
+next round the other one begins. The ratio new / old is taken within a round.
+Of the ratios the script prints the median, and between which values the true
+median lies (with 95 %, by the order of the rounds alone). All speeds go to
+runs/measure/compare.json.
 
 What a worker gains by waiting awake is in measure/results/awake.json: such a
 run of 60 rounds, with an OLD.py in which `AWAKE` is 0.
 """
 
+import argparse
 import itertools
 import math
 import pathlib
@@ -37,7 +38,7 @@ def sure(values):
 
 
 def main():
-    parser = common.parser(__doc__)
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("old", type=pathlib.Path, metavar="OLD.py")
     parser.add_argument("--rounds", type=int, default=100)
     run = parser.parse_args()

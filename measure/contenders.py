@@ -37,20 +37,14 @@ def rows(game, games):
     return itertools.cycle(np.ascontiguousarray(table[:, :games], np.int32))
 
 
-def gym_with_ale():
-    import ale_py
-    import gymnasium as gym
-
-    gym.register_envs(ale_py)
-    return gym
-
-
 # ## The limit, and the two C++ engines
 
 
 def limit(game, games, rule):
     """`act` four times and nothing else; a process for each core does that."""
-    env = gym_with_ale().make(f"{game}NoFrameskip-v4", obs_type="ram")
+    import gymnasium as gym
+
+    env = gym.make(f"ale_py:{game}NoFrameskip-v4", obs_type="ram")
     env.reset(seed=0)
     ale = env.unwrapped.ale
     legal, lives = ale.getMinimalActionSet(), ale.lives()
@@ -114,14 +108,13 @@ def batches(game, info, send, recv):
 
 def gymnasium(game, games, rule):
     """In the autoreset mode that is its default."""
+    import gymnasium as gym
     from gymnasium import wrappers
-
-    gym = gym_with_ale()
 
     options = {"noop_max": 0, "terminal_on_life_loss": rule == "restart"}
 
     def make():
-        env = gym.make(f"{game}NoFrameskip-v4")
+        env = gym.make(f"ale_py:{game}NoFrameskip-v4")
         env = wrappers.AtariPreprocessing(env, **options)
         return wrappers.FrameStackObservation(env, 4)
 
@@ -138,10 +131,9 @@ def sb3(game, games, rule):
     """It presses FIRE at each start, and clips rewards."""
     from stable_baselines3.common import env_util, vec_env
 
-    gym_with_ale()
     wrapper = {"noop_max": 0, "terminal_on_life_loss": rule == "continue"}
     env = env_util.make_atari_env(
-        f"{game}NoFrameskip-v4",
+        f"ale_py:{game}NoFrameskip-v4",
         games,
         seed=0,
         wrapper_kwargs=wrapper,
@@ -171,18 +163,13 @@ def stepped(env, game, games):
 
 def labml(game, games, rule):
     """A process for each game, its observations through a pipe."""
-    workers = labml_workers(game, games, rule)
-    yield from stepped_by_pipes(workers, rows(game, games))
-
-
-def labml_workers(game, games, rule):
     pipes = []
     for seed in range(games):
         here, there = multiprocessing.Pipe()
         args = there, seed, game, rule
         Process(target=labml_worker, args=args, daemon=True).start()
         pipes.append(here)
-    return pipes
+    yield from stepped_by_pipes(pipes, rows(game, games))
 
 
 def labml_worker(pipe, seed, game, rule):
@@ -191,8 +178,9 @@ def labml_worker(pipe, seed, game, rule):
     life. Only "restart" is its own rule; under another it shows what its way
     costs in whole games."""
     import cv2
+    import gymnasium as gym
 
-    env = gym_with_ale().make(f"{game}NoFrameskip-v4")
+    env = gym.make(f"ale_py:{game}NoFrameskip-v4")
     lives = env.unwrapped.ale.lives
 
     def shrink(screen):

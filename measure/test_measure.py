@@ -93,24 +93,12 @@ def test_a_benchmark_keeps_each_round_of_each_contender(trial, monkeypatch):
 
 @pytest.mark.parametrize("module", [benchmark, facts, step_time])
 def test_a_busy_machine_publishes_nothing(module, trial, monkeypatch):
-    monkeypatch.setattr(common, "busy_cores", lambda: 1.234)
+    monkeypatch.setattr(common, "watched", lambda _: (None, 1.234))
     monkeypatch.setattr(common, "CORES", 2)
     monkeypatch.setattr(sys, "argv", ["x.py", "--publish"])
     with pytest.raises(SystemExit, match="1.23 of 2 cores are busy"):
         module.main()
     assert files(trial) == []
-
-
-@pytest.mark.parametrize(
-    ("loads", "kept"),
-    [([0.1], 0), ([0.5, 0.1], 1), ([0.5, 0.3, 0.4], 1)],
-)
-def test_what_is_disturbed_is_measured_again(monkeypatch, loads, kept):
-    """The least disturbed of three tries at most is kept."""
-    tries = iter(enumerate(loads))
-    monkeypatch.setattr(common, "watched", lambda _: next(tries))
-    assert common.undisturbed(None) == (kept, loads[kept])
-    assert list(tries) == []
 
 
 def test_others_are_those_that_this_program_has_not_started(monkeypatch):
