@@ -7,14 +7,14 @@
     python measure/agent.py $run                     # a trial
     python measure/agent.py $run --publish
 
-What it makes of the run's folder, in runs/measure or, with --publish, in its
-place, for Pong:
+What it makes of the run's folder, for Pong, in a tree of its own under
+runs/measure or, with --publish, in this one:
 
 - measure/results/pong.csv: the curve;
 - measure/results/pong_cores.csv: what kept the cores busy meanwhile;
 - measure/results/pong.json: the scores of 30 whole games in both ways that
   ppo.py has, and on what it was trained;
-- docs/pong.webp: a film of the game with --film-seed, all of it.
+- docs/pong.webp: a film of the game with seed 0, all of it.
 
 For Breakout the files are called agent, and there are two more:
 
@@ -29,7 +29,6 @@ About five minutes for an agent whose games are long.
 import json
 import pathlib
 import shutil
-import sys
 
 import numpy as np
 import torch
@@ -43,14 +42,16 @@ from recordings import pack
 BREAKOUT = "BreakoutNoFrameskip-v4"
 NAMES = {BREAKOUT: "agent", "PongNoFrameskip-v4": "pong"}
 PACKAGES = "ale-py gymnasium numpy torch"
+FOLDERS = ["measure/results", "docs", "examples", "page/data"]
+SEED = 0  # of the film and the recording
 MOST = 600  # decisions of the recording
 
 
 @torch.no_grad()
-def play(agent, env_id, seed):
+def play(agent, env_id):
     """Play a game; return its info, the decisions, screens and frames."""
-    torch.manual_seed(seed)
-    game = Game(seed, env_id, **training_run.SERVED)
+    torch.manual_seed(SEED)
+    game = Game(SEED, env_id, **training_run.SERVED)
     ale = game.env.unwrapped.ale
     decisions, screens, frames = [], [], []
     obs, first, info = game.reset(), True, None
@@ -65,11 +66,10 @@ def play(agent, env_id, seed):
         seen = [lives, int(first), round(value.item(), 2), probabilities]
         decisions.append([action, int(reward), *seen])
         first = done
-    info["actions"] = game.env.unwrapped.get_action_meanings()
     return info, decisions, screens, frames
 
 
-def record(seed, info, decisions, screens, frames):
+def record(info, decisions, screens, frames):
     """Return the recording as one line of JSON.
 
     A row of `decisions` is `[action, reward, lives, first, value,
@@ -80,19 +80,19 @@ def record(seed, info, decisions, screens, frames):
     indices into `rgb`, and the newest frame of the observation, both packed as
     page/recordings.py does it.
     """
-    pixels = np.array(screens).reshape(-1, 3)
+    colours = np.array(screens[:MOST])  # (MOST, 210, 160, 3)
+    pixels = colours.reshape(-1, 3)
     rgb, indices = np.unique(pixels, axis=0, return_inverse=True)
-    indices = indices.reshape(len(screens), *screens[0].shape[:2])
     recording = {
         "env_id": BREAKOUT,
-        "seed": seed,
+        "seed": SEED,
         "score": int(info["reward"]),
         "length": info["length"],
-        "actions": info["actions"],
+        "actions": ["NOOP", "FIRE", "RIGHT", "LEFT"],
         "rgb": rgb.tolist(),
-        "decisions": decisions,
-        "screens": pack(indices),
-        "frames": pack(frames),
+        "decisions": decisions[:MOST],
+        "screens": pack(indices.reshape(colours.shape[:3])),
+        "frames": pack(frames[:MOST]),
     }
     return json.dumps(recording, separators=(",", ":")) + "\n"
 
@@ -103,48 +103,38 @@ def judge(agent, env_id):
     for way, options in training_run.WAYS.items():
         with Games(training_run.GAMES, env_id, **options) as games:
             scores[way] = training_run.whole_games(agent, games, seed=0)
-        print(f"{way}: {np.mean(scores[way]):.1f} points")
     return scores
 
 
 def main():
     parser = common.options(__doc__)
     parser.add_argument("run", type=pathlib.Path, help="folder of the run")
-    parser.add_argument("--film-seed", type=int, default=0, help="which game")
-    note = "a sentence on how it was trained, with a space after it"
-    parser.add_argument("--note", default="", help=note)
+    how = "how it was trained, if no single command says it"
+    parser.add_argument("--note", default="", help=how)
     args = parser.parse_args()
-    checkpoint = args.run / "checkpoint.pt"
-    saved = torch.load(checkpoint, map_location="cpu", weights_only=True)
-    state = saved["state"]
-    env_id = state["env_id"]
-    if env_id not in NAMES:
-        sys.exit(f"expected a run of {' or '.join(NAMES)}, got {env_id}")
-    name = NAMES[env_id]
-    folder = common.RUNS
-    folder.mkdir(parents=True, exist_ok=True)
+    root = common.ROOT if args.publish else common.RUNS
+    for folder in FOLDERS:
+        (root / folder).mkdir(parents=True, exist_ok=True)
+    results = root / "measure/results"
 
-    places = {f"{name}.webp": "docs"}
-    tables = {"curve.csv": f"{name}.csv", "cores.csv": f"{name}_cores.csv"}
-    for file, result in tables.items():
-        if (args.run / file).exists():
-            shutil.copy(args.run / file, folder / result)
-            places[result] = "measure/results"
-    weights = saved["weights"]
+    saved = torch.load(args.run / "checkpoint.pt", "cpu")
+    weights, state = saved["weights"], saved["state"]
+    env_id = state["env_id"]
+    name = NAMES[env_id]
+    shutil.copy(args.run / "curve.csv", results / f"{name}.csv")
+    if (args.run / "cores.csv").exists():
+        shutil.copy(args.run / "cores.csv", results / f"{name}_cores.csv")
     if env_id == BREAKOUT:
         weights = {key: weight.half() for key, weight in weights.items()}
-        torch.save(weights, folder / "breakout.pt")
-        places["breakout.pt"] = "examples"
+        torch.save(weights, root / "examples/breakout.pt")
     agent = ppo.Agent(len(weights["policy.bias"]))
     agent.load_state_dict(weights)
 
-    info, *played = play(agent, env_id, args.film_seed)
-    training_run.write_film(played[1], folder / f"{name}.webp")
+    info, *played = play(agent, env_id)
+    training_run.write_film(played[1], root / f"docs/{name}.webp")
     if env_id == BREAKOUT:
-        beginning = [column[:MOST] for column in played]
-        text = record(args.film_seed, info, *beginning)
-        (folder / "recording.json").write_text(text)
-        places["recording.json"] = "page/data/agent.json"
+        path = root / "page/data/agent.json"
+        path.write_text(record(info, *played))
     film = {key: info[key] for key in ("reward", "length")}
     about = {
         **common.machine(PACKAGES),
@@ -152,15 +142,10 @@ def main():
         "steps": state["steps"],
         "seconds": state["seconds"],
         "scores": judge(agent, env_id),
-        "film": {"seed": args.film_seed, **film},
+        "film": {"seed": SEED, **film},
         "note": args.note,
     }
-    common.write(folder / f"{name}.json", about)
-    places[f"{name}.json"] = "measure/results"
-    for file, place in places.items():
-        print(f"{file}: {(folder / file).stat().st_size:,} bytes")
-        if args.publish:
-            shutil.copy(folder / file, common.ROOT / place)
+    common.write(results / f"{name}.json", about)
 
 
 if __name__ == "__main__":

@@ -187,49 +187,37 @@ def test_a_run_is_the_same_with_the_same_seed(monkeypatch, side):
 
 
 def test_the_recording_is_what_the_agent_saw_and_did(trial, monkeypatch):
-    monkeypatch.setattr(common, "ROOT", trial)
-    for path in "examples", "measure/results", "docs", "page/data":
-        (trial / path).mkdir(parents=True)
-    run = trial / "run"
-    run.mkdir()
+    """The published weights play it again, to the last bit."""
     torch.manual_seed(0)
     state = {"env_id": BREAKOUT, "steps": 7, "seconds": {"games": 1.0}}
     saved = {"weights": ppo.Agent(4).state_dict(), "state": state}
-    torch.save(saved, run / "checkpoint.pt")
-    (run / "curve.csv").write_text("steps,score\n7,1\n")
+    torch.save(saved, trial / "checkpoint.pt")
+    (trial / "curve.csv").write_text("steps,score\n7,1\n")
     monkeypatch.setattr(agent, "judge", lambda *_: {"served": [1]})
-    command = ["agent.py", str(run), "--film-seed", "3", "--publish"]
-    monkeypatch.setattr(sys, "argv", command)
+    monkeypatch.setattr(sys, "argv", ["agent.py", str(trial)])
     agent.main()
 
-    curve = trial / "measure/results/agent.csv"
+    made = trial / "runs/measure"
+    curve = made / "measure/results/agent.csv"
     assert curve.read_text() == "steps,score\n7,1\n"
-    about = common.read(trial / "measure/results/agent.json")
-    recording = common.read(trial / "page/data/agent.json")
-    assert about["steps"] == 7
-    assert about["film"]["seed"] == recording["seed"] == 3
-    assert about["film"]["reward"] == recording["score"]
-    assert about["film"]["length"] == recording["length"]
-    assert (trial / "docs/agent.webp").stat().st_size > 1000
-    weights = trial / "examples/breakout.pt"
-    assert weights.stat().st_size < 4_000_000
-
-    # The published weights play this game again, to the last bit.
+    assert (made / "docs/agent.webp").stat().st_size > 1000
+    about = common.read(made / "measure/results/agent.json")
+    recording = common.read(made / "page/data/agent.json")
+    film = {"seed": 0, "reward": recording["score"]}
+    assert about["film"] == film | {"length": recording["length"]}
     again = ppo.Agent(4)
-    again.load_state_dict(torch.load(weights, weights_only=True))
-    torch.manual_seed(3)
-    game = agent.Game(3, BREAKOUT, **training_run.SERVED)
-    obs = game.reset()
+    again.load_state_dict(torch.load(made / "examples/breakout.pt"))
+    torch.manual_seed(0)
+    game = agent.Game(0, BREAKOUT, **training_run.SERVED)
+    assert recording["actions"] == game.meanings
     rgb = np.array(recording["rgb"], np.uint8)
-    screens = list(unpack(recording["screens"]))
-    frames = list(unpack(recording["frames"], 84, 84))
-    decisions = recording["decisions"]
-    assert len(screens) == len(frames) == len(decisions) <= 600
-    assert recording["actions"] == ["NOOP", "FIRE", "RIGHT", "LEFT"]
-    score = 0
+    obs = game.reset()
     stack = []
     for screen, frame, decision in zip(
-        screens, frames, decisions, strict=True
+        unpack(recording["screens"]),
+        unpack(recording["frames"], 84, 84),
+        recording["decisions"],
+        strict=True,
     ):
         action, reward, lives, first, value, probabilities = decision
         stack = [frame] * 4 if first else [*stack[1:], frame]
@@ -243,13 +231,4 @@ def test_the_recording_is_what_the_agent_saw_and_did(trial, monkeypatch):
         assert lives == game.env.unwrapped.ale.lives()
         obs, points, _, info = game.step(action)
         assert points == reward
-        score += reward
-    assert info["reward"] == score == recording["score"]
-
-
-def test_a_run_of_another_title_is_refused(tmp_path, monkeypatch):
-    state = {"env_id": "KrullNoFrameskip-v4"}
-    torch.save({"state": state}, tmp_path / "checkpoint.pt")
-    monkeypatch.setattr(sys, "argv", ["agent.py", str(tmp_path)])
-    with pytest.raises(SystemExit, match="got KrullNoFrameskip-v4"):
-        agent.main()
+    assert info["reward"] == recording["score"]
