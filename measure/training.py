@@ -17,14 +17,14 @@ as ppo.py plays them: two in turn, each with half of the games. `learn` trains
 Krull, which is learned fast, on each side with each seed, one run after the
 other: about eight minutes a run on two cores.
 
-Results go to training.json and training.csv; report.py makes docs/learning.md
-of them.
+Results go to training.json and to training.csv, a row for each update;
+report.py makes docs/learning.md of them.
 """
 
 import contextlib
+import itertools
 import statistics
 
-import ale_py
 import gymnasium as gym
 import pandas as pd
 import torch
@@ -40,17 +40,15 @@ from game import Games
 SIDES = ["games", "wrappers"]
 SHARED = ["turns", *SIDES]
 PARTS = ["games", "network", "learning"]  # of an update's time
-COLUMNS = ["env_id", "side", "seed", "steps", "ended", "score"]
-UPDATES_TO_A_ROW = 5
+COLUMNS = ["env_id", "side", "seed", "steps", "score"]
 PACKAGES = "ale-py gymnasium numpy stable_baselines3 torch"
-TITLES = {"share": "BreakoutNoFrameskip-v4", "learn": "KrullNoFrameskip-v4"}
+BREAKOUT = "BreakoutNoFrameskip-v4"  # of share
+KRULL = "KrullNoFrameskip-v4"  # of learn
 ROUNDS = 40  # of share
 STEPS = 150_000  # of learn
 SEEDS = [0, 1, 2]
 GAMES = 8
 BFLOAT16 = True  # see ppo.py
-
-gym.register_envs(ale_py)
 
 
 def make_game(env_id):
@@ -121,71 +119,55 @@ def training(env_id, side, seed, updates):
             with training_run.timed(seconds, "learning"):
                 ppo.learn(agent, optimizer, batch)
             scores += new
-            yield seconds, scores
+            yield [round(seconds[part], 4) for part in PARTS], scores
 
 
-def share(_):
-    """Let both sides train in turn; return where the time of each goes."""
-    sides = {
-        side: training(TITLES["share"], side, 0, ROUNDS + 1) for side in SHARED
-    }
+def share(path):
+    """Let all sides train in turn; write where the time of each goes."""
+    sides = {side: training(BREAKOUT, side, 0, ROUNDS + 1) for side in SHARED}
     rounds = []
     for i in range(ROUNDS + 1):
-        spent = {side: next(sides[side])[0] for side in SHARED[:: (-1) ** i]}
-        rounds.append(
-            {
-                side: [round(seconds[part], 4) for part in PARTS]
-                for side, seconds in spent.items()
-            }
-        )
-    rounds = rounds[1:]  # the first was to warm up
-    ratios = [sum(one["wrappers"]) / sum(one["games"]) for one in rounds]
-    print(
-        f"an update on Games is {statistics.median(ratios):.2f} times as fast "
-        f"({min(ratios):.2f} to {max(ratios):.2f})"
-    )
-    return {"parts": PARTS, "rounds": rounds}
-
-
-def learn(publish):
-    """Train each side with each seed; write the scores as steps go by."""
-    batch = ppo.STEPS * GAMES
-    updates = -(-STEPS // batch)
-    path = common.target("training.csv", publish)
-    rows = []
-    for seed in SEEDS:
-        for side in SIDES:
-            run = training(TITLES["learn"], side, seed, updates)
-            for update, (_, scores) in enumerate(run, 1):
-                if update % UPDATES_TO_A_ROW and update < updates:
-                    continue
-                last = scores[-training_run.LAST :]
-                score = statistics.fmean(last) if last else 0
-                row = [TITLES["learn"], side, seed, update * batch]
-                rows.append([*row, len(scores), round(score, 3)])
-                print(*rows[-1], flush=True)
-            pd.DataFrame(rows, columns=COLUMNS).to_csv(path, index=False)
-    return {"seeds": SEEDS, "steps": updates * batch}
-
-
-def main():
-    parser = common.options(__doc__)
-    parser.add_argument("what", choices=TITLES)
-    args = parser.parse_args()
-    # What is learned doesn't depend on how long it takes.
-    if args.publish and args.what == "share":
-        common.must_be_quiet()
-    results = {"share": share, "learn": learn}[args.what](args.publish)
-    path = common.target("training.json", args.publish)
+        order = SHARED[:: (-1) ** i]
+        rounds.append({side: next(sides[side])[0] for side in order})
     about = {
         **common.machine(PACKAGES),
         "threads": torch.get_num_threads(),
         "bfloat16": BFLOAT16,
         "date": common.today(),
-        "env_id": TITLES[args.what],
+        "env_id": BREAKOUT,
         "games": GAMES,
+        "parts": PARTS,
+        "rounds": rounds[1:],  # the first was to warm up
     }
-    common.write(path, common.read(path) | {args.what: about | results})
+    common.write(path, {"share": about})
+
+
+def learn(path):
+    """Train each side with each seed; write the scores as steps go by."""
+    batch = ppo.STEPS * GAMES
+    updates = -(-STEPS // batch)
+    rows = []
+    for seed, side in itertools.product(SEEDS, SIDES):
+        run = training(KRULL, side, seed, updates)
+        for update, (_, scores) in enumerate(run, 1):
+            last = scores[-training_run.LAST :] or [0]
+            score = round(statistics.fmean(last), 3)
+            rows.append([KRULL, side, seed, update * batch, score])
+        print(*rows[-1], flush=True)
+        pd.DataFrame(rows, columns=COLUMNS).to_csv(path, index=False)
+
+
+def main():
+    parser = common.options(__doc__)
+    parser.add_argument("what", choices=["share", "learn"])
+    args = parser.parse_args()
+    if args.what == "learn":
+        # What is learned doesn't depend on how long it takes.
+        learn(common.target("training.csv", args.publish))
+        return
+    if args.publish:
+        common.must_be_quiet()
+    share(common.target("training.json", args.publish))
 
 
 if __name__ == "__main__":
