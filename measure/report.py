@@ -282,10 +282,11 @@ def write(docs, trial=False):
     curves = [curve(f"{name}.csv") for name in learners]
     notes = {name: read(f"{name}.json") for name in learners}
     benchmark = read("benchmark.json")
-    charts.draw_speeds(benchmark, docs)
-    charts.draw_learning(*curves[:3], docs)
     cores = curve("pong_cores.csv")
-    charts.draw_pong(curves[3], cores, docs)
+    folder = docs / "charts"
+    folder.mkdir(exist_ok=True)
+    charts.draw_speeds(benchmark, folder)
+    charts.draw_learning(*curves, cores, folder)
     values = {
         "speed": speed_values(benchmark),
         "faults": faults_values(read("chaos.json"), read("mutants.json")),

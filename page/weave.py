@@ -311,13 +311,6 @@ def figure(tokens, at, *_):
         ' loading="lazy">'
     )
     name = Path(path).stem
-    narrow = DOCS / f"{name}-narrow.svg"
-    if narrow.exists():
-        width, height = size(narrow)
-        picture = (
-            f'<picture><source media="(max-width: 599px)" width="{width}"'
-            f' height="{height}" srcset="{narrow.name}">{picture}</picture>'
-        )
     moving = HERE / f"moving/{name}.html"
     if moving.exists():
         return fill(moving.read_text(), picture=picture, caption=caption)
