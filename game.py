@@ -86,10 +86,10 @@ class Game:
     - `clip_reward`: a step's reward becomes -1, 0 or 1.
 
     `env` is the Gymnasium environment, `meanings` are its actions' names.
-    `step` returns the four values of labml's tutorial. What more there is of
-    the episode that ended last are attributes: `final_obs` is its last
-    observation, `terminated` whether it was lost. Bad options raise
-    `ValueError` or `TypeError`, an unknown id Gymnasium's own error.
+    `step` returns the four values of labml's tutorial. Two attributes tell of
+    the episode that ended last: `final_obs` is its last observation,
+    `terminated` whether it was lost. Bad options raise `ValueError` or
+    `TypeError`, an unknown id Gymnasium's own error.
     """
 
     # #### How a game is made
@@ -247,13 +247,14 @@ class Game:
     # - `"continue"` ends the episode and goes on with the same game, as
     #   Baselines and [most after them](#what-others-do) do. Take it to
     #   train.
-    # - `"ignore"` ends an episode with the game alone. Take it for scores that
-    #   are compared with a paper's: see [how to evaluate](#how-to-evaluate).
+    # - `"ignore"` ends an episode with the game alone. Take it to
+    #   [evaluate](#how-to-evaluate) an agent that serves by itself.
     #
     # `MODES` says how many lives must be left for a lost life to end the
-    # episode. `"continue"` needs one: a drop to no lives waits for the game's
-    # own end, as in Baselines. In 11 of 104 titles the game goes on without a
-    # life, for 69 to 5,400 frames, and nobody wants those as an episode.
+    # episode. `"continue"` needs one: without any, the episode lasts until the
+    # game is over, as in Baselines. In 11 of 104 titles the game goes on
+    # without a life, for 69 to 5,400 frames, and nobody wants those as an
+    # episode.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     def _lost_a_life(self):
@@ -296,6 +297,9 @@ class Game:
             for _ in range(ACTION_REPEAT):
                 self._ale.act(ale_py.Action.FIRE)
         self._lives = self._ale.lives()
+
+        # All four pictures are new, or the jump from the episode before would
+        # look like motion.
         for _ in range(STACK):
             self._see(self._console.gray_screen())
 
@@ -326,8 +330,8 @@ class Game:
         self._length = 0
         self._console.reset(seed)
 
-        # How many is drawn as Gymnasium draws it, and a game that ends among
-        # them is reset as there, so that the same seed gives the same game.
+        # They are drawn, and a game that ends meanwhile is reset, as Gymnasium
+        # does it, so that the same seed gives the same game.
         if self._noop_max > 0:
             rng = self.env.unwrapped.np_random
             for _ in range(rng.integers(1, self._noop_max + 1)):
@@ -376,7 +380,7 @@ def worker_process(remote, seed, env_id=BREAKOUT, make=Game, **options):
                     game = make(seed, env_id, **options)
                 remote.send(perform(game, command, data))
             except Exception as error:
-                # What unpickles it, as `recv` does, raises the error.
+                # `recv` in the parent unpickles this, which raises the error.
                 remote.send(Raised(error))
 
 
@@ -453,13 +457,14 @@ class Worker(contextlib.AbstractContextManager):
             daemon=True,
         )
 
-        # The process ends at the latest when the object is dropped, or when
-        # the interpreter ends.
+        # The process ends at the latest when the object is dropped or, which
+        # the priority is for, when the interpreter ends.
         ends = (self.child, self.process)
         util.Finalize(self, end_process, args=ends, exitpriority=0)
         try:
             self.process.start()
         finally:
+            # Only the worker has this end now: the pipe breaks if it dies.
             remote.close()
 
     def close(self):
@@ -472,11 +477,12 @@ class Worker(contextlib.AbstractContextManager):
 
 # ### Why eight pipes are slow
 #
-# A message there and back takes 20 µs, an observation is packed, sent and
-# unpacked, and each step waits for the slowest of eight. So there is one
-# process to a core, each with its share of the games, and a step takes one
-# short message to each and one back. Observations don't cross the pipe at all:
-# they lie in memory that all processes share, with a record for each game.
+# A `Worker` for each of eight games is slow: a message there and back takes
+# 20 µs, an observation is packed, sent and unpacked, and each step waits for
+# the slowest of eight. So there is one process to a core, each with its share
+# of the games, and a step takes one short message to each and one back.
+# Observations don't cross the pipe at all: they lie in memory that all
+# processes share, with a record for each game.
 
 # ### A share of the games
 #
@@ -503,7 +509,7 @@ class Share:
         # Double buffering: a record has two halves for an observation. What
         # the caller saw last is in the one, and the games write to the other,
         # number `half.value`. If this process dies meanwhile, what the caller
-        # saw is whole. The parent turns it when every share has answered.
+        # saw is whole. The parent swaps them when every share has answered.
         self._half = half
 
     def reset(self, seeds):
@@ -574,8 +580,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     - `seed`: game i gets `seed + i`, or `seed[i]` of a list.
     - `processes`: how many workers; `None` is one for each core, and with 0
       all games are played in this process, with the same results.
-    - `timeout`: after as many seconds of the clock on the wall without an
-      answer a worker is replaced.
+    - `timeout`: if a step takes a worker more seconds, by the clock on the
+      wall, it is replaced; starts and resets may take a minute and more.
     - `context`: a start method or a context, as for `Worker`.
     - `autoreset_mode`: Gymnasium's SAME_STEP or NEXT_STEP.
 
@@ -697,9 +703,9 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
 
         `observations` is `uint8 (num_envs, 4, 84, 84)`, a copy that is yours
         to change. `seed` is a number or a list as at the construction, or
-        `None`: the games then go on with the random numbers that they have,
-        but start from their seeds at first, and after an error or Ctrl-C.
-        There are no `options`. It may be called at any time before `close`.
+        `None`: at first, and after an error or Ctrl-C, the games then start
+        from the seeds given last, else they go on with the random numbers that
+        they have. There are no `options`. Call it at any time before `close`.
         """
         self._require_open()
         require(not options, "no options", options)
@@ -872,7 +878,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     # A new one takes its place and starts its games over from their seeds; the
     # others go on as if nothing had happened. The step reports it: reward 0,
     # `truncated`, and `infos["restarted"]`. If the new one dies before its
-    # first answer, what killed it would only kill the next.
+    # first answer, what killed it would only kill the next: `Games` closes,
+    # and raises an error.
     def _replace(self, lost, infos):
         """Replace lost workers; return a mask of the games that start over."""
         self._start_workers(lost, "reset")

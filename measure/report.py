@@ -255,10 +255,11 @@ def write(docs):
     data = {file.stem: common.read(file) for file in files}
     tables = common.RESULTS.glob("*.csv")
     curves = {table.stem: pd.read_csv(table) for table in tables}
-    charts.draw_speeds(data["benchmark"], docs)
-    learners = [curves[name] for name in ("agent", "training", "labml")]
-    charts.draw_learning(*learners, docs)
-    charts.draw_pong(curves["pong"], curves["pong_cores"], docs)
+    folder = docs / "charts"
+    folder.mkdir(exist_ok=True)
+    charts.draw_speeds(data["benchmark"], folder)
+    drawn = "agent", "training", "labml", "pong", "pong_cores"
+    charts.draw_learning(*[curves[name] for name in drawn], folder)
     values = {
         "speed": speed_values(data["benchmark"]),
         "faults": faults_values(data["chaos"], data["mutants"]),

@@ -44,7 +44,6 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 DOCS = ROOT / "docs"
 IMAGE = r"(!\[.*\]\(\S+) (['\"])(.*)\2\)\n*"  # with its caption
-IT_MOVES = " (In [docs/index.html](docs/index.html) this and others move.)"
 IMPORTS = "**The imports**: what the module is built on, and why."
 DESCRIPTION = (
     "Atari preprocessing for DQN and PPO, explained line by line: frame skip, "
@@ -131,13 +130,10 @@ def story(source):
 
     It is told twice: the first time nobody knows yet how long it takes.
     """
-    text, facts = (HERE / "notes.md").read_text(), measured()
-    minutes = reading_time("")
-    for _ in range(2):
-        filled = fill(text, minutes=minutes, **facts)
-        told = fold(annotated(source, filled))
-        minutes = reading_time(markdown(told))
-    return told
+    text = (HERE / "notes.md").read_text()
+    minutes = reading_time(markdown(fold(annotated(source, text))))
+    text = fill(text, minutes=minutes, **measured())
+    return fold(annotated(source, text))
 
 
 def sections(blocks):
@@ -190,11 +186,11 @@ def fold(told):
 
 
 def reading_time(page):
-    """Return how many minutes each part takes, and all that is folded.
+    """Return how many minutes each part takes; of 1 and 2 what isn't folded.
 
     What comes before the second part belongs to the first.
     """
-    minutes, part = {1: 0, 2: 0, 3: 0, "folded": 0}, 1
+    minutes, part = {1: 0, 2: 0, 3: 0}, 1
     for text in re.split(r"^(?=## \d|</?details>)", page, flags=re.M):
         if heading := re.match(r"## (\d)", text):
             part = int(heading[1])
@@ -203,7 +199,8 @@ def reading_time(page):
         lines = sum(len(re.findall("\n.", code)) for code in pieces[1::2])
         spent = len(words.split()) / WORDS_A_MINUTE
         spent += lines * SECONDS_A_LINE / 60
-        minutes["folded" if text.startswith("<d") else part] += spent
+        if part == 3 or not text.startswith("<d"):
+            minutes[part] += spent
     return {name: round(one) for name, one in minutes.items()}
 
 
@@ -223,8 +220,7 @@ def markdown(told):
             text = text.replace("](docs/../", "](")
             text = re.sub(IMAGE, r"\1)\n\n*\3*\n\n", text).strip()
         out.append(text)
-    text = "\n\n".join(out) + "\n"
-    return re.sub(r"\*$", f"*{IT_MOVES}", text, count=1, flags=re.M)
+    return "\n\n".join(out) + "\n"
 
 
 # HTML
@@ -311,13 +307,6 @@ def figure(tokens, at, *_):
         ' loading="lazy">'
     )
     name = Path(path).stem
-    narrow = DOCS / f"{name}-narrow.svg"
-    if narrow.exists():
-        width, height = size(narrow)
-        picture = (
-            f'<picture><source media="(max-width: 599px)" width="{width}"'
-            f' height="{height}" srcset="{narrow.name}">{picture}</picture>'
-        )
     moving = HERE / f"moving/{name}.html"
     if moving.exists():
         return fill(moving.read_text(), picture=picture, caption=caption)
