@@ -26,6 +26,7 @@ from statistics import median
 import gymnasium as gym
 import numpy as np
 import psutil
+from gymnasium.vector import AutoresetMode
 
 import common
 from game import BREAKOUT, Games
@@ -42,7 +43,7 @@ GAMES = 8
 
 TITLES = [BREAKOUT, "SeaquestNoFrameskip-v4"]
 TITLES += ["ALE/MsPacman-v5", "PongNoFrameskip-v4"]
-MODES = ["SAME_STEP", "NEXT_STEP"]
+MODES = [AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP]
 OPTIONS = {"on_life_loss": "continue", "noop_max": 30}
 SECONDS = 600  # that it takes at least
 STEPS = 1000  # of a title, until the next one is played
@@ -63,15 +64,14 @@ def soak(_):
     memory, descriptors = [], []  # round by round
     start = time.monotonic()
     rounds = itertools.cycle(itertools.product(TITLES, MODES))
-    while (spent := time.monotonic() - start) < SECONDS:
+    while time.monotonic() - start < SECONDS:
         soak_round(*next(rounds), faults, sums)
         memory.append(round(me.memory_full_info().uss / 2**20, 1))
         descriptors.append(me.num_fds())
-        print(f"{dict(sums)}, {dict(faults)}, {spent:.0f} s", flush=True)
     harmless = faults["bad batch of actions"] + faults["paused"]
     deadly = faults.total() - harmless
     return {
-        "seconds": round(spent),
+        "seconds": round(time.monotonic() - start),
         "games": GAMES,
         "frames": sums["env steps"] * 4,
         **sums,
@@ -93,13 +93,10 @@ def soak_round(title, mode, faults, sums):
     """Play a title in a mode; add to what has happened."""
     import pytest
 
-    from test_game import Twin, begin, restarted_in, same
+    from test_game import pair, restarted_in, same
 
-    mode = gym.vector.AutoresetMode[mode]
-    twin = Twin(range(GAMES), title, mode, **OPTIONS)
-    how = {"timeout": TIMEOUT, "autoreset_mode": mode, **OPTIONS}
-    with Games(GAMES, title, processes=2, **how) as games:
-        begin(games, twin)
+    how = {"mode": mode, "timeout": TIMEOUT, "env_id": title, **OPTIONS}
+    with pair(GAMES, **how) as (games, twin):
         dying = False
         for step in range(STEPS):
             start = time.monotonic()
@@ -117,7 +114,10 @@ def soak_round(title, mode, faults, sums):
             if in_time and random.random() < RATE:
                 name = random.choice(list(SIGNALS))
                 time.sleep(random.uniform(0, 0.003))
-                disturb(random.choice(list(workers)), name)
+                worker = random.choice(list(workers))
+                for number in SIGNALS[name]:
+                    os.kill(worker.pid, number)
+                    time.sleep(0.1)
                 faults[name] += 1
                 dying = name != "paused"
             result = games.step_wait()
@@ -130,12 +130,6 @@ def soak_round(title, mode, faults, sums):
             sums["env steps"] += GAMES
             spent = round(time.monotonic() - start, 2)
             sums["longest step"] = max(sums["longest step"], spent)
-
-
-def disturb(worker, name):
-    for number in SIGNALS[name]:
-        os.kill(worker.pid, number)
-        time.sleep(0.1)
 
 
 # What a replacement costs
@@ -153,7 +147,6 @@ def replace(_):
     """Seconds: a plain start, and steps that replace, less a plain step."""
     contexts = {}
     for context in ("fork", "spawn", "forkserver"):
-        print(context, flush=True)
         times = {name: [] for name in ("start", *HITS)}
         options = {"timeout": TIMEOUT, "context": context}
         with Games(GAMES, processes=2, **options) as games:
@@ -267,11 +260,12 @@ def observe(peer, fault):
     process = context.Process(target=victim, args=(peer, fault, there))
     process.start()
     process.join(SILENCE)
+    silence = "the program dies"
     if process.exitcode is None:
         status = psutil.Process(process.pid).status()
-        seen = {"hangs": status == psutil.STATUS_STOPPED and "stopped"}
-    else:
-        seen = {"ended": process.exitcode}
+        stopped = status == psutil.STATUS_STOPPED
+        silence = "the program stops" if stopped else "hangs"
+    seen = {"silence": silence}
     # Whatever is left of its session ends, too.
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
@@ -283,10 +277,10 @@ def observe(peer, fault):
 
 def peers(_):
     """All faults with all peers."""
-    table = {}
-    for peer in PEERS:
-        table[peer] = {fault: [observe(peer, fault)] for fault in FAULTS}
-        print(peer, table[peer], flush=True)
+    table = {
+        peer: {fault: observe(peer, fault) for fault in FAULTS}
+        for peer in PEERS
+    }
     return {"games": PEER_GAMES, "hangs after": SILENCE, "peers": table}
 
 

@@ -127,8 +127,7 @@ def faults_values(data, mutants):
     faults = sorted(soak["faults"].items())
     memory = soak["memory in MB, round by round"]
     replaced = pd.DataFrame(data["replace"]["seconds"]).T
-    seen = pd.DataFrame(data["peers"]["peers"])
-    seen = seen.map(lambda times: in_words(times[0]))
+    seen = pd.DataFrame(data["peers"]["peers"]).map(in_words)
     return {
         **data,
         "machine": machine(data["machine"]),
@@ -150,18 +149,15 @@ def faults_values(data, mutants):
 
 def in_words(seen):
     """What was seen of a fault, in a few words."""
-    silence = "hangs" if "hangs" in seen else "the program dies"
-    if seen.get("hangs") == "stopped":
-        silence = "the program stops"
     if "step" not in seen:
-        return silence
+        return seen["silence"]
     told = {"told": "replaced and reported", "silent": "says nothing"}
     first = seen["step"]
     said = [told.get(first, f"`{first}`")]
     if seen.get("next") in told:
         said.append("plays on")
     for call, name in ("next", "next step"), ("close", "`close`"):
-        outcome = seen.get(call, silence)
+        outcome = seen.get(call, seen["silence"])
         if outcome not in told:
             too = "too" if outcome == first else f"`{outcome}`"
             said.append(f"{name} {too}")

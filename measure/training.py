@@ -40,7 +40,7 @@ from game import Games
 SIDES = ["games", "wrappers"]
 SHARED = ["turns", *SIDES]
 PARTS = ["games", "network", "learning"]  # of an update's time
-COLUMNS = ["env_id", "side", "seed", "steps", "score"]
+COLUMNS = ["side", "seed", "steps", "score"]
 PACKAGES = "ale-py gymnasium numpy stable_baselines3 torch"
 BREAKOUT = "BreakoutNoFrameskip-v4"  # of share
 KRULL = "KrullNoFrameskip-v4"  # of learn
@@ -152,7 +152,7 @@ def learn(path):
         for update, (_, scores) in enumerate(run, 1):
             last = scores[-training_run.LAST :] or [0]
             score = round(statistics.fmean(last), 3)
-            rows.append([KRULL, side, seed, update * batch, score])
+            rows.append([side, seed, update * batch, score])
         print(*rows[-1], flush=True)
         pd.DataFrame(rows, columns=COLUMNS).to_csv(path, index=False)
 
