@@ -27,7 +27,7 @@ FIRE = 1
 BLACK = bytes(84 * 84)
 
 
-# Both yield an observation, whether it begins an episode, and lives.
+# Both yield an observation, lives, and whether it ends an episode.
 
 
 def sb3():
@@ -35,24 +35,23 @@ def sb3():
     env = vec_env.VecFrameStack(env_util.make_atari_env(BREAKOUT), 4)
     env = vec_env.VecTransposeImage(env)
     ale = env.unwrapped.envs[0].unwrapped.ale
-    obs, begins = env.reset(), [True]
+    obs = env.reset()
     while True:
-        yield obs[0], begins[0], ale.lives()
-        obs, _, begins, infos = env.step([FIRE])
-        if begins[0]:
-            yield infos[0]["terminal_observation"], False, ale.lives()
+        yield obs[0], ale.lives(), False
+        obs, _, [over], [info] = env.step([FIRE])
+        if over:
+            yield info["terminal_observation"], ale.lives(), True
 
 
 def vector(env, ale=None):
     """Whoever resets in the step that follows the end."""
     obs, info = env.reset()
-    begins = over = True
+    over = [False]
     while True:
         lives = ale.lives() if ale else info["lives"][0]
-        yield obs[0], begins, lives
-        begins = over and not begins
+        yield obs[0], lives, over[0]
         obs, _, terminated, truncated, info = env.step(np.array([FIRE]))
-        over = terminated[0] or truncated[0]
+        over = terminated | truncated
 
 
 def single(env):
@@ -63,12 +62,14 @@ def single(env):
 def look(play):
     """Look at the observation that follows the first lost life."""
     before = set()
-    for obs, begins, lives in play:
+    begins = False
+    for obs, lives, over in play:
         pictures = [picture.tobytes() for picture in obs]
         same = bool(lives < LIVES)
-        if begins and before:
+        if begins:
             break
         before.update(pictures)
+        begins = over
     before.discard(BLACK)
     return {
         "the same game": same,

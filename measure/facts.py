@@ -8,7 +8,6 @@ Results go to facts.json.
 """
 
 import multiprocessing
-import os
 import platform
 import timeit
 
@@ -109,25 +108,24 @@ def starts_the_same(env, ale):
 
 def titles():
     """All that, title by title."""
-    late, same, carried = {}, {}, {}
+    late = []
+    same = carried = 0
     names = [name for name in sorted(gym.registry) if name.startswith("ALE/")]
     for name in names:
         env, ale = make(name, repeat_action_probability=0)
-        late[name] = late_end(ale)
-        same[name] = starts_the_same(env, ale)
+        late.append(late_end(ale))
+        same += starts_the_same(env, ale)
         env.reset(seed=0)  # loads the title anew
-        carried[name] = carries_over(ale)
-    late = {name: frames for name, frames in late.items() if frames}
+        carried += carries_over(ale)
+    late = [frames for frames in late if frames]
     return {
         "games": len(names),
-        "same_starts": sum(same.values()),
+        "same_starts": same,
         "start_seeds": SEEDS,
         "late_games": len(late),
-        "late_least": f"{min(late.values()):,}",
-        "late_most": f"{max(late.values()):,}",
-        "late_which": late,
-        "carried_games": sum(carried.values()),
-        "carried_which": [name for name in names if carried[name]],
+        "late_least": f"{min(late):,}",
+        "late_most": f"{max(late):,}",
+        "carried_games": carried,
     }
 
 
@@ -194,13 +192,8 @@ def echo(pipe):
 
 
 def times():
-    """How long resets take, a message between processes, and shrinking.
-
-    The load says whether others were at work.
-    """
+    """How long resets take, a message between processes, and shrinking."""
     cpu = common.machine()["processor"]
-    machine = f"one of {common.CORES} cores ({cpu})"
-    machine += f" at a load of {os.getloadavg()[0]:.1f}"
     env, ale = make(BREAKOUT)
     env = env.unwrapped
     state = env.clone_state()
@@ -228,7 +221,7 @@ def times():
     reset = fastest(ale.reset_game, 300)
     restore = fastest(lambda: env.restore_state(state), 300)
     facts = {
-        "machine": machine,
+        "machine": f"one of {common.CORES} cores ({cpu})",
         "load_ms": f"{1e3 * fastest(env.load_game, 20):.0f}",
         "reset_ms": f"{1e3 * reset:.1f}",
         "restore_ms": f"{1e3 * restore:.2f}",

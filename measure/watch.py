@@ -10,6 +10,7 @@ busy meanwhile with the program itself, with the processes that it has started
 
 import csv
 import pathlib
+import signal
 import subprocess
 import sys
 import time
@@ -17,6 +18,7 @@ import time
 import psutil
 
 ROW = 60  # seconds
+COLUMNS = ["seconds", "program", "workers", "others"]
 
 
 def spent():
@@ -29,37 +31,27 @@ def spent():
     return result
 
 
-def family(process):
-    """Return the ids of the processes that this one has started."""
-    try:
-        return {each.pid for each in process.children(recursive=True)}
-    except psutil.NoSuchProcess:
-        return set()
-
-
 def main():
     if len(sys.argv) < 3:
         sys.exit("watch.py: expected a file to write and a command")
     path = pathlib.Path(sys.argv[1])
     path.parent.mkdir(parents=True, exist_ok=True)
-    columns = ["seconds", "program", "workers", "others"]
-    start = time.monotonic()
+    start = then = time.monotonic()
     program = subprocess.Popen(sys.argv[2:])
     watched = psutil.Process(program.pid)
-    with path.open("w", newline="") as file:
+    # The program hears Ctrl-C, too, and ends in time.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = spent()
+    with path.open("w", newline="", buffering=1) as file:
         writer = csv.writer(file)
-        writer.writerow(columns)
-        before, then = spent(), start
-        while program.poll() is None:
+        writer.writerow(COLUMNS)
+        while True:
             try:
-                program.wait(ROW)
+                sys.exit(program.wait(ROW))
             except subprocess.TimeoutExpired:
-                pass
-            except KeyboardInterrupt:
-                continue  # the program has heard it, too, and ends in time
-            now = time.monotonic()
-            cores = dict.fromkeys(columns[1:], 0.0)
-            workers = family(watched)
+                now = time.monotonic()
+            workers = {each.pid for each in watched.children(recursive=True)}
+            cores = dict.fromkeys(COLUMNS[1:], 0.0)
             after = spent()
             for pid, seconds in after.items():
                 kind = "workers" if pid in workers else "others"
@@ -67,9 +59,7 @@ def main():
                 cores[kind] += (seconds - before.get(pid, 0)) / (now - then)
             row = [now - start, *cores.values()]
             writer.writerow([round(value, 3) for value in row])
-            file.flush()
             before, then = after, now
-    sys.exit(program.returncode)
 
 
 if __name__ == "__main__":
