@@ -27,31 +27,30 @@ FIRE = 1
 BLACK = bytes(84 * 84)
 
 
-# Both yield an observation, lives, and whether it ends an episode.
+# Both yield an observation, whether it begins an episode, and lives.
 
 
 def sb3():
-    """It resets in the same step, and hands the last observation out aside."""
+    """It resets in the same step."""
     env = vec_env.VecFrameStack(env_util.make_atari_env(BREAKOUT), 4)
     env = vec_env.VecTransposeImage(env)
     ale = env.unwrapped.envs[0].unwrapped.ale
-    obs = env.reset()
+    obs, begins = env.reset(), [True]
     while True:
-        yield obs[0], ale.lives(), False
-        obs, _, [over], [info] = env.step([FIRE])
-        if over:
-            yield info["terminal_observation"], ale.lives(), True
+        yield obs[0], begins[0], ale.lives()
+        obs, _, begins, _ = env.step([FIRE])
 
 
 def vector(env, ale=None):
     """Whoever resets in the step that follows the end."""
     obs, info = env.reset()
-    over = [False]
+    begins = over = True
     while True:
         lives = ale.lives() if ale else info["lives"][0]
-        yield obs[0], lives, over[0]
+        yield obs[0], begins, lives
+        begins = over and not begins
         obs, _, terminated, truncated, info = env.step(np.array([FIRE]))
-        over = terminated | truncated
+        over = terminated[0] or truncated[0]
 
 
 def single(env):
@@ -62,15 +61,12 @@ def single(env):
 def look(play):
     """Look at the observation that follows the first lost life."""
     before = set()
-    begins = False
-    for obs, lives, over in play:
+    for obs, begins, lives in play:
         pictures = [picture.tobytes() for picture in obs]
         same = bool(lives < LIVES)
-        if begins:
+        if begins and before:
             break
-        before.update(pictures)
-        begins = over
-    before.discard(BLACK)
+        before |= {*pictures} - {BLACK}
     return {
         "the same game": same,
         "as the newest": pictures.count(pictures[-1]),
@@ -94,9 +90,7 @@ def main():
         "EnvPool": look(vector(envpool.make_gymnasium("Breakout-v5", **once))),
         "ALE": look(vector(AtariVectorEnv("breakout", **once))),
     }
-    path = common.target("differences.json", run.publish)
-    common.write(path, found)
-    print(path.read_text())
+    common.write(common.target("differences.json", run.publish), found)
 
 
 if __name__ == "__main__":
