@@ -99,9 +99,13 @@ def setup(name, threads, network=NO_NETWORK, **changes):
     return kind, options, network
 
 
-def best(column):
-    """The fastest way to set an engine."""
-    return max(column.values(), key=lambda row: median(row["speed"]))
+def best_threads(data):
+    """With how many threads each engine is fastest."""
+    threads = {}
+    for name, column in data["tune"]["columns"].items():
+        best = max(column.values(), key=lambda row: median(row["speed"]))
+        threads[name] = best["options"]["threads"]
+    return threads
 
 
 def table(part, data):
@@ -115,10 +119,7 @@ def table(part, data):
             columns[name] = {f"{n} threads": setup(name, n) for n in tried}
         return columns
     names, columns = COLUMNS[part]
-    threads = {
-        name: best(column)["options"]["threads"]
-        for name, column in data["tune"]["columns"].items()
-    }
+    threads = best_threads(data)
     return {
         column: {name: setup(name, threads.get(name), **how) for name in names}
         for column, how in columns.items()

@@ -20,7 +20,7 @@ import os
 import random
 import signal
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from statistics import median
 
 import gymnasium as gym
@@ -147,7 +147,7 @@ def replace(_):
     """Seconds: a plain start, and steps that replace, less a plain step."""
     contexts = {}
     for context in ("fork", "spawn", "forkserver"):
-        times = {name: [] for name in ("start", *HITS)}
+        times = contexts[context] = defaultdict(list)
         options = {"timeout": TIMEOUT, "context": context}
         with Games(GAMES, processes=2, **options) as games:
             games.reset()
@@ -156,16 +156,15 @@ def replace(_):
                 start = time.perf_counter()
                 with Games(GAMES // 2, processes=1, **options) as another:
                     another.reset()
-                    times["start"].append(time.perf_counter() - start)
+                    spent = time.perf_counter() - start
+                times["start"].append(round(spent, 3))
                 for name, (number, count) in HITS.items():
                     plain = median(timed(games) for _ in range(20))
                     for worker in multiprocessing.active_children()[:count]:
                         os.kill(worker.pid, number)
                     late = TIMEOUT if "stopped" in name else 0
-                    times[name].append(timed(games) - plain - late)
-        contexts[context] = {
-            k: np.round(v, 3).tolist() for k, v in times.items()
-        }
+                    spent = timed(games) - plain - late
+                    times[name].append(round(spent, 3))
     return {
         "rounds": ROUNDS,
         "games to a worker": GAMES // 2,

@@ -16,6 +16,7 @@ import gymnasium as gym
 import numpy as np
 
 import common
+import recordings
 from figures import percent, two_frames
 from game import BREAKOUT, shrink_changes
 from recordings import FIRE, NOOP, brighter, kept, make, play, small
@@ -131,15 +132,11 @@ def titles():
 
 def no_op_starts():
     """How many different games of Breakout do 1 to 30 no-op frames make?"""
-    env, ale = make(BREAKOUT)
+    held = [FIRE] * 4 + [NOOP] * 2 * FRAMES
     games = set()
     for no_ops in range(1, 31):
-        env.reset(seed=0)
-        screens = []
-        for action in [NOOP] * no_ops + [FIRE] * 4 + [NOOP] * 2 * FRAMES:
-            env.step(action)
-            screens.append(ale.getScreen().tobytes())
-        games.add(tuple(screens[no_ops:]))
+        screens = recordings.frames_of("Breakout", [NOOP] * no_ops + held)
+        games.add(np.array(screens[no_ops:]).tobytes())
     return {"noop_starts": len(games)}
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 
 import charts
 import common
-from benchmark import COLUMNS, IN_TURN, LOCKSTEP, OURS_IN_TURN, batches, best
+from benchmark import IN_TURN, LOCKSTEP, OURS_IN_TURN, batches, best_threads
 from charts import TESTER, rounds
 
 TEMPLATES = common.HERE / "templates"
@@ -51,27 +51,23 @@ def machine(data):
 
 def speed_values(data):
     """What stands in speed.md."""
-    parts = {name: data[name] for name in data if name != "machine"}
-    speeds = {name: rounds(parts[name]["columns"]) for name in COLUMNS}
-    memory = rounds(data["count"]["columns"], "memory")
-    network = speeds["network"]
     rules = "whole", "restart", "continue"
+    speeds = {rule: rounds(data[rule]["columns"]) for rule in rules}
+    network = rounds(data["network"]["columns"])
+    count = data["count"]["columns"]
     return {
         "machine": machine(data["machine"]),
         "benchmark": data,
-        "how": {name: how(part) for name, part in parts.items()},
-        "threads": {
-            name: best(column)["options"]["threads"]
-            for name, column in parts["tune"]["columns"].items()
-        },
+        "how": {part: how(data[part]) for part in data if part != "machine"},
+        "threads": best_threads(data),
         "share": {rule: shares(speeds[rule]) for rule in rules},
         "ahead": {rule: ahead(speeds[rule]) for rule in rules},
         "snapshots": beside(speeds["restart"], "games", "games_true"),
         "network": cells(network, middle),
         "network_ahead": cells(ahead(network), str),
         "in_turn": beside(network, "games_2", "games"),
-        "count": cells(speeds["count"], middle),
-        "memory": cells(memory, middle),
+        "count": cells(rounds(count), middle),
+        "memory": cells(rounds(count, "memory"), middle),
         "about": network.map(lambda v: f"{round(np.median(v), -2):,.0f}"),
     }
 

@@ -27,6 +27,9 @@ from recordings import unpack
 
 BREAKOUT = "BreakoutNoFrameskip-v4"
 GAME = str(common.ROOT / "game.py")
+# Of the benchmark: fewer contenders and titles than it has by itself.
+CONTENDERS = ["limit", "games", "worker", "ale", "sb3_games"]
+COLUMNS = {"whole": (CONTENDERS, {"Pong": {"game": "Pong"}})}
 KILLS = {"RATE": 0.5, "SIGNALS": {"killed": [signal.SIGKILL]}}
 
 
@@ -58,6 +61,12 @@ def files(folder):
         ),
         (facts, [], {"PARTS": [facts.frames]}, "facts.json"),
         (compare, [GAME, "--rounds=1"], {}, "compare.json"),
+        (
+            benchmark,
+            ["tune", "whole"],
+            {"ENGINES": ["ale"], "COLUMNS": COLUMNS, "ROUNDS": 1},
+            "benchmark.json",
+        ),
     ],
 )
 def test_a_run_writes_to_runs_alone(
@@ -68,27 +77,6 @@ def test_a_run_writes_to_runs_alone(
     monkeypatch.setattr(sys, "argv", ["x.py", *arguments])
     module.main()
     assert files(trial) == [trial / "runs/measure" / written]
-
-
-def test_a_benchmark_keeps_each_round_of_each_contender(trial, monkeypatch):
-    """With fewer contenders and titles than it has by itself."""
-    names = ["limit", "games", "worker", "ale", "sb3_games"]
-    for name, value in {
-        "ENGINES": ["ale"],
-        "COLUMNS": {"whole": (names, {"Pong": {"game": "Pong"}})},
-        "ROUNDS": 2,
-        "SECONDS": 0.05,
-    }.items():
-        monkeypatch.setattr(benchmark, name, value)
-    monkeypatch.setattr(sys, "argv", ["benchmark.py", "tune", "whole"])
-    benchmark.main()
-    data = common.read(trial / "runs/measure/benchmark.json")
-    assert list(data) == ["machine", "tune", "whole"]
-    column = data["whole"]["columns"]["Pong"]
-    assert list(column) == names
-    for row in column.values():
-        assert len(row["speed"]) == len(row["others"]) == 2
-        assert min(row["speed"]) > 0
 
 
 @pytest.mark.parametrize("module", [benchmark, facts, step_time])
@@ -190,9 +178,7 @@ def test_the_recording_is_what_the_agent_saw_and_did(trial, monkeypatch):
     agent.main()
 
     made = trial / "runs/measure"
-    curve = made / "measure/results/agent.csv"
-    assert curve.read_text() == "steps,score\n7,1\n"
-    assert (made / "docs/agent.webp").stat().st_size > 1000
+    assert len(files(made)) == 5
     about = common.read(made / "measure/results/agent.json")
     recording = common.read(made / "page/data/agent.json")
     film = {"seed": 0, "reward": recording["score"]}

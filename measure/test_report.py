@@ -2,7 +2,6 @@
 
 import re
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -67,19 +66,6 @@ def test_ours_stand_beside_the_best_of_their_equals():
         "games_2": "0.25 (0.25–0.25)",
         "games_3": "0.12 (0.12–0.12)",
     }
-
-
-# Learning, made up
-
-
-def test_what_was_learned_is_said_of_each_seed():
-    assert report.learned(pd.Series([1100, 1101])) == "1,100 | 1,100, 1,101"
-
-
-def test_an_updates_time_is_parted():
-    rounds = np.array([[1.0, 1, 2], [1, 1, 2], [9, 1, 2]])
-    cells = "1.00 s (25%) | 1.00 s (25%) | 2.00 s (50%) | 4.00 s"
-    assert report.parts(rounds) == cells
 
 
 def test_a_steps_parts_sum_up():
