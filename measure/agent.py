@@ -36,10 +36,9 @@ import torch
 import common
 import ppo
 import training_run
-from game import Game, Games
+from game import BREAKOUT, Game, Games
 from recordings import pack
 
-BREAKOUT = "BreakoutNoFrameskip-v4"
 NAMES = {BREAKOUT: "agent", "PongNoFrameskip-v4": "pong"}
 PACKAGES = "ale-py gymnasium numpy torch"
 FOLDERS = ["measure/results", "docs", "examples", "page/data"]
@@ -135,14 +134,13 @@ def main():
     if env_id == BREAKOUT:
         path = root / "page/data/agent.json"
         path.write_text(record(info, *played))
-    film = {key: info[key] for key in ("reward", "length")}
     about = {
         **common.machine(PACKAGES),
         "date": common.today(),
         "steps": state["steps"],
         "seconds": state["seconds"],
         "scores": judge(agent, env_id),
-        "film": {"seed": SEED, **film},
+        "film": {"seed": SEED, **info},
         "note": args.note,
     }
     common.write(results / f"{name}.json", about)

@@ -25,11 +25,10 @@ how many cores other programs took meanwhile.
 """
 
 import contextlib
-import functools
 from statistics import median
 
 import common
-from contenders import Contender
+from contenders import NO_NETWORK, Contender
 
 # Who waits for each batch before it asks for the next; and who has two or
 # three batches in flight, as the name ends, so that one is played while the
@@ -46,7 +45,6 @@ CONTINUING = ["envpool", "sb3", "sb3_games", "envpool_2", "envpool_3"]
 TITLES = ["Breakout", "Pong", "MsPacman", "Seaquest"]
 WITH_LIVES = ["Breakout", "MsPacman", "Seaquest"]  # Pong has none to lose
 GAMES = 8  # in a batch
-NO_NETWORK = ("computes", 0)
 NETWORKS = {"no network": NO_NETWORK} | {  # after each batch
     f"{kind} {milliseconds} ms": (kind, milliseconds)
     for kind in ("waits", "computes")
@@ -153,20 +151,16 @@ def take_turns(contenders, rounds):
             row |= {"arrays": arrays, "speed": [], "others": []}
         for _ in range(rounds):
             for row, player in turns:
-                speed, others = common.watched(
-                    functools.partial(player.play, SECONDS)
-                )
+                speed, others = common.watched(player.play, SECONDS)
                 row["speed"].append(round(speed, 2))
                 row["others"].append(round(others, 2))
             turns.append(turns.pop(0))
     return rows
 
 
-PARTS = {part: functools.partial(measure, part) for part in ("tune", *COLUMNS)}
-
-
 def main():
-    common.measure(__doc__, "benchmark.json", PARTS)
+    parts = ["tune", *COLUMNS]
+    common.measure(__doc__, "benchmark.json", parts, measure)
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ SIGNALS = {
 }
 
 
-def soak(_):
+def soak():
     """Play for some minutes, and let bad things happen."""
     me = psutil.Process()
     faults, sums = Counter(), Counter()
@@ -110,8 +110,7 @@ def soak_round(title, mode, faults, sums):
             # A fault may strike before or after a worker's answer, and in the
             # latter case the next step reports it. It is waited for.
             games.step_async(actions)
-            in_time = not dying and step < STEPS - 1
-            if in_time and random.random() < RATE:
+            if random.random() < RATE and not dying and step < STEPS - 1:
                 name = random.choice(list(SIGNALS))
                 time.sleep(random.uniform(0, 0.003))
                 worker = random.choice(list(workers))
@@ -143,7 +142,7 @@ HITS = {
 }
 
 
-def replace(_):
+def replace():
     """Seconds: a plain start, and steps that replace, less a plain step."""
     contexts = {}
     for context in ("fork", "spawn", "forkserver"):
@@ -200,9 +199,7 @@ def make(peer):
 
         return envpool.make_gymnasium("Breakout-v5", num_envs=PEER_GAMES)
     if peer == "ale":
-        from ale_py.vector_env import AtariVectorEnv
-
-        return AtariVectorEnv("breakout", PEER_GAMES)
+        return gym.make_vec("ALE/Breakout-v5", PEER_GAMES)
     if peer == "gymnasium":
         wrappers = [gym.wrappers.AtariPreprocessing]
         return gym.make_vec(BREAKOUT, PEER_GAMES, "async", wrappers=wrappers)
@@ -273,7 +270,7 @@ def observe(peer, fault):
     return seen
 
 
-def peers(_):
+def peers():
     """All faults with all peers."""
     table = {
         peer: {fault: observe(peer, fault) for fault in FAULTS}
@@ -286,7 +283,7 @@ PARTS = {"soak": soak, "replace": replace, "peers": peers}
 
 
 def main():
-    common.measure(__doc__, "chaos.json", PARTS)
+    common.measure(__doc__, "chaos.json", PARTS, lambda part, _: PARTS[part]())
 
 
 if __name__ == "__main__":

@@ -45,10 +45,11 @@ def options(description):
     return result
 
 
-def measure(description, name, parts):
-    """Measure some parts, or all; each replaces what the file has of it.
+def measure(description, name, parts, call):
+    """Measure some parts, or all, by `call(part, data)`.
 
-    What the file has of another machine is dropped.
+    Each replaces what the file has of it. What the file has of another machine
+    is dropped.
     """
     mine = options(description)
     mine.add_argument("parts", nargs="*", help="none: all of them")
@@ -60,7 +61,7 @@ def measure(description, name, parts):
     for part in run.parts or parts:
         if run.publish:
             must_be_quiet()
-        data[part] = when() | parts[part](data)
+        data[part] = when() | call(part, data)
         write(path, data)
 
 
@@ -83,17 +84,17 @@ def others():
     return sum(sum(each[:4]) for each in times if each)
 
 
-def watched(measure):
-    """Measure; return what was measured, and how many cores others took."""
+def watched(call, *args):
+    """Call; return the result, and how many cores others took meanwhile."""
     before, start = others(), time.monotonic()
-    result = measure()
+    result = call(*args)
     spent = others() - before
     return result, max(0, spent / (time.monotonic() - start))
 
 
 def must_be_quiet():
     """End with a line if others are at work on this machine."""
-    _, busy = watched(lambda: time.sleep(LOOK))
+    _, busy = watched(time.sleep, LOOK)
     if busy > QUIET:
         sys.exit(
             f"{busy:.2f} of {CORES} cores are busy with other work, at most "
@@ -105,13 +106,12 @@ def machine(packages=PACKAGES):
     """The machine and the versions."""
     cpu = pathlib.Path("/proc/cpuinfo").read_text()
     found = re.search(r"model name\s*: (.*)", cpu)
+    versions = {name: metadata.version(name) for name in packages.split()}
     return {
         "processor": found[1] if found else platform.machine(),
         "cores": CORES,
         "python": platform.python_version(),
-        "versions": {
-            name: metadata.version(name) for name in packages.split()
-        },
+        "versions": versions,
     }
 
 

@@ -1,7 +1,6 @@
 """Compare game.py with an older one, in one run and in turn.
 
-    python measure/compare.py OLD.py                # 6 minutes
-    python measure/compare.py OLD.py --rounds 20    # 70 seconds
+    python measure/compare.py OLD.py    # 6 minutes
 
 Eight games of Breakout and of Pong are played by a `Games` and by `Worker`s.
 In each round old and new play for some seconds, one after the other; in the
@@ -14,17 +13,17 @@ What a worker gains by waiting awake is in measure/results/awake.json: such a
 run of 60 rounds, with an OLD.py in which `AWAKE` is 0.
 """
 
-import argparse
 import itertools
 import math
-import pathlib
 import shutil
+import sys
 import tempfile
 from statistics import median
 
 import benchmark
 import common
 
+ROUNDS = 100
 DEVIATIONS = 1.96  # of a normal distribution, for 95 %
 
 
@@ -38,18 +37,16 @@ def sure(values):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("old", type=pathlib.Path, metavar="OLD.py")
-    parser.add_argument("--rounds", type=int, default=100)
-    run = parser.parse_args()
+    if len(sys.argv) != 2:
+        sys.exit("compare.py: expected an OLD.py")
     columns = {}
     with tempfile.TemporaryDirectory() as folder:
-        shutil.copy(run.old, f"{folder}/game.py")
+        shutil.copy(sys.argv[1], f"{folder}/game.py")
         kinds = ["games", "worker"]
         for title, kind in itertools.product(["Breakout", "Pong"], kinds):
             new = benchmark.setup(kind, None, game=title)
             rows = benchmark.take_turns(
-                {"old": (*new, folder), "new": new}, run.rounds
+                {"old": (*new, folder), "new": new}, ROUNDS
             )
             speeds = {name: row["speed"] for name, row in rows.items()}
             columns[f"{title}, {kind}"] = speeds

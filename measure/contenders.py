@@ -28,6 +28,7 @@ import psutil
 import common  # it says where game.py is
 
 ACTIONS = {"Breakout": 4, "Pong": 6, "MsPacman": 9, "Seaquest": 18}
+NO_NETWORK = ("computes", 0)
 ROMS = {"MsPacman": "ms_pacman"}  # where ALE's name is not the id's
 
 
@@ -270,11 +271,9 @@ class Contender(contextlib.ExitStack):
     or `"computes"` on one of the cores. `folder` is where game.py is.
     """
 
-    def __init__(
-        self, kind, options, network=("computes", 0), folder=common.ROOT
-    ):
+    def __init__(self, kind, options, network=NO_NETWORK, folder=common.ROOT):
         super().__init__()
-        number = min(common.CORES, options["games"]) if kind == "limit" else 1
+        number = common.CORES if kind == "limit" else 1
         spawn = multiprocessing.get_context("spawn")
         self.processes = [
             self.enter_context(ProcessPoolExecutor(1, spawn))
@@ -303,12 +302,11 @@ def start(kind, options, network, folder):
     multiprocessing.set_start_method("fork", force=True)
     steps = globals()[kind](**options)
     pause = network
-    arrays = whose(steps)
     play(0.5)
     me = psutil.Process()
     family = [me, *me.children(recursive=True)]
     memory = sum(each.memory_full_info().pss for each in family) / 2**20
-    return {"arrays": arrays, "memory": round(memory, 1)}
+    return {"arrays": whose(steps), "memory": round(memory, 1)}
 
 
 def play(seconds):

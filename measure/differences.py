@@ -20,8 +20,8 @@ from stable_baselines3.common import env_util, vec_env
 
 import common
 import training
+from game import BREAKOUT
 
-BREAKOUT = "BreakoutNoFrameskip-v4"
 LIVES = 5
 FIRE = 1
 BLACK = bytes(84 * 84)

@@ -8,6 +8,7 @@ Measures nothing: what is in measure/results is put into the tables of
 """
 
 import re
+from collections import ChainMap
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,6 @@ from benchmark import IN_TURN, LOCKSTEP, OURS_IN_TURN, batches, best_threads
 from charts import TESTER, rounds
 
 TEMPLATES = common.HERE / "templates"
-SIDES = ["games", "wrappers"]
 DISTURBED = 0.15  # cores; others that take less do no harm
 # A part of README, between its marks.
 BLOCK = re.compile(r"<!-- (\w+) -->.*?<!-- /\1 -->", re.S)
@@ -171,7 +171,7 @@ def learning_values(curves, data):
     spent = pd.DataFrame(share["rounds"])  # of each: games, network, learning
     total = spent.map(sum)
     games = spent.map(lambda parts: parts[0])
-    learning = [parts[2] for side in SIDES for parts in spent[side]]
+    learning = spent.map(lambda parts: parts[2])
     curve = curves["training"]
     last = curve[curve.steps == curve.steps.max()]
     labml = curves["labml"].iloc[-1]
@@ -186,7 +186,7 @@ def learning_values(curves, data):
         "update_in_turn": summary(total.games / total.turns),
         "whole": summary(total.wrappers / total.games),
         "games": summary(games.wrappers / games.games),
-        "learning": summary(learning),
+        "learning": summary([*learning.games, *learning.wrappers]),
         "last_step": last.steps.max(),
         "seeds": last.seed.nunique(),
         "learned": last.groupby("side").score.apply(learned),
@@ -200,7 +200,10 @@ def agent_values(curve, about):
     """What learning.md says of an agent of ppo.py."""
     hours = curve[["games", "network", "learning"]].sum(axis=1) / 3600
     ahead = (curve.score > 0).idxmax()
-    return about | {
+    ways = {way: summary(each) for way, each in about["scores"].items()}
+    return {
+        **about,
+        **ways,
         "machine": machine(about),
         "frames": 4 * about["steps"],
         "hours": hours.iloc[-1],
@@ -208,9 +211,6 @@ def agent_values(curve, about):
         "score": curve.score.iloc[-1],
         "ahead": curve.steps[ahead],
         "ahead_hours": hours[ahead],
-        "games": len(about["scores"]["served"]),
-        "served": summary(about["scores"]["served"]),
-        "alone": summary(about["scores"]["alone"]),
     }
 
 
@@ -258,12 +258,13 @@ def write(docs):
         "learning": learning_values(curves, data),
     }
     for name, each in values.items():
-        template = (TEMPLATES / f"{name}.md").read_text("utf-8")
-        (docs / f"{name}.md").write_text(template.format(**each), "utf-8")
-    template = (TEMPLATES / "README.md").read_text("utf-8")
-    return template.format(
-        **values["learning"] | values["faults"] | values["speed"]
-    )
+        (docs / f"{name}.md").write_text(fill(name, each), "utf-8")
+    return fill("README", ChainMap(*values.values()))
+
+
+def fill(name, values):
+    template = (TEMPLATES / f"{name}.md").read_text("utf-8")
+    return template.format_map(values)
 
 
 def put(readme, text):

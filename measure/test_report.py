@@ -5,7 +5,6 @@ import re
 import pandas as pd
 import pytest
 
-import charts
 import common
 import report
 
@@ -45,27 +44,6 @@ def test_readmes_parts_are_replaced_and_nothing_else():
     old = "a\n<!-- x -->\nold\n<!-- /x -->\nb\n"
     text = "a\n<!-- x -->\n\nnew\n\n<!-- /x -->\nb\n"
     assert report.put(old, "<!-- x -->\n\nnew\n\n<!-- /x -->\n") == text
-
-
-# Speeds, of made-up rounds
-
-
-def ahead(speeds):
-    """Ours beside the best of contenders with these speeds, by round."""
-    rows = {name: {"speed": rounds} for name, rounds in speeds.items()}
-    return report.ahead(charts.rounds({"Pong": rows}))["Pong"].to_dict()
-
-
-def test_ours_stand_beside_the_best_of_their_equals():
-    """The one with the best median; round by round."""
-    speeds = {"games": [20, 30], "ale": [10, 29], "envpool": [10, 31]}
-    speeds |= {"games_2": [1], "ale_2": [4], "envpool_2": [2]}
-    speeds |= {"games_3": [1], "ale_3": [5], "envpool_3": [8]}
-    assert ahead(speeds) == {
-        "games": "1.48 (0.97–2.00)",
-        "games_2": "0.25 (0.25–0.25)",
-        "games_3": "0.12 (0.12–0.12)",
-    }
 
 
 def test_a_steps_parts_sum_up():

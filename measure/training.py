@@ -35,14 +35,13 @@ from stable_baselines3.common import atari_wrappers
 import common
 import ppo
 import training_run
-from game import Games
+from game import BREAKOUT, Games
 
 SIDES = ["games", "wrappers"]
 SHARED = ["turns", *SIDES]
 PARTS = ["games", "network", "learning"]  # of an update's time
 COLUMNS = ["side", "seed", "steps", "score"]
 PACKAGES = "ale-py gymnasium numpy stable_baselines3 torch"
-BREAKOUT = "BreakoutNoFrameskip-v4"  # of share
 KRULL = "KrullNoFrameskip-v4"  # of learn
 ROUNDS = 40  # of share
 STEPS = 150_000  # of learn
@@ -134,7 +133,6 @@ def share(path):
         "threads": torch.get_num_threads(),
         "bfloat16": BFLOAT16,
         "date": common.today(),
-        "env_id": BREAKOUT,
         "games": GAMES,
         "parts": PARTS,
         "rounds": rounds[1:],  # the first was to warm up
