@@ -129,7 +129,7 @@ def break_rules(played):
     asteroids = [asteroids[t % 2 * 31 + t // 2] for t in range(61)]
 
     def pairs(name):
-        frames = unpack(rules[name])
+        frames = iter(unpack(rules[name]))
         return list(zip(frames, frames, strict=True))
 
     first, *starts = map(alike, pairs("no_ops"))

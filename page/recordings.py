@@ -2,13 +2,14 @@
 Real games of Breakout, recorded for the figures that move.
 
 The emulator is asked directly here, frame by frame, so that the figures check
-`game.py` and do not repeat it. A screen is recorded as the rectangles that
-have changed since the screen before, which makes a game a few kilobytes.
+`game.py` and do not repeat it. A screen is recorded as what has changed
+since the screen before, compressed.
 """
 
 import base64
 import functools
 import json
+import zlib
 from pathlib import Path
 
 import ale_py
@@ -127,19 +128,6 @@ def frames_of(name, actions):
 # Recording
 
 
-def rectangles(old, new):
-    """What has changed from one screen to the next: `(x, y, w, h, colour)`."""
-    left = old != new
-    for y, x in np.argwhere(left):
-        if left[y, x]:
-            same = left[y, x:] & (new[y, x:] == new[y, x])
-            w = np.append(same, False).argmin()
-            same = left[y:, x : x + w] & (new[y:, x : x + w] == new[y, x])
-            h = np.append(same.all(axis=1), False).argmin()
-            left[y : y + h, x : x + w] = False
-            yield x, y, w, h, new[y, x]
-
-
 @functools.cache
 def palette():
     """Breakout's colours, as the emulator numbers them, in RGB and in gray."""
@@ -156,25 +144,16 @@ def by_colour(screens):
 
 
 def pack(pictures):
-    """Pictures as text: of each, how many rectangles and which."""
-    data, old = b"", np.zeros_like(pictures[0])
-    for new in pictures:
-        changed = np.array([*rectangles(old, new)], np.uint8)
-        data += len(changed).to_bytes(2, "little") + changed.tobytes()
-        old = new
-    return base64.b64encode(data).decode()
+    """Pictures as text: what changes from each to the next, compressed."""
+    changes = np.array(pictures, np.uint8)
+    changes[1:] ^= changes[:-1].copy()
+    return base64.b64encode(zlib.compress(changes, 9)).decode()
 
 
 def unpack(text, height=210, width=160):
-    """Yield the pictures of a text."""
-    data = np.frombuffer(base64.b64decode(text), np.uint8)
-    picture = np.zeros((height, width), np.uint8)
-    while len(data):
-        end = 2 + 5 * int(data[:2].view("<u2")[0])
-        for x, y, w, h, value in data[2:end].reshape(-1, 5):
-            picture[y : y + h, x : x + w] = value
-        yield picture.copy()
-        data = data[end:]
+    """The pictures of a text."""
+    changes = np.frombuffer(zlib.decompress(base64.b64decode(text)), np.uint8)
+    return np.bitwise_xor.accumulate(changes.reshape(-1, height, width))
 
 
 def write(name, recording):

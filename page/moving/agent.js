@@ -57,8 +57,8 @@ film(figure, async () => {
   const recorded = await read("agent");
   decisions = recorded.decisions;
   colours = packed(recorded.rgb);
-  screens = unpack(recorded.screens);
-  frames = unpack(recorded.frames, SIZE, SIZE);
+  screens = await unpack(recorded.screens);
+  frames = await unpack(recorded.frames, SIZE ** 2);
   window.agent = { screenAt: (i) => screens[i], frames };
   trace(decisions.map((step) => step[4]));
   const { length, score } = recorded, count = decisions.length;

@@ -19,8 +19,8 @@ let starts = null, games = null; // by numbers of no-ops
 let ways = null, asked = null, answered = "", right = 0, rounds = 0; // a quiz
 
 // Screens two by two, as the last two frames of each step.
-function pairs(text) {
-  const screens = unpack(text);
+async function pairs(text) {
+  const screens = await unpack(text);
   return Array.from({ length: screens.length / 2 }, () => screens.splice(0, 2));
 }
 const picture = (pair) => shrink(pair.reduce(brighter));
@@ -164,12 +164,12 @@ async function prepare() {
   ({ ways } = await read("recording"));
   ({ first, lost, played: [ends, , goesOn] } = await shared.modes());
   steps = await shared.recording();
-  const screens = unpack(recorded.asteroids);
+  const screens = await unpack(recorded.asteroids);
   const half = Math.ceil(screens.length / 2); // of them are the even ones
   asteroids = screens.map((_, t) => screens[t % 2 * half + (t >> 1)]);
-  demons = pairs(recorded.demons);
-  noFire = pairs(recorded.no_fire);
-  starts = pairs(recorded.no_ops).map(picture);
+  demons = await pairs(recorded.demons);
+  noFire = await pairs(recorded.no_fire);
+  starts = (await pairs(recorded.no_ops)).map(picture);
   const numbers = [...starts.keys()].slice(1);
   games = [...Map.groupBy(numbers, (n) => starts[n].join()).values()];
   window.rules = { see: (name, at) => RULES[name].see(at),

@@ -5,24 +5,15 @@ const WIDTH = 160, HEIGHT = 210, SIZE = 84;
 const ACTIONS = ["NOOP", "FIRE", "RIGHT", "LEFT"];
 const STAY = 1500; // milliseconds for which a film stays at a mark
 
-// Pictures from a text: of each, how many rectangles have changed since the
-// one before, in two bytes, and then the rectangles.
-function unpack(text, width = WIDTH, height = HEIGHT) {
+// Pictures from a text: what changes from each to the next, compressed.
+async function unpack(text, size = WIDTH * HEIGHT) {
   const data = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  const pictures = [];
-  let picture = new Uint8Array(width * height);
-  for (let at = 0; at < data.length;) {
-    picture = picture.slice();
-    const end = at + 2 + 5 * (data[at] + 256 * data[at + 1]);
-    for (at += 2; at < end; at += 5) {
-      const [x, y, w, h, value] = data.subarray(at, at + 5);
-      for (let row = y; row < y + h; row++) {
-        picture.fill(value, row * width + x, row * width + x + w);
-      }
-    }
-    pictures.push(picture);
-  }
-  return pictures;
+  const stream = new DecompressionStream("deflate");
+  const inflated = new Response(new Blob([data]).stream().pipeThrough(stream));
+  const pixels = new Uint8Array(await inflated.arrayBuffer());
+  for (let i = size; i < pixels.length; i++) pixels[i] ^= pixels[i - size];
+  return Array.from({ length: pixels.length / size },
+    (_, i) => pixels.subarray(i * size, (i + 1) * size));
 }
 
 // OpenCV's INTER_AREA, bit for bit: each row is shrunk to 84 pixels, by how
@@ -83,7 +74,7 @@ let unpacked = null;
 const recording = () => (unpacked ??= unpackAll());
 async function unpackAll() {
   const recorded = await read("recording");
-  const screens = unpack(recorded.frames), start = screens.shift();
+  const screens = await unpack(recorded.frames), start = screens.shift();
   const rows = recorded.steps.map(([action, shown, reward, lives, done]) => {
     const frames = screens.splice(0, shown);
     const kept = frames.slice(shown > 2 ? 2 : -1);
@@ -96,13 +87,14 @@ async function unpackAll() {
 // The steps around a lost life in the three modes, and which loses it.
 async function modes() {
   const recorded = await read("modes"), { first } = recorded;
-  const played = Object.entries(recorded.modes).map(([mode, told]) => {
-    const screens = unpack(told.frames), start = screens.shift();
+  const played = [];
+  for (const [mode, told] of Object.entries(recorded.modes)) {
+    const screens = await unpack(told.frames), start = screens.shift();
     const rows = told.steps.map(([, count, shown, reward, lives, done, info]) =>
       ({ shown, reward, lives, done: Boolean(done), info,
         kept: screens.splice(0, count) }));
-    return follow(rows, start, recorded, mode === "restart");
-  });
+    played.push(follow(rows, start, recorded, mode === "restart"));
+  }
   return { first, played, lost: first + played[0].findIndex((s) => s.done) };
 }
 
