@@ -37,6 +37,10 @@ text { fill: #e7e3da } .quiet { fill: #a8a296 } .line { stroke: #a8a296 }
 """
 
 
+def percent(share):
+    return f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
+
+
 class Drawing:
     """An SVG of 480 units across."""
 

@@ -11,17 +11,16 @@ text (`facts.py`).
 """
 
 import json
-import math
-from itertools import pairwise
 from pathlib import Path
 
 import cv2
 import numpy as np
 
 import recordings
-from drawing import PICTURES, Drawing
+import rules
+from drawing import PICTURES, Drawing, percent
 from measured import measured
-from recordings import NOOP, brighter, find_ball, frames_of, small, unpack
+from recordings import LOST_AT, NOOP, brighter, find_ball, frames_of, unpack
 
 HERE = Path(__file__).resolve().parent
 NETWORK_MS = 1.5  # of the network in measure/benchmark.py
@@ -34,10 +33,6 @@ BANDS = 42  # of five rows, which become two
 
 def read(name):
     return json.loads((HERE / f"data/{name}.json").read_text())
-
-
-def percent(share):
-    return f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
 
 
 def in_colour(screens):
@@ -113,82 +108,31 @@ def draw_maximum():
     d.save("maximum.svg")
 
 
-def brightened(pictures):
-    return np.minimum(1.6 * np.array(pictures), 255).astype(np.uint8)
-
-
-def alike(two):
-    """Two frames as they should be: the brighter of them, shrunk."""
-    return small(np.maximum(*two))
-
-
-def break_rules(played):
-    """For each rule, at each step the pictures with it kept and broken."""
-    rules = read("rules")
-    asteroids = list(unpack(rules["asteroids"]))  # even frames, then odd ones
-    asteroids = [asteroids[t % 2 * 31 + t // 2] for t in range(61)]
-
-    def pairs(name):
-        frames = iter(unpack(rules[name]))
-        return list(zip(frames, frames, strict=True))
-
-    first, *starts = map(alike, pairs("no_ops"))
-    games = {start.tobytes(): start for start in starts}
-    return {
-        "maximum": [
-            ([alike(two)], [small(two[1])]) for two in pairwise(asteroids)
-        ],
-        "order": [
-            ([alike(two)], [np.maximum(*map(small, two))])
-            for two in pairs("demons")
-        ],
-        "frames": [
-            (step["stack"], [small(gray) for _, gray in step["frames"]])
-            for step in played[40:100]
-        ],
-        "fire": [
-            ([step["picture"]], [alike(two)])
-            for step, two in zip(played[1:], pairs("no_fire"), strict=False)
-        ],
-        "noops": [(list(games.values()), [first])] * len(starts),
-    }
-
-
 def draw_rules(played):
     """Six rules, kept on the left and broken on the right."""
-    rules, pairs = break_rules(played), []
-
-    kept, broken = rules["maximum"][30][0][0], rules["maximum"][29][1][0]
-    told = f"{percent((broken[kept > 0] == 0).mean())} of what is lit is gone"
-    pairs.append(("No maximum", [kept], [broken], told))
-
-    [kept], [broken] = rules["order"][0]
-    told = f"{(kept > broken).sum()} pixels fade, by up to "
-    told += str((kept - broken).max())
-    kept, broken = brightened([kept, broken])[:, 14:70, 28:84]
-    pairs.append(("Shrunk first", [kept], [broken], told))
-
-    frames = [played[59]["frames"][3], *played[62]["frames"][::3]]
-    oldest, first, last = (find_ball(screen) for screen, _ in frames)
-    told = f"the ball flies {math.dist(first, last):.0f} pixels, "
-    told += f"not {math.dist(oldest, last):.0f}"
-    kept, broken = brightened(rules["frames"][22])[..., 37:67, 6:36]
-    pairs.append(("Four frames in a row", kept, broken, told))
-    pairs.append(("One picture", kept, kept[3:], "which way does it fly?"))
-
-    pairs.append(("No FIRE", *rules["fire"][-1], "no ball, and no points"))
-    told = (
-        f"{len(rules['noops'])} starts make {len(rules['noops'][0][0])} games"
-    )
-    pairs.append(("No no-op starts", *rules["noops"][0], told))
-
+    broken_rules = rules.break_rules(played)
     d = Drawing(510)
-    for i, (rule, kept, broken, told) in enumerate(pairs):
+    for i, (name, title, at) in enumerate(
+        [
+            ("maximum", "No maximum", 30),
+            ("order", "Shrunk first", 1),
+            ("frames", "Four frames in a row", 62),
+            ("one", "One picture", 62),
+            ("fire", "No FIRE", 72),
+            ("noops", "No no-op starts", 1),
+        ]
+    ):
+        first, steps = broken_rules[name]
+        kept, broken, says = steps[at - first]
+        if name == "noops":
+            games = {kept[0].tobytes(): kept[0] for kept, _, _ in steps}
+            kept = list(games.values())
+            says = f"{len(steps)} starts make {len(games)} games"
         x, y = 2 + 244 * (i % 2), 172 * (i // 2)
-        d.text(x, y + 16, rule, "strong")
+        d.text(x, y + 16, title, "strong")
         d.pictures(x, y + 26, 112, kept)
         d.pictures(x + 120, y + 26, 112, broken)
-        d.text(x, y + 156, told, "quiet")
+        d.text(x, y + 156, says, "quiet")
     d.save("rules.svg")
 
 
@@ -213,10 +157,11 @@ def draw_bands(before, step):
     d.save("bands.svg")
 
 
-def draw_modes(lost):
+def draw_modes(actions):
     """The step that loses a life, in the three modes."""
     d = Drawing(580)
-    for i, (mode, step) in enumerate(lost.items()):
+    for i, mode in enumerate(("restart", "continue", "ignore")):
+        step = list(recordings.play(mode, actions))[LOST_AT]
         x = 4 + 164 * i
         info = step["info"] or {}
         d.text(x, 16, f'"{mode}"', "code strong")
@@ -384,8 +329,8 @@ def draw():
     """Make all but pipe.svg, which is made by hand."""
     played = list(recordings.play())
     recordings.record(played)
-    recordings.record_rules(played)
-    draw_modes(recordings.record_modes(played))
+    rules.record(played)
+    draw_modes([step["action"] for step in played[1:]])
     draw_first(played)
     draw_step(played[62])
     draw_slots(played[12:16])

@@ -23,15 +23,7 @@ STICKY = "ALE/Breakout-v5"
 NOOP, FIRE, RIGHT, LEFT = range(4)
 STEPS = 200
 AHEAD = 5  # pixels from the ball to the paddle that the rule lets pass
-MODES = "restart", "continue", "ignore"
 LOST_AT = 156  # the step of the recording that loses a life
-# Those of the three modes, of which the first three only fill the stack.
-MODES_STEPS = slice(LOST_AT - 9, LOST_AT + 17)
-ASTEROIDS = slice(99, 160)  # frames
-THRUST = 2  # in Asteroids
-DEMONS = slice(380, 540)  # frames of Demon Attack
-WITHOUT_FIRE = 60  # steps
-NO_OPS, STARTED = 30, 12  # most no-ops at a start, and steps after them
 PIPE_GAMES, PIPE_STEPS = 8, 60
 
 gym.register_envs(ale_py)
@@ -65,6 +57,15 @@ def rule(screen):
     return RIGHT if ahead > AHEAD else LEFT if ahead < -AHEAD else NOOP
 
 
+def corner_of(ball, share):
+    """Where a part of a picture begins that is around the ball, as shares.
+
+    It moves on by twelfths.
+    """
+    corner = np.divide(ball, (160, 210)) - share / 2
+    return (12 * np.clip(corner, 0, 1 - share)).round() / 12
+
+
 def kept(step):
     """The frames of which a step's picture is made."""
     return step["frames"][2:] or step["frames"][-1:]
@@ -88,6 +89,7 @@ def play(on_life_loss="restart", actions=None, env_id=BREAKOUT, seed=0):
     start = screen = ale.getScreen()
     first = stack = [small(ale.getScreenGrayscale())] * 4
     score = length = 0
+    ball = 80, 105
     yield {"screen": screen, "stack": stack}
     for i in range(STEPS):
         action = actions[i] if actions else rule(screen)
@@ -101,6 +103,7 @@ def play(on_life_loss="restart", actions=None, env_id=BREAKOUT, seed=0):
         score += step["reward"]
         length += 1
         screen, gray = step["frames"][-1]
+        step["ball"] = ball = find_ball(screen) or ball
         step["lives_then"] = ale.lives()
         step["picture"] = small(brighter(step))
         step["final"] = stack = [*stack[1:], step["picture"]]
@@ -161,87 +164,28 @@ def write(name, recording):
     (DATA / name).write_text(text + "\n")
 
 
-def ways(played):
-    """Steps of which all four pictures show a ball that rises, or falls.
-
-    That is `[step, rises]`, for the reader to say from the picture alone.
-    """
-    found = []
-    for i in range(4, len(played)):
-        frames = sum(map(kept, played[i - 3 : i + 1]), [])
-        balls = [find_ball(screen) for screen, _ in frames]
-        if len(balls) == 8 and None not in balls:
-            down = np.sign(np.diff([y for _, y in balls]))
-            if abs(down.sum()) == 7:
-                found.append([i, int(down[0] < 0)])
-    return found
-
-
 def record(played):
-    """The whole play, for the step taken apart."""
-    start = played[0]["screen"]
-    screens, steps = [start], []
+    """The whole play, for the step taken apart: four frames for each step."""
+    frames, steps = [], []
     for step in played[1:]:
-        screens += [screen for screen, _ in step["frames"]]
-        screens += [start] * step["done"]
-        shown, lives = len(step["frames"]), step["lives_then"]
-        done = int(step["done"])
-        steps.append([step["action"], shown, step["reward"], lives, done])
-    frames = pack(by_colour(screens))
-    recording = palette()[1] | {"steps": steps, "frames": frames}
-    write("recording.json", recording | {"ways": ways(played)})
-
-
-def record_modes(played):
-    """The same actions under the three modes, around a lost life.
-
-    Returns the step of each that loses the life.
-    """
-    actions = [step["action"] for step in played[1:]]
-    modes, lost = {}, {}
-    for mode in MODES:
-        steps = list(play(mode, actions))
-        screens, rows = [steps[0]["screen"]], []
-        for step in steps[MODES_STEPS]:
-            last = [screen for screen, _ in kept(step)]
-            screens += last
-            row = [step["action"], len(last), len(step["frames"])]
-            row += [step["reward"], step["lives"], int(step["done"])]
-            rows.append([*row, step["info"]])
-        frames = pack(by_colour(screens))
-        modes[mode] = {"steps": rows, "frames": frames}
-        lost[mode] = steps[LOST_AT]
-    first = {"first": MODES_STEPS.start}
-    write("modes.json", palette()[1] | first | {"modes": modes})
-    return lost
-
-
-def record_rules(played):
-    """What it takes to break the rules, beside the recordings above.
-
-    All of it is gray. Asteroids draws half of its objects on each frame: the
-    even frames come first and then the odd ones, since those are alike.
-    """
-    thrust = [THRUST] * ASTEROIDS.stop
-    screens = frames_of("Asteroids", thrust)[ASTEROIDS]
-    asteroids = screens[::2] + screens[1::2]
-
-    shots = [i // 16 % 4 for i in range(DEMONS.stop)]
-    screens = frames_of("DemonAttack", shots)[DEMONS]
-    demons = [screen for i, screen in enumerate(screens) if i % 4 >= 2]
-
-    actions = [step["action"] for step in played[1:]]
-    idle = [NOOP if action == FIRE else action for action in actions]
-    idle = list(play(actions=idle))[1 : WITHOUT_FIRE + 1]
-    no_fire = [gray for step in idle for _, gray in kept(step)]
-
-    held = np.repeat(actions[:STARTED], 4)
-    no_ops = []
-    for count in range(NO_OPS + 1):
-        no_ops += frames_of("Breakout", [NOOP] * count + [*held])[-2:]
-    screens = {"asteroids": asteroids, "demons": demons}
-    screens |= {"no_fire": no_fire, "no_ops": no_ops}
-    write("rules.json", {name: pack(made) for name, made in screens.items()})
+        screens = [screen for screen, _ in step["frames"]]
+        frames += [*screens, *screens[-1:] * (4 - len(screens))]
+        told = [
+            step["action"],
+            len(screens),
+            step["reward"],
+            step["lives_then"],
+        ]
+        corner = [
+            round(12 * share) for share in corner_of(step["ball"], 1 / 2)
+        ]
+        steps.append([*told, int(step["done"]), corner])
+    first = played[0]["stack"][3]
+    pictures = [first, *(step["picture"] for step in played[1:])]
+    recording = palette()[1] | {"steps": steps}
+    recording["frames"] = pack(by_colour(frames))
+    recording["pictures"] = pack(pictures)
+    write("recording.json", recording)
 
 
 def record_pipe(bytes_of):
