@@ -236,9 +236,6 @@ def draw_agent(recording):
         d.text(476, y + 13, percent(chances[i]), "quiet end")
         d.box(350, y + 19, 126, 14)
         d.box(350, y + 19, 126 * chances[i], 14, "bar" if chosen else "quiet")
-        equal = 350 + 126 / len(chances)
-        d.line((equal, y + 16), (equal, y + 36), kind="line dash")
-    d.text(350, 26 + 42 * len(chances) + 14, "dashed: chance", "quiet")
     d.text(4, 254, f"step {at + 1} of {recording['length']}", "quiet")
 
     # The values, from the highest down to the lowest or 0.
@@ -248,7 +245,7 @@ def draw_agent(recording):
     xs = np.linspace(4, 476, len(values))
     d.line((4, heights[-1]), (476, heights[-1]))
     d.line(*zip(xs, heights, strict=False), kind="trace")
-    d.line((xs[at], 300), (xs[at], 404), kind="red")
+    d.line((xs[at], 300), (xs[at], 404), kind="line")
     d.save("agent.svg")
 
 
@@ -262,19 +259,7 @@ TOP_84, HEIGHT_84, WIDTH_84 = 22, 56, 55  # the same, in 84 by 84
 NEAR = 21  # pixels from the edge of that part to the ball, at least
 GAP = 3  # between two pictures
 ZOOM = 3  # of the still picture
-
-
-def pad(ways):
-    """The joystick and its button, as they are held."""
-    image = np.full((15, 45), 70, np.uint8)
-    for name, corners in [
-        (recordings.LEFT, [(2, 7), (10, 1), (10, 13)]),
-        (recordings.FIRE, [(18, 3), (26, 3), (26, 11), (18, 11)]),
-        (recordings.RIGHT, [(42, 7), (34, 1), (34, 13)]),
-    ]:
-        light = 255 if name == ways else 130
-        cv2.fillPoly(image, [np.array(corners)], light)
-    return image[..., None]
+ACTIONS = "NOOP", "FIRE", "RIGHT", "LEFT"
 
 
 def film(played):
@@ -306,7 +291,10 @@ def frame(screen, stack, left, action):
         part = picture[TOP_84:, left : left + WIDTH_84, None][:HEIGHT_84]
         x, y = i % 2 * (WIDTH_84 + GAP), i // 2 * (HEIGHT_84 + GAP)
         put(part, right + x, y)
-    put(pad(action), image.shape[1] - 45, HEIGHT - 19)
+    image[-19:-4, -45:] = 70, 70, 70, 255
+    start, white = (image.shape[1] - 41, HEIGHT - 7), (255,) * 4
+    name = ACTIONS[action]
+    cv2.putText(image, name, start, cv2.FONT_HERSHEY_PLAIN, 0.7, white)
     return image
 
 

@@ -80,8 +80,8 @@ def play(on_life_loss="restart", actions=None, env_id=BREAKOUT, seed=0):
     """Play Breakout by the rule, or the actions given.
 
     Yields the start and then a dictionary a step: action, reward, lives, done
-    and info as `Game` has them, and `lives_then`, before a reset; `frames`,
-    each shown in colours and in gray; `screen`, the one to act on; the picture
+    and info as `Game` has them; `frames`, each shown in colours and in gray;
+    `screen`, the one to act on, and where the ball is or was last; the picture
     that is new, the stack that the agent gets, and `final`, the stack that
     ends with the picture.
     """
@@ -104,7 +104,6 @@ def play(on_life_loss="restart", actions=None, env_id=BREAKOUT, seed=0):
         length += 1
         screen, gray = step["frames"][-1]
         step["ball"] = ball = find_ball(screen) or ball
-        step["lives_then"] = ale.lives()
         step["picture"] = small(brighter(step))
         step["final"] = stack = [*stack[1:], step["picture"]]
         if done:
@@ -165,25 +164,25 @@ def write(name, recording):
 
 
 def record(played):
-    """The whole play, for the step taken apart: four frames for each step."""
-    frames, steps = [], []
-    for step in played[1:]:
+    """The whole play, for the step taken apart.
+
+    Each step has four frames, whether all were played or not, and says which
+    pictures are its stack: 0 is the start, 1 that of step 1.
+    """
+    first, *played = played
+    frames, rows, stack = [], [], [0] * 4
+    for at, step in enumerate(played, 1):
         screens = [screen for screen, _ in step["frames"]]
         frames += [*screens, *screens[-1:] * (4 - len(screens))]
-        told = [
-            step["action"],
-            len(screens),
-            step["reward"],
-            step["lives_then"],
-        ]
+        stack = [0] * 4 if step["done"] else [*stack[1:], at]
+        row = [step["action"], len(screens), step["reward"], step["lives"]]
         corner = [
             round(12 * share) for share in corner_of(step["ball"], 1 / 2)
         ]
-        steps.append([*told, int(step["done"]), corner])
-    first = played[0]["stack"][3]
-    pictures = [first, *(step["picture"] for step in played[1:])]
-    recording = palette()[1] | {"steps": steps}
+        rows.append([*row, step["done"], corner, stack])
+    recording = palette()[1] | {"steps": rows}
     recording["frames"] = pack(by_colour(frames))
+    pictures = [first["stack"][3], *(step["picture"] for step in played)]
     recording["pictures"] = pack(pictures)
     write("recording.json", recording)
 

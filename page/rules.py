@@ -84,10 +84,12 @@ def newest_alone(played):
         four = [find_ball(brighter(one)) for one in played[at - 3 : at + 1]]
         says = "the ball is among the bricks"
         if None not in four:
-            ways = np.sign(np.diff([y for _, y in four]))
-            says = {3: "the ball falls", -3: "the ball rises"}.get(
-                ways.sum(), "the ball has turned"
-            )
+            down = np.diff([y for _, y in four])
+            says = "the ball has turned"
+            if (down > 0).all():
+                says = "the ball falls"
+            if (down < 0).all():
+                says = "the ball rises"
         kept = close_up(step, step["stack"])
         yield kept, kept[3:], says
 

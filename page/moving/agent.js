@@ -1,8 +1,7 @@
 // A game of the trained agent: what it sees, expects and does.
 (() => {
 const figure = $("agent-figure");
-const { ACTIONS, HEIGHT, SIZE, WIDTH, cells, film, packed, plural, put, unpack } =
-  shared;
+const { ACTIONS, HEIGHT, SIZE, WIDTH, cells, film, packed, put, unpack } = shared;
 
 const $in = (selector) => figure.querySelector(selector);
 const [screen] = cells($in(".screens"), 1), stack = cells($in(".four"), 4);
@@ -41,12 +40,9 @@ function show(at) {
   });
   $in("line").setAttribute("transform", `translate(${i})`);
   const score = decisions.slice(0, i).reduce((sum, step) => sum + step[1], 0);
-  const follows = reward ? ` It scores ${plural(reward, "point")}.`
-    : decisions[at]?.[2] < lives ? " The ball is lost, and a life." : "";
-  return `Step ${at}: with ${lives} of five lives and ` +
-    `${plural(score, "point")}, it expects ${value.toFixed(2)} in rewards to ` +
-    `come and draws ${ACTIONS[action]}, which it gave ` +
-    `${percent(chances[action])}.${follows}`;
+  return `Step ${at}: lives ${lives}, score ${score}. It expects ` +
+    `${value.toFixed(2)} in rewards to come and draws ${ACTIONS[action]}, ` +
+    `which it gave ${percent(chances[action])}. Its reward: ${reward}.`;
 }
 
 film(figure, async () => {

@@ -44,8 +44,6 @@ function put(cell, label, pixels, kind = "", colours = GRAYS, part = WHOLE) {
   canvas.getContext("2d").putImageData(image, -left * width, -top * height);
 }
 
-const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
-
 // Whoever wants less motion starts the films by hand.
 const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
 
@@ -112,6 +110,6 @@ function film(figure, prepare, show) {
   return { go, load };
 }
 
-return { ACTIONS, GRAYS, HEIGHT, SIZE, WIDTH, calm, cells, film, packed, plural,
-  put, unpack };
+return { ACTIONS, GRAYS, HEIGHT, SIZE, WIDTH, calm, cells, film, packed, put,
+  unpack };
 })();

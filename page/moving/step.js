@@ -8,16 +8,9 @@ let recorded = null, screens = null, pictures = null, colours = null;
 
 const brighter = (one, other) => one.map((v, i) => Math.max(v, other[i]));
 
-// The four newest pictures; before the first of a game is the start, 0.
-function stackAt(at) {
-  const lost = recorded.steps.findIndex(([, , , , done]) => done) + 1;
-  const start = at < lost ? 0 : lost;
-  return [at - 3, at - 2, at - 1, at].map((i) => pictures[i > start ? i : 0]);
-}
-
 function show(at) {
   const step = recorded.steps[at - 1];
-  const [action, shown, reward, lives, done, [x, y]] = step;
+  const [action, shown, reward, lives, done, [x, y], newest] = step;
   const frames = screens.slice(4 * at - 4, 4 * at - 4 + shown);
   const first = Math.min(2, shown - 1);
   raw.forEach((cell, f) => put(cell, `frame ${f + 1}`, frames[f],
@@ -30,8 +23,8 @@ function show(at) {
   close(gray[1], "frame 4", seen[1]);
   close(gray[2], "the brighter", seen.reduce(brighter));
   close(gray[3], "84 × 84", pictures[at], "kept");
-  stackAt(at).forEach((picture, slot) => close(stack[slot], `obs_4[${slot}]`,
-    picture, slot === 3 && !done ? "kept" : ""));
+  newest.forEach((i, slot) => close(stack[slot], `obs_4[${slot}]`, pictures[i],
+    i === at ? "kept" : ""));
   return `Step ${at}: ${ACTIONS[action]}, reward ${reward}, lives ${lives}, ` +
     `done ${done ? "True" : "False"}. ${tell(shown, reward, done)}`;
 }
