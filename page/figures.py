@@ -17,10 +17,10 @@ import cv2
 import numpy as np
 
 import recordings
-import rules
 from drawing import PICTURES, Drawing, percent
 from measured import measured
 from recordings import LOST_AT, NOOP, brighter, find_ball, frames_of, unpack
+from rules import break_rules, record_rules
 
 HERE = Path(__file__).resolve().parent
 NETWORK_MS = 1.5  # of the network in measure/benchmark.py
@@ -108,9 +108,8 @@ def draw_maximum():
     d.save("maximum.svg")
 
 
-def draw_rules(played):
+def draw_rules(rules):
     """Six rules, kept on the left and broken on the right."""
-    broken_rules = rules.break_rules(played)
     d = Drawing(510)
     for i, (name, title, at) in enumerate(
         [
@@ -122,7 +121,7 @@ def draw_rules(played):
             ("noops", "No no-op starts", 1),
         ]
     ):
-        first, steps = broken_rules[name]
+        first, steps = rules[name]
         kept, broken, says = steps[at - first]
         if name == "noops":
             games = {kept[0].tobytes(): kept[0] for kept, _, _ in steps}
@@ -203,11 +202,7 @@ def draw_turns(step_time):
             kind = "other" if letter == "B" else "bar"
             d.box(f"{x:.1f}", y, f"{width:.1f}", 20, kind)
             d.text(f"{x + 5:.1f}", y + 15, letter, "ink")
-    for ms in range(0, TURNS_MS + 1, 2):
-        x = left + ms * scale
-        d.line((x, 200), (x, 206))
-        kind = "end" if ms == TURNS_MS else "mid" if ms else ""
-        d.text(x, 222, f"{ms} ms", f"quiet {kind}")
+    d.text(left, 222, f"{TURNS_MS} ms, from left to right", "quiet")
     told = f"{games:.1f} ms on {cores} cores, as measured; the"
     d.text(4, 248, f"Eight games take {told}", "quiet")
     told = f"{NETWORK_MS} ms on a device of its own, as in the benchmark."
@@ -317,14 +312,15 @@ def draw():
     """Make all but pipe.svg, which is made by hand."""
     played = list(recordings.play())
     recordings.record(played)
-    rules.record(played)
+    rules = break_rules(played)
+    record_rules(rules)
     draw_modes([step["action"] for step in played[1:]])
     draw_first(played)
     draw_step(played[62])
     draw_slots(played[12:16])
     draw_maximum()
     draw_bands(played[61], played[62])
-    draw_rules(played)
+    draw_rules(rules)
     draw_turns(measured()["step_time"])
     draw_agent(read("agent"))
 

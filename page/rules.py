@@ -142,9 +142,9 @@ def break_rules(played):
     }
 
 
-def record(played):
+def record_rules(rules):
     recording = {}
-    for name, (first, steps) in break_rules(played).items():
+    for name, (first, steps) in rules.items():
         *sides, says = zip(*steps, strict=True)
         recording[name] = {
             "first": first,

@@ -1,7 +1,6 @@
 // A game of the trained agent: what it sees, expects and does.
 (() => {
 const figure = $("agent-figure");
-const { ACTIONS, HEIGHT, SIZE, WIDTH, cells, film, packed, put, unpack } = shared;
 
 const $in = (selector) => figure.querySelector(selector);
 const [screen] = cells($in(".screens"), 1), stack = cells($in(".four"), 4);

@@ -1,6 +1,5 @@
 // Rules to break: what an agent would see and be told without each of them.
 (() => {
-const { calm, cells, put, unpack } = shared;
 const figure = $("rules-figure");
 const sides = [...figure.querySelectorAll(".side")].map((side) =>
   ({ side, head: side.children[1], four: cells(side.lastElementChild, 4) }));
@@ -34,10 +33,10 @@ function show(at) {
   return `At ${at}: ${rule.says[i]}. ${rule.why}`;
 }
 
-const film = shared.film(figure, prepare, show);
+const player = film(figure, prepare, show);
 figure.querySelector("fieldset").addEventListener("change", () => {
   if (!rules) return;
-  film.load(reel());
-  film.go(!calm);
+  player.load(reel());
+  player.go(!calm);
 });
 })();

@@ -1,6 +1,5 @@
 // What the moving figures share: how recorded pictures are unpacked and drawn,
 // and the player.
-window.shared = (() => {
 const WIDTH = 160, HEIGHT = 210, SIZE = 84;
 const ACTIONS = ["NOOP", "FIRE", "RIGHT", "LEFT"];
 
@@ -109,7 +108,3 @@ function film(figure, prepare, show) {
   }, { rootMargin: "100px" }).observe(figure);
   return { go, load };
 }
-
-return { ACTIONS, GRAYS, HEIGHT, SIZE, WIDTH, calm, cells, film, packed, put,
-  unpack };
-})();

@@ -1,7 +1,5 @@
 // One step, taken apart.
 (() => {
-const { ACTIONS, GRAYS, HEIGHT, SIZE, WIDTH, cells, film, packed, put, unpack } =
-  shared;
 const raw = cells($("raw"), 4), gray = cells($("gray"), 4);
 const stack = cells($("stack"), 4);
 let recorded = null, screens = null, pictures = null, colours = null;
@@ -31,13 +29,13 @@ function show(at) {
 
 function tell(shown, reward, done) {
   if (done) {
-    return `The ball is lost on frame ${shown}, and the step stops there. Its ` +
-      "picture goes to game.final_obs. A new game has started: the stack is " +
-      "its first screen, four times.";
+    return `The ball is lost on frame ${shown}, and the step stops there. ` +
+      "Its picture goes to game.final_obs. A new game has started: the stack " +
+      "is its first screen, four times.";
   }
   if (reward) {
-    return "A brick: the reward is the sum over the four frames, whichever of " +
-      "them it came on.";
+    return "A brick: the reward is the sum over the four frames, whichever " +
+      "of them it came on.";
   }
   return "Of frames 3 and 4 the brighter pixels become obs_4[3]; the oldest " +
     "picture leaves the stack.";
