@@ -113,16 +113,16 @@ def draw_rules(rules):
     d = Drawing(510)
     for i, (name, title, at) in enumerate(
         [
-            ("maximum", "No maximum", 30),
-            ("order", "Shrunk first", 1),
-            ("frames", "Four frames in a row", 62),
-            ("one", "One picture", 62),
-            ("fire", "No FIRE", 72),
-            ("noops", "No no-op starts", 1),
+            ("maximum", "No maximum", 29),
+            ("order", "Shrunk first", 0),
+            ("frames", "Four frames in a row", 9),
+            ("one", "One picture", 9),
+            ("fire", "No FIRE", -1),
+            ("noops", "No no-op starts", 0),
         ]
     ):
-        first, steps = rules[name]
-        kept, broken, says = steps[at - first]
+        steps = rules[name]
+        kept, broken, says = steps[at]
         if name == "noops":
             games = {kept[0].tobytes(): kept[0] for kept, _, _ in steps}
             kept = list(games.values())
@@ -216,8 +216,8 @@ def draw_agent(recording):
     at = next(i for i, step in enumerate(decisions) if step[1])
     action, _, _, _, value, chances = decisions[at]
     rgb = np.array(recording["rgb"], np.uint8)
-    screens = list(unpack(recording["screens"]))
-    frames = list(unpack(recording["frames"], 84, 84))
+    screens = unpack(recording["screens"])
+    frames = unpack(recording["frames"], 84, 84)
     d = Drawing(408)
     d.text(4, 16, "You see", "strong")
     d.text(178, 16, "It sees", "strong")
@@ -233,14 +233,12 @@ def draw_agent(recording):
         d.box(350, y + 19, 126 * chances[i], 14, "bar" if chosen else "quiet")
     d.text(4, 254, f"step {at + 1} of {recording['length']}", "quiet")
 
-    # The values, from the highest down to the lowest or 0.
-    values = [step[4] for step in decisions]
-    most, least = max(values), min(*values, 0)
-    heights = [304 + 96 * (most - v) / (most - least) for v in [*values, 0]]
+    # The values, from the highest down to the lowest.
+    values = np.array([step[4] for step in decisions])
+    heights = 304 + 96 * (values.max() - values) / np.ptp(values)
     xs = np.linspace(4, 476, len(values))
-    d.line((4, heights[-1]), (476, heights[-1]))
-    d.line(*zip(xs, heights, strict=False), kind="trace")
-    d.line((xs[at], 300), (xs[at], 404), kind="line")
+    d.line(*zip(xs, heights, strict=True), kind="trace")
+    d.line((xs[at], 300), (xs[at], 404))
     d.save("agent.svg")
 
 

@@ -35,8 +35,8 @@ def make(env_id, seed=0, **options):
     return env, env.unwrapped.ale
 
 
-def small(gray, height=84):
-    return cv2.resize(gray, (84, height), interpolation=cv2.INTER_AREA)
+def small(gray):
+    return cv2.resize(gray, (84, 84), interpolation=cv2.INTER_AREA)
 
 
 # Playing

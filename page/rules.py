@@ -1,9 +1,9 @@
 """
 Rules to break: what an agent would see and be told without each of them.
 
-Each function takes the steps that `recordings.play` makes, and yields for one
-step after the other the pictures with a rule kept, the pictures with it
-broken, and what there is to say.
+Each function yields, for one step after the other, the pictures with a rule
+kept, the pictures with it broken, and what there is to say. Those that show
+Breakout take the steps that `recordings.play` makes.
 """
 
 import math
@@ -26,6 +26,7 @@ from recordings import (
     write,
 )
 
+SHOWN = range(53, 93)  # the steps of Breakout, in which the ball flies
 THRUST = 2  # in Asteroids
 NO_OPS, STARTED = 30, 12  # most no-ops at a start, and steps after them
 
@@ -39,7 +40,7 @@ def alike(two):
     return small(np.maximum(*two))
 
 
-def one_frame(_):
+def one_frame():
     for two in pairwise(frames_of("Asteroids", [THRUST] * 140)[99:]):
         kept, broken = alike(two), small(two[1])
         dark = (broken[kept > 0] == 0).mean()
@@ -47,7 +48,7 @@ def one_frame(_):
         yield [kept], [broken], says
 
 
-def shrunk_first(_):
+def shrunk_first():
     shots = [i // 16 % 4 for i in range(460)]
     screens = frames_of("DemonAttack", shots)[380:]
     for two in zip(screens[2::4], screens[3::4], strict=True):
@@ -67,7 +68,8 @@ def close_up(step, pictures):
 
 
 def in_a_row(played):
-    for before, step in zip(played[50:90], played[53:93], strict=True):
+    for at in SHOWN:
+        step, before = played[at], played[at - 3]
         frames = [before["frames"][-1], step["frames"][0], step["frames"][-1]]
         balls = [find_ball(screen) for screen, _ in frames]
         says = "the ball is among the bricks"
@@ -80,7 +82,7 @@ def in_a_row(played):
 
 
 def newest_alone(played):
-    for at, step in enumerate(played[53:93], 53):
+    for at in SHOWN:
         four = [find_ball(brighter(one)) for one in played[at - 3 : at + 1]]
         says = "the ball is among the bricks"
         if None not in four:
@@ -90,7 +92,7 @@ def newest_alone(played):
                 says = "the ball falls"
             if (down < 0).all():
                 says = "the ball rises"
-        kept = close_up(step, step["stack"])
+        kept = close_up(played[at], played[at]["stack"])
         yield kept, kept[3:], says
 
 
@@ -109,9 +111,9 @@ def no_end(played):
     actions = [step["action"] for step in played[1:]]
     goes_on = list(play("ignore", actions))
     for at in range(LOST_AT - 2, LOST_AT + 17):
-        says = f"a life was lost in step {LOST_AT}"
-        if at < LOST_AT:
-            says = "both are the same before the lost life"
+        says = "before the lost life both are the same"
+        if at >= LOST_AT:
+            says = "a life was lost"
         yield played[at]["stack"], goes_on[at]["stack"], says
 
 
@@ -130,24 +132,23 @@ def one_start(played):
 
 
 def break_rules(played):
-    """For each rule what its function yields, and the number of its first."""
+    """For each rule all that its function yields."""
     return {
-        "maximum": (1, list(one_frame(played))),
-        "order": (1, list(shrunk_first(played))),
-        "frames": (53, list(in_a_row(played))),
-        "one": (53, list(newest_alone(played))),
-        "fire": (1, list(without_fire(played))),
-        "life": (LOST_AT - 2, list(no_end(played))),
-        "noops": (1, list(one_start(played))),
+        "maximum": list(one_frame()),
+        "order": list(shrunk_first()),
+        "frames": list(in_a_row(played)),
+        "one": list(newest_alone(played)),
+        "fire": list(without_fire(played)),
+        "life": list(no_end(played)),
+        "noops": list(one_start(played)),
     }
 
 
 def record_rules(rules):
     recording = {}
-    for name, (first, steps) in rules.items():
+    for name, steps in rules.items():
         *sides, says = zip(*steps, strict=True)
         recording[name] = {
-            "first": first,
             "says": says,
             "size": len(sides[0][0][0]),
             "pictures": [pack(sum(side, [])) for side in sides],

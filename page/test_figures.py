@@ -19,7 +19,7 @@ from drawing import PICTURES
 from figures import in_colour, read
 from measured import measured
 from recordings import LOST_AT, brighter, kept, play, unpack
-from rules import break_rules
+from rules import SHOWN, break_rules
 
 ADDRESS = (PICTURES.parent / "index.html").as_uri()
 FILMS = ["moving", "rules-figure", "agent-figure"]
@@ -48,8 +48,7 @@ def test_what_is_played_is_what_game_returns(mode):
 
 
 def test_the_four_pictures_tell_which_way_the_ball_flies():
-    told = read("rules")["one"]
-    for at, says in enumerate(told["says"], told["first"]):
+    for at, says in zip(SHOWN, read("rules")["one"]["says"], strict=True):
         # In which row is the ball, between the bricks and the paddle?
         stack = np.array(PLAYED[at]["stack"])
         rows = stack[:, 38:75, 5:79].sum(axis=2)
@@ -173,14 +172,14 @@ def test_rules_are_what_numpy_and_opencv_make(visit):
     page = visit()
     figure = look_at(page, "rules-figure")
     radio = figure.locator("input[type=radio]").first
-    for name, (first, steps) in break_rules(PLAYED).items():
+    for name, steps in break_rules(PLAYED).items():
         radio.focus()
         expect(radio).to_have_value(name)
         seen = list(pictures(figure))
         says = at_each_step(figure, "figure.querySelector('.says').innerText")
         for i, (right, wrong, told) in enumerate(steps):
             check(seen[i], right + wrong)
-            assert says[i].startswith(f"At {first + i}: {told}. ")
+            assert says[i].startswith(f"At {i + 1}: {told}. ")
         assert len(seen) == len(steps)
         page.keyboard.press("ArrowRight")
         radio = figure.locator("input[type=radio]:checked")

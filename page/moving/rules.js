@@ -9,7 +9,7 @@ let rules = null, rule = null;
 function reel() {
   const { value, dataset } = figure.querySelector(":checked");
   rule = { ...rules[value], ...dataset };
-  return { first: rule.first, count: rule.says.length, pace: 3 };
+  return { count: rule.says.length, pace: 3 };
 }
 
 async function prepare() {
@@ -22,7 +22,7 @@ async function prepare() {
 }
 
 function show(at) {
-  const i = at - rule.first, heads = [rule.kept, rule.broken];
+  const i = at - 1, heads = [rule.kept, rule.broken];
   sides.forEach(({ side, head, four }, s) => {
     const count = rule.pictures[s].length / rule.says.length;
     head.textContent = heads[s];

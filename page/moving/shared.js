@@ -48,12 +48,12 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 // A figure's slider with its Play button, its sentence and its marks.
 //
-// `prepare()` promises what the film is: `count` steps, of which the `first`
-// has that number, and the `start` to begin with; `pace` says how many are
-// played in a second, and `marks` are places to jump to. `show(i)` draws step i
-// and returns the sentence. The film plays by itself while it is in view,
-// unless the reader wants less motion or has taken hold of it, and begins anew
-// after its end. The sentence is read out only if the reader has moved it.
+// `prepare()` promises what the film is: `count` steps and the `start` to begin
+// with; `pace` says how many are played in a second, and `places` are those to
+// jump to. `show(i)` draws step i and returns the sentence. The film plays by
+// itself while it is in view, unless the reader wants less motion or has taken
+// hold of it, and begins anew after its end. The sentence is read out only if
+// the reader has moved it.
 function film(figure, prepare, show) {
   const box = figure.querySelector(".controls"), id = figure.id;
   box.innerHTML = `<button type="button" class="play">Play</button>
@@ -92,10 +92,9 @@ function film(figure, prepare, show) {
   });
 
   // Put in another film.
-  function load({ count, first = 1, start = first, pace = 7.5, places = [] }) {
+  function load({ count, start = 1, pace = 7.5, places = [] }) {
     wait = 1000 / pace;
-    slider.min = first;
-    slider.max = first + count - 1;
+    slider.max = count;
     slider.value = start;
     marks.innerHTML = places.map(({ at, text }) =>
       `<button type="button" value="${at}">${text} ${at}</button>`).join("");
