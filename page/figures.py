@@ -284,10 +284,10 @@ def frame(screen, stack, left, action):
         part = picture[TOP_84:, left : left + WIDTH_84, None][:HEIGHT_84]
         x, y = i % 2 * (WIDTH_84 + GAP), i // 2 * (HEIGHT_84 + GAP)
         put(part, right + x, y)
-    image[-19:-4, -45:] = 70, 70, 70, 255
-    start, white = (image.shape[1] - 41, HEIGHT - 7), (255,) * 4
-    name = ACTIONS[action]
-    cv2.putText(image, name, start, cv2.FONT_HERSHEY_PLAIN, 0.7, white)
+    box = np.full((15, 45, 3), 70, np.uint8)
+    font, white = cv2.FONT_HERSHEY_PLAIN, (255, 255, 255)
+    cv2.putText(box, ACTIONS[action], (4, 12), font, 0.7, white)
+    put(box, image.shape[1] - 45, HEIGHT - 19)
     return image
 
 

@@ -25,6 +25,7 @@ ADDRESS = (PICTURES.parent / "index.html").as_uri()
 FILMS = ["moving", "rules-figure", "agent-figure"]
 PLAYED = list(play())
 ACTIONS = [step["action"] for step in PLAYED[1:]]
+SAYS = "figure.querySelector('.says').textContent"  # of a script
 
 
 # What the figures are made from
@@ -154,8 +155,12 @@ def check(seen, made):
 def test_a_step_is_what_was_played(visit):
     figure = look_at(visit(), "moving")
     corners = [step[5] for step in read("recording")["steps"]]
-    steps = zip(PLAYED[1:], corners, pictures(figure), strict=True)
-    for step, (x, y), seen in steps:
+    seen = list(pictures(figure))
+    says = at_each_step(figure, SAYS)
+    for i, step in enumerate(PLAYED[1:]):
+        x, y = corners[i]
+        told = "reward {reward}, lives {lives}, done {done}. "
+        assert told.format_map(step) in says[i]
         gray = [gray for _, gray in kept(step)]
         near = []
         for whole in [*gray, brighter(step), step["picture"], *step["stack"]]:
@@ -164,7 +169,7 @@ def test_a_step_is_what_was_played(visit):
             part = whole[top : top + height // 2, left : left + width // 2]
             near.append(part)
         frames = in_colour([screen for screen, _ in step["frames"]])
-        check(seen, [*frames, *near])
+        check(seen[i], [*frames, *near])
 
 
 def test_rules_are_what_numpy_and_opencv_make(visit):
@@ -176,7 +181,7 @@ def test_rules_are_what_numpy_and_opencv_make(visit):
         radio.focus()
         expect(radio).to_have_value(name)
         seen = list(pictures(figure))
-        says = at_each_step(figure, "figure.querySelector('.says').innerText")
+        says = at_each_step(figure, SAYS)
         for i, (right, wrong, told) in enumerate(steps):
             check(seen[i], right + wrong)
             assert says[i].startswith(f"At {i + 1}: {told}. ")
@@ -204,7 +209,7 @@ def test_films_move_by_slider_and_marks(visit, name):
     """Each step has its own words, which are read out."""
     figure = look_at(visit(), name)
     expect(figure.locator(".play")).to_have_text("Play")  # and nothing moves
-    told = at_each_step(figure, "figure.querySelector('.says').textContent")
+    told = at_each_step(figure, SAYS)
     assert len(set(told)) == len(told) and all(told)
     expect(figure.locator(".says")).to_have_attribute("aria-live", "polite")
     slider = figure.locator("input[type=range]")
