@@ -23,13 +23,6 @@ def open_page(new_context):
         page = new_context(viewport=size, **options).new_page()
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on(
-            "request",
-            lambda request: (
-                request.url.startswith(("file:", "data:"))
-                or complaints.append(request.url)
-            ),
-        )
         page.goto(address)
         return page
 

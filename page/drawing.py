@@ -16,11 +16,10 @@ text { font: 15px system-ui, "Segoe UI", Roboto, sans-serif; fill: #201e1a }
 .code { font: 14px ui-monospace, Menlo, Consolas, monospace }
 .mid { text-anchor: middle } .end { text-anchor: end }
 .line { stroke: #5e594e; stroke-width: 1.5; fill: none }
-.arrow { marker-end: url(#tip) } .dash { stroke-dasharray: 4 3 }
+.arrow { marker-end: url(#tip) }
 .box { fill: #f4f1e9; stroke: #5e594e }
 rect.mark { fill: none; stroke: #b36b00; stroke-width: 3 }
 .bar { fill: #b36b00 } .other { fill: #5c7fb8 } .ink { fill: #201e1a }
-.red { stroke: #c84848; stroke-width: 3 }
 .trace { stroke: #b36b00; stroke-width: 1.5; fill: none }
 .page { fill: #fdfcf9 } image.dark { opacity: .35 }
 image { image-rendering: pixelated }
@@ -28,13 +27,17 @@ image { image-rendering: pixelated }
 text { fill: #e7e3da } .quiet { fill: #a8a296 } .line { stroke: #a8a296 }
 .box { fill: #1d1f24; stroke: #a8a296 } rect.mark { stroke: #e5b566 }
 .page { fill: #15161a } .bar { fill: #e5b566 } .other { fill: #7f9fd6 }
-.red { stroke: #d9605c } .trace { stroke: #e5b566 }
+.trace { stroke: #e5b566 }
 }
 </style>
 <marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8"
  markerHeight="8" orient="auto">
 <path d="M0 0 8 4 0 8z" class="quiet"/></marker>
 """
+
+
+def percent(share):
+    return f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
 
 
 class Drawing:

@@ -11,17 +11,16 @@ text (`facts.py`).
 """
 
 import json
-import math
-from itertools import pairwise
 from pathlib import Path
 
 import cv2
 import numpy as np
 
 import recordings
-from drawing import PICTURES, Drawing
+from drawing import PICTURES, Drawing, percent
 from measured import measured
-from recordings import NOOP, brighter, find_ball, frames_of, small, unpack
+from recordings import LOST_AT, NOOP, brighter, find_ball, frames_of, unpack
+from rules import break_rules, record_rules
 
 HERE = Path(__file__).resolve().parent
 NETWORK_MS = 1.5  # of the network in measure/benchmark.py
@@ -34,10 +33,6 @@ BANDS = 42  # of five rows, which become two
 
 def read(name):
     return json.loads((HERE / f"data/{name}.json").read_text())
-
-
-def percent(share):
-    return f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
 
 
 def in_colour(screens):
@@ -113,82 +108,30 @@ def draw_maximum():
     d.save("maximum.svg")
 
 
-def brightened(pictures):
-    return np.minimum(1.6 * np.array(pictures), 255).astype(np.uint8)
-
-
-def alike(two):
-    """Two frames as they should be: the brighter of them, shrunk."""
-    return small(np.maximum(*two))
-
-
-def break_rules(played):
-    """For each rule, at each step the pictures with it kept and broken."""
-    rules = read("rules")
-    asteroids = list(unpack(rules["asteroids"]))  # even frames, then odd ones
-    asteroids = [asteroids[t % 2 * 31 + t // 2] for t in range(61)]
-
-    def pairs(name):
-        frames = unpack(rules[name])
-        return list(zip(frames, frames, strict=True))
-
-    first, *starts = map(alike, pairs("no_ops"))
-    games = {start.tobytes(): start for start in starts}
-    return {
-        "maximum": [
-            ([alike(two)], [small(two[1])]) for two in pairwise(asteroids)
-        ],
-        "order": [
-            ([alike(two)], [np.maximum(*map(small, two))])
-            for two in pairs("demons")
-        ],
-        "frames": [
-            (step["stack"], [small(gray) for _, gray in step["frames"]])
-            for step in played[40:100]
-        ],
-        "fire": [
-            ([step["picture"]], [alike(two)])
-            for step, two in zip(played[1:], pairs("no_fire"), strict=False)
-        ],
-        "noops": [(list(games.values()), [first])] * len(starts),
-    }
-
-
-def draw_rules(played):
+def draw_rules(rules):
     """Six rules, kept on the left and broken on the right."""
-    rules, pairs = break_rules(played), []
-
-    kept, broken = rules["maximum"][30][0][0], rules["maximum"][29][1][0]
-    told = f"{percent((broken[kept > 0] == 0).mean())} of what is lit is gone"
-    pairs.append(("No maximum", [kept], [broken], told))
-
-    [kept], [broken] = rules["order"][0]
-    told = f"{(kept > broken).sum()} pixels fade, by up to "
-    told += str((kept - broken).max())
-    kept, broken = brightened([kept, broken])[:, 14:70, 28:84]
-    pairs.append(("Shrunk first", [kept], [broken], told))
-
-    frames = [played[59]["frames"][3], *played[62]["frames"][::3]]
-    oldest, first, last = (find_ball(screen) for screen, _ in frames)
-    told = f"the ball flies {math.dist(first, last):.0f} pixels, "
-    told += f"not {math.dist(oldest, last):.0f}"
-    kept, broken = brightened(rules["frames"][22])[..., 37:67, 6:36]
-    pairs.append(("Four frames in a row", kept, broken, told))
-    pairs.append(("One picture", kept, kept[3:], "which way does it fly?"))
-
-    pairs.append(("No FIRE", *rules["fire"][-1], "no ball, and no points"))
-    told = (
-        f"{len(rules['noops'])} starts make {len(rules['noops'][0][0])} games"
-    )
-    pairs.append(("No no-op starts", *rules["noops"][0], told))
-
     d = Drawing(510)
-    for i, (rule, kept, broken, told) in enumerate(pairs):
+    for i, (name, title, at) in enumerate(
+        [
+            ("maximum", "No maximum", 29),
+            ("order", "Shrunk first", 0),
+            ("frames", "Four frames in a row", 9),
+            ("one", "One picture", 9),
+            ("fire", "No FIRE", -1),
+            ("noops", "No no-op starts", 0),
+        ]
+    ):
+        steps = rules[name]
+        kept, broken, says = steps[at]
+        if name == "noops":
+            games = {kept[0].tobytes(): kept[0] for kept, _, _ in steps}
+            kept = list(games.values())
+            says = f"{len(steps)} starts make {len(games)} games"
         x, y = 2 + 244 * (i % 2), 172 * (i // 2)
-        d.text(x, y + 16, rule, "strong")
+        d.text(x, y + 16, title, "strong")
         d.pictures(x, y + 26, 112, kept)
         d.pictures(x + 120, y + 26, 112, broken)
-        d.text(x, y + 156, told, "quiet")
+        d.text(x, y + 156, says, "quiet")
     d.save("rules.svg")
 
 
@@ -213,10 +156,11 @@ def draw_bands(before, step):
     d.save("bands.svg")
 
 
-def draw_modes(lost):
+def draw_modes(actions):
     """The step that loses a life, in the three modes."""
     d = Drawing(580)
-    for i, (mode, step) in enumerate(lost.items()):
+    for i, mode in enumerate(("restart", "continue", "ignore")):
+        step = list(recordings.play(mode, actions))[LOST_AT]
         x = 4 + 164 * i
         info = step["info"] or {}
         d.text(x, 16, f'"{mode}"', "code strong")
@@ -258,11 +202,7 @@ def draw_turns(step_time):
             kind = "other" if letter == "B" else "bar"
             d.box(f"{x:.1f}", y, f"{width:.1f}", 20, kind)
             d.text(f"{x + 5:.1f}", y + 15, letter, "ink")
-    for ms in range(0, TURNS_MS + 1, 2):
-        x = left + ms * scale
-        d.line((x, 200), (x, 206))
-        kind = "end" if ms == TURNS_MS else "mid" if ms else ""
-        d.text(x, 222, f"{ms} ms", f"quiet {kind}")
+    d.text(left, 222, f"{TURNS_MS} ms, from left to right", "quiet")
     told = f"{games:.1f} ms on {cores} cores, as measured; the"
     d.text(4, 248, f"Eight games take {told}", "quiet")
     told = f"{NETWORK_MS} ms on a device of its own, as in the benchmark."
@@ -276,8 +216,8 @@ def draw_agent(recording):
     at = next(i for i, step in enumerate(decisions) if step[1])
     action, _, _, _, value, chances = decisions[at]
     rgb = np.array(recording["rgb"], np.uint8)
-    screens = list(unpack(recording["screens"]))
-    frames = list(unpack(recording["frames"], 84, 84))
+    screens = unpack(recording["screens"])
+    frames = unpack(recording["frames"], 84, 84)
     d = Drawing(408)
     d.text(4, 16, "You see", "strong")
     d.text(178, 16, "It sees", "strong")
@@ -291,19 +231,14 @@ def draw_agent(recording):
         d.text(476, y + 13, percent(chances[i]), "quiet end")
         d.box(350, y + 19, 126, 14)
         d.box(350, y + 19, 126 * chances[i], 14, "bar" if chosen else "quiet")
-        equal = 350 + 126 / len(chances)
-        d.line((equal, y + 16), (equal, y + 36), kind="line dash")
-    d.text(350, 26 + 42 * len(chances) + 14, "dashed: chance", "quiet")
     d.text(4, 254, f"step {at + 1} of {recording['length']}", "quiet")
 
-    # The values, from the highest down to the lowest or 0.
-    values = [step[4] for step in decisions]
-    most, least = max(values), min(*values, 0)
-    heights = [304 + 96 * (most - v) / (most - least) for v in [*values, 0]]
+    # The values, from the highest down to the lowest.
+    values = np.array([step[4] for step in decisions])
+    heights = 304 + 96 * (values.max() - values) / np.ptp(values)
     xs = np.linspace(4, 476, len(values))
-    d.line((4, heights[-1]), (476, heights[-1]))
-    d.line(*zip(xs, heights, strict=False), kind="trace")
-    d.line((xs[at], 300), (xs[at], 404), kind="red")
+    d.line(*zip(xs, heights, strict=True), kind="trace")
+    d.line((xs[at], 300), (xs[at], 404))
     d.save("agent.svg")
 
 
@@ -317,19 +252,7 @@ TOP_84, HEIGHT_84, WIDTH_84 = 22, 56, 55  # the same, in 84 by 84
 NEAR = 21  # pixels from the edge of that part to the ball, at least
 GAP = 3  # between two pictures
 ZOOM = 3  # of the still picture
-
-
-def pad(ways):
-    """The joystick and its button, as they are held."""
-    image = np.full((15, 45), 70, np.uint8)
-    for name, corners in [
-        (recordings.LEFT, [(2, 7), (10, 1), (10, 13)]),
-        (recordings.FIRE, [(18, 3), (26, 3), (26, 11), (18, 11)]),
-        (recordings.RIGHT, [(42, 7), (34, 1), (34, 13)]),
-    ]:
-        light = 255 if name == ways else 130
-        cv2.fillPoly(image, [np.array(corners)], light)
-    return image[..., None]
+ACTIONS = "NOOP", "FIRE", "RIGHT", "LEFT"
 
 
 def film(played):
@@ -361,7 +284,10 @@ def frame(screen, stack, left, action):
         part = picture[TOP_84:, left : left + WIDTH_84, None][:HEIGHT_84]
         x, y = i % 2 * (WIDTH_84 + GAP), i // 2 * (HEIGHT_84 + GAP)
         put(part, right + x, y)
-    put(pad(action), image.shape[1] - 45, HEIGHT - 19)
+    box = np.full((15, 45, 3), 70, np.uint8)
+    font, white = cv2.FONT_HERSHEY_PLAIN, (255, 255, 255)
+    cv2.putText(box, ACTIONS[action], (4, 12), font, 0.7, white)
+    put(box, image.shape[1] - 45, HEIGHT - 19)
     return image
 
 
@@ -384,14 +310,15 @@ def draw():
     """Make all but pipe.svg, which is made by hand."""
     played = list(recordings.play())
     recordings.record(played)
-    recordings.record_rules(played)
-    draw_modes(recordings.record_modes(played))
+    rules = break_rules(played)
+    record_rules(rules)
+    draw_modes([step["action"] for step in played[1:]])
     draw_first(played)
     draw_step(played[62])
     draw_slots(played[12:16])
     draw_maximum()
     draw_bands(played[61], played[62])
-    draw_rules(played)
+    draw_rules(rules)
     draw_turns(measured()["step_time"])
     draw_agent(read("agent"))
 

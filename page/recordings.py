@@ -2,13 +2,14 @@
 Real games of Breakout, recorded for the figures that move.
 
 The emulator is asked directly here, frame by frame, so that the figures check
-`game.py` and do not repeat it. A screen is recorded as the rectangles that
-have changed since the screen before, which makes a game a few kilobytes.
+`game.py` and do not repeat it. A screen is recorded as what has changed
+since the screen before, compressed.
 """
 
 import base64
 import functools
 import json
+import zlib
 from pathlib import Path
 
 import ale_py
@@ -21,15 +22,7 @@ BREAKOUT = "BreakoutNoFrameskip-v4"
 NOOP, FIRE, RIGHT, LEFT = range(4)
 STEPS = 200
 AHEAD = 5  # pixels from the ball to the paddle that the rule lets pass
-MODES = "restart", "continue", "ignore"
 LOST_AT = 156  # the step of the recording that loses a life
-# Those of the three modes, of which the first three only fill the stack.
-MODES_STEPS = slice(LOST_AT - 9, LOST_AT + 17)
-ASTEROIDS = slice(99, 160)  # frames
-THRUST = 2  # in Asteroids
-DEMONS = slice(380, 540)  # frames of Demon Attack
-WITHOUT_FIRE = 60  # steps
-NO_OPS, STARTED = 30, 12  # most no-ops at a start, and steps after them
 
 gym.register_envs(ale_py)
 
@@ -40,8 +33,8 @@ def make(env_id, **options):
     return env, env.unwrapped.ale
 
 
-def small(gray, height=84):
-    return cv2.resize(gray, (84, height), interpolation=cv2.INTER_AREA)
+def small(gray):
+    return cv2.resize(gray, (84, 84), interpolation=cv2.INTER_AREA)
 
 
 # Playing
@@ -62,6 +55,15 @@ def rule(screen):
     return RIGHT if ahead > AHEAD else LEFT if ahead < -AHEAD else NOOP
 
 
+def corner_of(ball, share):
+    """Where a part of a picture begins that is around the ball, as shares.
+
+    It moves on by twelfths.
+    """
+    corner = np.divide(ball, (160, 210)) - share / 2
+    return (12 * np.clip(corner, 0, 1 - share)).round() / 12
+
+
 def kept(step):
     """The frames of which a step's picture is made."""
     return step["frames"][2:] or step["frames"][-1:]
@@ -76,8 +78,8 @@ def play(on_life_loss="restart", actions=None):
     """Play Breakout by the rule, or the actions given.
 
     Yields the start and then a dictionary a step: action, reward, lives, done
-    and info as `Game` has them, and `lives_then`, before a reset; `frames`,
-    each shown in colours and in gray; `screen`, the one to act on; the picture
+    and info as `Game` has them; `frames`, each shown in colours and in gray;
+    `screen`, the one to act on, and where the ball is or was last; the picture
     that is new, the stack that the agent gets, and `final`, the stack that
     ends with the picture.
     """
@@ -85,6 +87,7 @@ def play(on_life_loss="restart", actions=None):
     start = screen = ale.getScreen()
     first = stack = [small(ale.getScreenGrayscale())] * 4
     score = length = 0
+    ball = 80, 105
     yield {"screen": screen, "stack": stack}
     for i in range(STEPS):
         action = actions[i] if actions else rule(screen)
@@ -98,7 +101,7 @@ def play(on_life_loss="restart", actions=None):
         score += step["reward"]
         length += 1
         screen, gray = step["frames"][-1]
-        step["lives_then"] = ale.lives()
+        step["ball"] = ball = find_ball(screen) or ball
         step["picture"] = small(brighter(step))
         step["final"] = stack = [*stack[1:], step["picture"]]
         if done:
@@ -125,19 +128,6 @@ def frames_of(name, actions):
 # Recording
 
 
-def rectangles(old, new):
-    """What has changed from one screen to the next: `(x, y, w, h, colour)`."""
-    left = old != new
-    for y, x in np.argwhere(left):
-        if left[y, x]:
-            same = left[y, x:] & (new[y, x:] == new[y, x])
-            w = np.append(same, False).argmin()
-            same = left[y:, x : x + w] & (new[y:, x : x + w] == new[y, x])
-            h = np.append(same.all(axis=1), False).argmin()
-            left[y : y + h, x : x + w] = False
-            yield x, y, w, h, new[y, x]
-
-
 @functools.cache
 def palette():
     """Breakout's colours, as the emulator numbers them, in RGB and in gray."""
@@ -154,25 +144,16 @@ def by_colour(screens):
 
 
 def pack(pictures):
-    """Pictures as text: of each, how many rectangles and which."""
-    data, old = b"", np.zeros_like(pictures[0])
-    for new in pictures:
-        changed = np.array([*rectangles(old, new)], np.uint8)
-        data += len(changed).to_bytes(2, "little") + changed.tobytes()
-        old = new
-    return base64.b64encode(data).decode()
+    """Pictures as text: what changes from each to the next, compressed."""
+    changes = np.array(pictures, np.uint8)
+    changes[1:] ^= changes[:-1].copy()
+    return base64.b64encode(zlib.compress(changes, 9)).decode()
 
 
 def unpack(text, height=210, width=160):
-    """Yield the pictures of a text."""
-    data = np.frombuffer(base64.b64decode(text), np.uint8)
-    picture = np.zeros((height, width), np.uint8)
-    while len(data):
-        end = 2 + 5 * int(data[:2].view("<u2")[0])
-        for x, y, w, h, value in data[2:end].reshape(-1, 5):
-            picture[y : y + h, x : x + w] = value
-        yield picture.copy()
-        data = data[end:]
+    """The pictures of a text."""
+    changes = np.frombuffer(zlib.decompress(base64.b64decode(text)), np.uint8)
+    return np.bitwise_xor.accumulate(changes.reshape(-1, height, width))
 
 
 def write(name, recording):
@@ -180,84 +161,25 @@ def write(name, recording):
     (DATA / name).write_text(text + "\n")
 
 
-def ways(played):
-    """Steps of which all four pictures show a ball that rises, or falls.
-
-    That is `[step, rises]`, for the reader to say from the picture alone.
-    """
-    found = []
-    for i in range(4, len(played)):
-        frames = sum(map(kept, played[i - 3 : i + 1]), [])
-        balls = [find_ball(screen) for screen, _ in frames]
-        if len(balls) == 8 and None not in balls:
-            down = np.sign(np.diff([y for _, y in balls]))
-            if abs(down.sum()) == 7:
-                found.append([i, int(down[0] < 0)])
-    return found
-
-
 def record(played):
-    """The whole play, for the step taken apart."""
-    start = played[0]["screen"]
-    screens, steps = [start], []
-    for step in played[1:]:
-        screens += [screen for screen, _ in step["frames"]]
-        screens += [start] * step["done"]
-        shown, lives = len(step["frames"]), step["lives_then"]
-        done = int(step["done"])
-        steps.append([step["action"], shown, step["reward"], lives, done])
-    frames = pack(by_colour(screens))
-    recording = palette()[1] | {"steps": steps, "frames": frames}
-    write("recording.json", recording | {"ways": ways(played)})
+    """The whole play, for the step taken apart.
 
-
-def record_modes(played):
-    """The same actions under the three modes, around a lost life.
-
-    Returns the step of each that loses the life.
+    Each step has four frames, whether all were played or not, and says which
+    pictures are its stack: 0 is the start, 1 that of step 1.
     """
-    actions = [step["action"] for step in played[1:]]
-    modes, lost = {}, {}
-    for mode in MODES:
-        steps = list(play(mode, actions))
-        screens, rows = [steps[0]["screen"]], []
-        for step in steps[MODES_STEPS]:
-            last = [screen for screen, _ in kept(step)]
-            screens += last
-            row = [step["action"], len(last), len(step["frames"])]
-            row += [step["reward"], step["lives"], int(step["done"])]
-            rows.append([*row, step["info"]])
-        frames = pack(by_colour(screens))
-        modes[mode] = {"steps": rows, "frames": frames}
-        lost[mode] = steps[LOST_AT]
-    first = {"first": MODES_STEPS.start}
-    write("modes.json", palette()[1] | first | {"modes": modes})
-    return lost
-
-
-def record_rules(played):
-    """What it takes to break the rules, beside the recordings above.
-
-    All of it is gray. Asteroids draws half of its objects on each frame: the
-    even frames come first and then the odd ones, since those are alike.
-    """
-    thrust = [THRUST] * ASTEROIDS.stop
-    screens = frames_of("Asteroids", thrust)[ASTEROIDS]
-    asteroids = screens[::2] + screens[1::2]
-
-    shots = [i // 16 % 4 for i in range(DEMONS.stop)]
-    screens = frames_of("DemonAttack", shots)[DEMONS]
-    demons = [screen for i, screen in enumerate(screens) if i % 4 >= 2]
-
-    actions = [step["action"] for step in played[1:]]
-    idle = [NOOP if action == FIRE else action for action in actions]
-    idle = list(play(actions=idle))[1 : WITHOUT_FIRE + 1]
-    no_fire = [gray for step in idle for _, gray in kept(step)]
-
-    held = np.repeat(actions[:STARTED], 4)
-    no_ops = []
-    for count in range(NO_OPS + 1):
-        no_ops += frames_of("Breakout", [NOOP] * count + [*held])[-2:]
-    screens = {"asteroids": asteroids, "demons": demons}
-    screens |= {"no_fire": no_fire, "no_ops": no_ops}
-    write("rules.json", {name: pack(made) for name, made in screens.items()})
+    first, *played = played
+    frames, rows, stack = [], [], [0] * 4
+    for at, step in enumerate(played, 1):
+        screens = [screen for screen, _ in step["frames"]]
+        frames += [*screens, *screens[-1:] * (4 - len(screens))]
+        stack = [0] * 4 if step["done"] else [*stack[1:], at]
+        row = [step["action"], len(screens), step["reward"], step["lives"]]
+        corner = [
+            round(12 * share) for share in corner_of(step["ball"], 1 / 2)
+        ]
+        rows.append([*row, step["done"], corner, stack])
+    recording = palette()[1] | {"steps": rows}
+    recording["frames"] = pack(by_colour(frames))
+    pictures = [first["stack"][3], *(step["picture"] for step in played)]
+    recording["pictures"] = pack(pictures)
+    write("recording.json", recording)

@@ -6,40 +6,69 @@ Tests of the figures: what they show is what `Game` and `Games` return.
 """
 
 import base64
-import json
 import re
 import xml.etree.ElementTree as xml
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 from playwright.sync_api import expect
 
 import game
-import recordings
 from drawing import PICTURES
-from figures import break_rules, read
+from figures import in_colour, read
 from measured import measured
-from recordings import NOOP, frames_of, unpack
+from recordings import LOST_AT, brighter, kept, play, unpack
+from rules import SHOWN, break_rules
 
 ADDRESS = (PICTURES.parent / "index.html").as_uri()
-FILMS = ["moving", "rules-figure", "modes-figure", "agent-figure"]
-RECORDING = read("recording")
-ACTIONS = [step[0] for step in RECORDING["steps"]]
+FILMS = ["moving", "rules-figure", "agent-figure"]
+PLAYED = list(play())
+ACTIONS = [step["action"] for step in PLAYED[1:]]
+SAYS = "figure.querySelector('.says').textContent"  # of a script
 
 
-# The recordings
+# What the figures are made from
 
 
-def test_recordings_are_what_the_script_makes(monkeypatch, tmp_path):
-    monkeypatch.setattr(recordings, "DATA", tmp_path)
-    played = list(recordings.play())
-    recordings.record(played)
-    recordings.record_modes(played)
-    recordings.record_rules(played)
-    for path in tmp_path.iterdir():
-        made = json.loads(path.read_text())
-        assert made.items() <= read(path.stem).items(), path
+@pytest.mark.parametrize("mode", game.Game.MODES)
+def test_what_is_played_is_what_game_returns(mode):
+    """Before, at and after the lost life."""
+    one = game.Game(0, on_life_loss=mode)
+    first, *played = play(mode, ACTIONS)
+    assert (one.reset() == first["stack"]).all()
+    for step in played:
+        obs_4, *told = one.step(step["action"])
+        assert (obs_4 == step["stack"]).all()
+        assert told == [step["reward"], step["done"], step["info"]]
+        assert step["lives"] == one.env.unwrapped.ale.lives()
+        assert (in_colour(step["screen"]) == one.render()).all()
+        if step["done"]:
+            assert (one.final_obs == step["final"]).all()
+    assert played[LOST_AT - 1]["done"] == (mode != "ignore")
+
+
+def test_the_four_pictures_tell_which_way_the_ball_flies():
+    for at, says in zip(SHOWN, read("rules")["one"]["says"], strict=True):
+        # In which row is the ball, between the bricks and the paddle?
+        stack = np.array(PLAYED[at]["stack"])
+        rows = stack[:, 38:75, 5:79].sum(axis=2)
+        right = "the ball is among the bricks"
+        if rows.any(axis=1).all():
+            down = np.diff(rows @ np.arange(37) / rows.sum(axis=1))
+            right = "the ball has turned"
+            if (down > 0).all():
+                right = "the ball falls"
+            if (down < 0).all():
+                right = "the ball rises"
+        assert says == right, at
+
+
+def test_thirty_starts_make_as_many_games_as_were_counted():
+    starts = read("rules")["noops"]["says"]
+    assert len(starts) == 30
+    assert len(set(starts)) == measured()["noop_starts"]
 
 
 def test_the_drawing_of_the_pipes_has_the_bytes_of_today():
@@ -59,19 +88,6 @@ def test_the_drawing_of_the_pipes_has_the_bytes_of_today():
     drawn = (PICTURES / "pipe.svg").read_text()
     for count in command, answer, obs.nbytes:
         assert f">{count:,} bytes<" in drawn
-
-
-def test_answers_to_which_way_are_right():
-    one = game.Game(0)
-    one.reset()
-    seen = [None, *(one.step(action)[0] for action in ACTIONS)]
-    for at, rises in RECORDING["ways"]:
-        # In which row is the ball, between the bricks and the paddle?
-        rows = seen[at][:, 38:75, 5:79].sum(axis=2)
-        down = np.diff(rows @ np.arange(37) / rows.sum(axis=1))
-        assert (down < 0).all() if rises else (down > 0).all(), at
-    rising = [rises for _, rises in RECORDING["ways"]]
-    assert 50 <= sum(rising) <= len(rising) - 50
 
 
 # The still pictures
@@ -109,138 +125,90 @@ def look_at(page, name):
     return figure
 
 
-def seen(figure, expression):
-    """What an expression is in a figure's script; pictures are of `uint8`."""
-    text = figure.evaluate(
+def at_each_step(figure, expression):
+    """What an expression in JavaScript is at each step of a figure."""
+    return figure.evaluate(
         """(figure, expression) => {
-        const slider = figure.querySelector("input[type=range]");
-        const atEachStep = (see) => Array.from(
-          { length: slider.max - slider.min + 1 }, (_, i) => {
-            slider.value = Number(slider.min) + i;
-            slider.dispatchEvent(new Event("input"));
-            return see(Number(slider.value));
-          });
-        return JSON.stringify(eval(expression), (_, it) =>
-          it instanceof Uint8Array
-            ? { bytes: btoa(String.fromCharCode(...it)) } : it);
-        }""",
+        const slider = figure.querySelector("input[type=range]"), seen = [];
+        for (let at = Number(slider.min); at <= slider.max; at++) {
+          slider.value = at;
+          slider.dispatchEvent(new Event("input"));
+          seen.push(eval(expression));
+        }
+        return seen; }""",
         expression,
     )
 
-    def decoded(found):
-        if "bytes" not in found:
-            return found
-        return np.frombuffer(base64.b64decode(found["bytes"]), np.uint8)
 
-    return json.loads(text, object_hook=decoded)
+def pictures(figure):
+    """The pictures that a figure shows, at each step."""
+    urls = """[...figure.querySelectorAll("div:not(.absent) > canvas")]
+        .filter((canvas) => canvas.offsetParent)
+        .map((canvas) => canvas.toDataURL())"""
+    for step in at_each_step(figure, urls):
+        data = [base64.b64decode(url.partition(",")[2]) for url in step]
+        data = [np.frombuffer(one, np.uint8) for one in data]
+        yield [cv2.imdecode(one, cv2.IMREAD_COLOR_RGB) for one in data]
 
 
-def test_a_step_is_what_game_returns(visit):
+def check(seen, made):
+    """The pictures that are seen are those that were made."""
+    for one, other in zip(seen, made, strict=True):
+        if other.ndim == 2:
+            other = other[..., None].repeat(3, axis=2)
+        assert np.array_equal(one, other)
+
+
+def test_a_step_is_what_was_played(visit):
     figure = look_at(visit(), "moving")
-    stacks = seen(figure, "moving.steps.map((_, i) => moving.stack(i))")
-    one = game.Game(0)
-    one.reset()
-    for action, stack in zip(ACTIONS, stacks, strict=True):
-        assert (one.step(action)[0].reshape(4, -1) == stack).all()
+    corners = [step[5] for step in read("recording")["steps"]]
+    seen = list(pictures(figure))
+    says = at_each_step(figure, SAYS)
+    for i, step in enumerate(PLAYED[1:]):
+        x, y = corners[i]
+        told = "reward {reward}, lives {lives}, done {done}. "
+        assert told.format_map(step) in says[i]
+        gray = [gray for _, gray in kept(step)]
+        near = []
+        for whole in [*gray, brighter(step), step["picture"], *step["stack"]]:
+            height, width = whole.shape
+            top, left = height * y // 12, width * x // 12
+            part = whole[top : top + height // 2, left : left + width // 2]
+            near.append(part)
+        frames = in_colour([screen for screen, _ in step["frames"]])
+        check(seen[i], [*frames, *near])
 
 
-def test_a_broken_rule_is_what_numpy_and_opencv_make(visit):
-    figure = look_at(visit(), "rules-figure")
-    for rule, made in break_rules(list(recordings.play())).items():
-        figure.locator(f"input[value={rule}]").check()
-        told = seen(figure, f"atEachStep((at) => rules.see('{rule}', at))")
-        for ours, theirs in zip(made, told, strict=True):
-            for one, other in zip(ours, theirs, strict=True):
-                assert np.array_equal(np.reshape(one, (len(one), -1)), other)
-        differ = [not np.array_equal(*ours) for ours in made]
-        assert sum(differ) >= len(made) / 2, rule
-
-
-def test_thirty_starts_make_as_many_games_as_were_counted(visit):
-    figure = look_at(visit(), "rules-figure")
-    held = list(np.repeat(ACTIONS[:60], 4))
-    games = {}
-    for count in range(1, 31):
-        frames = frames_of("Breakout", [NOOP] * count + held)[count:]
-        games.setdefault(np.array(frames).tobytes(), []).append(count)
-    assert seen(figure, "rules.games()") == list(games.values())
-    assert len(games) == measured()["noop_starts"]
-
-
-def test_one_picture_is_a_quiz(visit):
-    page = visit(390, has_touch=True)
-    figure = look_at(page, "rules-figure")
-    figure.get_by_label("one picture").tap()
-    absent, says = figure.locator(".sides .absent"), figure.locator(".says")
-    for i, (word, right) in enumerate([("Right", 1), ("Wrong", 1)], 1):
-        expect(absent).to_have_count(4)
-        asked = seen(figure, "rules.asked()")
-        assert [asked["at"], asked["up"]] in RECORDING["ways"]
-        rises = asked["up"] == (word == "Right")
-        button = figure.get_by_text("It rises" if rises else "It falls")
-        if i == 1:
-            button.tap()
-        else:
-            button.focus()
-            page.keyboard.press("Enter")
-        expect(absent).to_have_count(0)
-        expect(says).to_contain_text(f"{word}: in step {asked['at']}")
-        expect(says).to_contain_text(f"right in {right} of {i} round")
-        page.keyboard.press("Enter")  # the focus is on the next round
-
-
-def test_rules_by_keyboard(visit):
+def test_rules_are_what_numpy_and_opencv_make(visit):
+    """All of them, one after the other by keyboard."""
     page = visit()
     figure = look_at(page, "rules-figure")
-    told, radios = set(), figure.locator("input[type=radio]").all()
-    radios[0].focus()
-    for radio in radios:
-        expect(radio).to_be_checked()
-        shown = figure.locator(".side:last-child span").inner_text()
-        told.add((shown, figure.locator(".says").inner_text()))
+    radio = figure.locator("input[type=radio]").first
+    for name, steps in break_rules(PLAYED).items():
+        radio.focus()
+        expect(radio).to_have_value(name)
+        seen = list(pictures(figure))
+        says = at_each_step(figure, SAYS)
+        for i, (right, wrong, told) in enumerate(steps):
+            check(seen[i], right + wrong)
+            assert says[i].startswith(f"At {i + 1}: {told}. ")
+        assert len(seen) == len(steps)
         page.keyboard.press("ArrowRight")
-    assert len(told) == len(radios) == 7
-
-
-@pytest.mark.parametrize("mode", recordings.MODES)
-def test_a_mode_is_what_game_returns(visit, mode):
-    figure = look_at(visit(), "modes-figure")
-    first = seen(figure, "modes.first")
-    rgb = np.array(read("modes")["rgb"])
-    one = game.Game(0, on_life_loss=mode)
-    one.reset()
-    for action in ACTIONS[: first - 1]:
-        one.step(action)
-    ends = 0
-    which = recordings.MODES.index(mode)
-    what = "reward, done, lives, info, screen, stack, final"
-    steps = f"modes.played[{which}].map(({{ {what} }}) => ({{ {what} }}))"
-    for i, told in enumerate(seen(figure, steps)):
-        obs_4, reward, done, info = one.step(ACTIONS[first - 1 + i])
-        assert (told["reward"], told["done"]) == (reward, done)
-        assert told["info"] == info
-        assert told["lives"] == one.env.unwrapped.ale.lives()
-        screen = rgb[told["screen"]].reshape(210, 160, 3)
-        assert (screen == one.render()).all()
-        if i >= 3:
-            assert np.array_equal(told["stack"], obs_4.reshape(4, -1))
-        final = one.final_obs.reshape(4, -1) if done else None
-        assert np.array_equal(told["final"], final)
-        ends += done
-    assert ends == (mode != "ignore")
+        radio = figure.locator("input[type=radio]:checked")
 
 
 def test_the_agent_sees_what_was_recorded(visit):
     figure = look_at(visit(), "agent-figure")
     agent = read("agent")
-    frames = np.reshape([*unpack(agent["frames"], 84, 84)], (-1, 84 * 84))
-    assert np.array_equal(seen(figure, "agent.frames"), frames)
-    screens = np.reshape([*unpack(agent["screens"])], (-1, 210 * 160))
-    order = [30, 10, 11, 49]  # back, too
-    told = seen(figure, f"{order}.map((at) => agent.screenAt(at))")
-    assert np.array_equal(told, screens[order])
-    score = figure.locator("#agent-score")
-    expect(score).to_contain_text(f" {agent['score']} points")
+    rgb = np.array(agent["rgb"])
+    screens = unpack(agent["screens"])
+    frames = unpack(agent["frames"], 84, 84)
+    stack = []
+    for i, seen in enumerate(pictures(figure)):
+        first = agent["decisions"][i][3]
+        stack = [frames[i]] * 4 if first else [*stack[1:], frames[i]]
+        check(seen, [rgb[screens[i]], *stack])
+    assert i + 1 == len(agent["decisions"])
 
 
 @pytest.mark.parametrize("name", FILMS)
@@ -248,8 +216,7 @@ def test_films_move_by_slider_and_marks(visit, name):
     """Each step has its own words, which are read out."""
     figure = look_at(visit(), name)
     expect(figure.locator(".play")).to_have_text("Play")  # and nothing moves
-    says = "figure.querySelector('.says')"
-    told = seen(figure, f"atEachStep(() => {says}.textContent)")
+    told = at_each_step(figure, SAYS)
     assert len(set(told)) == len(told) and all(told)
     expect(figure.locator(".says")).to_have_attribute("aria-live", "polite")
     slider = figure.locator("input[type=range]")
@@ -289,15 +256,8 @@ def test_a_figure_keeps_its_height_and_whole_pixels(visit, width):
         rules = figure.locator("[name=rule]").all()
         for choose in [lambda: None, *(rule.check for rule in rules)]:
             choose()
-            heights = seen(
-                figure,
-                """atEachStep(() => {
-                  const before = figure.offsetHeight;
-                  figure.querySelector(".answers:not([hidden]) :enabled")
-                    ?.click();
-                  return [before, figure.offsetHeight]; })""",
-            )
-            assert set(sum(heights, [])) == {height}, name
+            heights = at_each_step(figure, "figure.offsetHeight")
+            assert set(heights) == {height}, name
     assert page.evaluate("document.documentElement.scrollWidth") == width
     assert page.evaluate("""
         [...document.querySelectorAll(".moves canvas:not(#where)")]

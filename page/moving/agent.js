@@ -1,15 +1,14 @@
 // A game of the trained agent: what it sees, expects and does.
 (() => {
 const figure = $("agent-figure");
-const { ACTIONS, SIZE, cells, film, packed, percent, plural, put, unpack } =
-  shared;
-const PACE = 15; // steps a second: real time
 
 const $in = (selector) => figure.querySelector(selector);
 const [screen] = cells($in(".screens"), 1), stack = cells($in(".four"), 4);
 $in(".choices").innerHTML = ACTIONS.map((name) => `<label>${name} <span></span>
   <progress value="0"></progress></label>`).join("");
 let decisions = null, screens = null, frames = null, colours = null;
+
+const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
 
 // The value over all steps, with a line where we are.
 function trace(values) {
@@ -28,7 +27,7 @@ function stackAt(i) {
 }
 
 function show(at) {
-  const i = at - 1, [action, , , , value, chances] = decisions[i];
+  const i = at - 1, [action, reward, lives, , value, chances] = decisions[i];
   put(screen, "the screen", screens[i], "", colours);
   stackAt(i).forEach((frame, slot) =>
     put(stack[slot], `obs_4[${slot}]`, frame));
@@ -39,36 +38,23 @@ function show(at) {
     bar.value = chance;
   });
   $in("line").setAttribute("transform", `translate(${i})`);
-  return tell(at);
-}
-
-function tell(at) {
-  const i = at - 1, [action, reward, lives, , value, chances] = decisions[i];
   const score = decisions.slice(0, i).reduce((sum, step) => sum + step[1], 0);
-  const follows = reward ? ` It scores ${plural(reward, "point")}.`
-    : decisions[at]?.[2] < lives ? " The ball is lost, and a life." : "";
-  return `Step ${at}: with ${lives} of five lives and ` +
-    `${plural(score, "point")}, it expects ${value.toFixed(2)} in rewards to ` +
-    `come and draws ${ACTIONS[action]}, which it gave ` +
-    `${percent(chances[action])}.${follows}`;
+  return `Step ${at}: lives ${lives}, score ${score}. It expects ` +
+    `${value.toFixed(2)} in rewards to come and draws ${ACTIONS[action]}, ` +
+    `which it gave ${percent(chances[action])}. Its reward: ${reward}.`;
 }
 
 film(figure, async () => {
   const recorded = await read("agent");
   decisions = recorded.decisions;
   colours = packed(recorded.rgb);
-  screens = unpack(recorded.screens);
-  frames = unpack(recorded.frames, SIZE, SIZE);
-  window.agent = { screenAt: (i) => screens[i], frames };
+  screens = await unpack(recorded.screens, WIDTH * HEIGHT);
+  frames = await unpack(recorded.frames, SIZE ** 2);
   trace(decisions.map((step) => step[4]));
-  const { length, score } = recorded, count = decisions.length;
-  $("agent-score").textContent = `The game has ${plural(score, "point")} and ` +
-    `${length} steps; these are the first ${count}.`;
   const point = decisions.findIndex((step) => step[1]) + 1;
   const lost = decisions.flatMap((step, i) => step[3] && i ? [i] : []);
-  const marks = [{ at: point, text: "first point" },
+  const places = [{ at: point, text: "first point" },
     ...lost.map((at) => ({ at, text: "lost life" }))];
-  return { count, marks, pace: PACE };
-}, show, "In real time. Pause, or move the slider, to read what it expects " +
-  "and draws.");
+  return { count: decisions.length, places };
+}, show);
 })();
