@@ -45,9 +45,8 @@ def main():
         kinds = ["games", "worker"]
         for title, kind in itertools.product(["Breakout", "Pong"], kinds):
             new = benchmark.setup(kind, None, game=title)
-            rows = benchmark.take_turns(
-                {"old": (*new, folder), "new": new}, ROUNDS
-            )
+            both = {"old": (*new, folder), "new": new}
+            rows = benchmark.take_turns(both, ROUNDS)
             speeds = {name: row["speed"] for name, row in rows.items()}
             columns[f"{title}, {kind}"] = speeds
             rounds = zip(speeds["new"], speeds["old"], strict=True)

@@ -106,8 +106,6 @@ def measure(title, _):
     parts = rounds.median()
     total = parts.sum()
     return {
-        "rounds": ROUNDS,
-        "steps": STEPS,
         "parts": parts.round(1).to_dict(),
         "total": round(total, 1),
         "limit, steps/s": round(CORES / parts.iloc[0] * 1e6),

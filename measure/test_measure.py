@@ -19,14 +19,13 @@ import common
 import compare
 import differences
 import facts
+import game
 import ppo
 import step_time
 import training
 import training_run
-from game import BREAKOUT
 from recordings import unpack
 
-GAME = str(common.ROOT / "game.py")
 # Of the benchmark: fewer contenders and titles than it has by itself.
 CONTENDERS = ["limit", "games", "worker", "ale", "sb3_games"]
 COLUMNS = {"whole": (CONTENDERS, {"Pong": {"game": "Pong"}})}
@@ -60,7 +59,7 @@ def files(folder):
             "chaos.json",
         ),
         (facts, [], {"PARTS": [facts.frames]}, "facts.json"),
-        (compare, [GAME], {"ROUNDS": 1}, "compare.json"),
+        (compare, [game.__file__], {"ROUNDS": 1}, "compare.json"),
         (
             benchmark,
             ["tune", "whole"],
@@ -127,7 +126,7 @@ def test_the_wrapped_games_report_whole_games_as_games_do():
     """A lost life ends an episode, and the game's end brings its score."""
     lives = whole = 0
     points = np.zeros(2)
-    with contextlib.closing(training.Wrapped(2, BREAKOUT)) as wrapped:
+    with contextlib.closing(training.Wrapped(2, game.BREAKOUT)) as wrapped:
         wrapped.action_space.seed(0)
         obs, _ = wrapped.reset(seed=1)
         assert (obs.shape, obs.dtype) == ((2, 4, 84, 84), np.uint8)
@@ -154,7 +153,7 @@ def test_a_run_is_the_same_with_the_same_seed(monkeypatch, side):
     learn = mock.Mock(wraps=ppo.learn)
     monkeypatch.setattr(ppo, "learn", learn)
     for seed in 0, 0, 1:
-        for seconds, _ in training.training(BREAKOUT, side, seed, 2):
+        for seconds, _ in training.training(game.BREAKOUT, side, seed, 2):
             assert min(seconds) > 0
     _, first, _, same, _, other = [
         call.args[-1] for call in learn.call_args_list
@@ -169,7 +168,7 @@ def test_a_run_is_the_same_with_the_same_seed(monkeypatch, side):
 def test_the_recording_is_what_the_agent_saw_and_did(trial, monkeypatch):
     """The published weights play it again, to the last bit."""
     torch.manual_seed(0)
-    state = {"env_id": BREAKOUT, "steps": 7, "seconds": {"games": 1.0}}
+    state = {"env_id": game.BREAKOUT, "steps": 7, "seconds": {"games": 1.0}}
     saved = {"weights": ppo.Agent(4).state_dict(), "state": state}
     torch.save(saved, trial / "checkpoint.pt")
     (trial / "curve.csv").write_text("steps,score\n7,1\n")
@@ -185,10 +184,10 @@ def test_the_recording_is_what_the_agent_saw_and_did(trial, monkeypatch):
     again = ppo.Agent(4)
     again.load_state_dict(torch.load(made / "examples/breakout.pt"))
     torch.manual_seed(0)
-    game = agent.Game(0, BREAKOUT, **training_run.SERVED)
-    assert recording["actions"] == game.meanings
+    one = agent.Game(0, game.BREAKOUT, **training_run.SERVED)
+    assert recording["actions"] == one.meanings
     rgb = np.array(recording["rgb"], np.uint8)
-    obs = game.reset()
+    obs = one.reset()
     stack = []
     for screen, frame, decision in zip(
         unpack(recording["screens"]),
@@ -199,13 +198,13 @@ def test_the_recording_is_what_the_agent_saw_and_did(trial, monkeypatch):
         action, reward, lives, first, value, probabilities = decision
         stack = [frame] * 4 if first else [*stack[1:], frame]
         assert (np.array(stack) == obs).all()
-        assert (rgb[screen] == game.render()).all()
+        assert (rgb[screen] == one.render()).all()
         with torch.no_grad():
             policy, values = again(torch.as_tensor(obs[None]))
         assert policy.sample().item() == action
         assert value == pytest.approx(values.item(), abs=0.006)
         assert probabilities == pytest.approx(policy.probs[0], abs=0.006)
-        assert lives == game.env.unwrapped.ale.lives()
-        obs, points, _, info = game.step(action)
+        assert lives == one.env.unwrapped.ale.lives()
+        obs, points, _, info = one.step(action)
         assert points == reward
     assert info["reward"] == recording["score"]
