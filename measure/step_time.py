@@ -40,8 +40,7 @@ CLOCKED = {
 
 
 def seconds(step, actions):
-    """How long it takes to play some steps; one before them is to warm up."""
-    step(next(actions))
+    """How long it takes to play some steps."""
     return timeit.timeit(lambda: step(next(actions)), number=STEPS)
 
 
