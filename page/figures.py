@@ -20,7 +20,7 @@ import recordings
 from drawing import PICTURES, Drawing, percent
 from measured import measured
 from recordings import LOST_AT, NOOP, brighter, find_ball, frames_of, unpack
-from rules import break_rules, record_rules
+from rules import break_rules, record_rules, shown
 
 HERE = Path(__file__).resolve().parent
 NETWORK_MS = 1.5  # of the network in measure/benchmark.py
@@ -122,15 +122,18 @@ def draw_rules(rules):
         ]
     ):
         steps = rules[name]
-        kept, broken, says = steps[at]
+        kept, broken = shown(name, steps[at])
+        says = steps[at][2]
         if name == "noops":
-            games = {kept[0].tobytes(): kept[0] for kept, _, _ in steps}
+            starts = [shown(name, step)[0][0] for step in steps]
+            games = {start.tobytes(): start for start in starts}
             kept = list(games.values())
             says = f"{len(steps)} starts make {len(games)} games"
         x, y = 2 + 244 * (i % 2), 172 * (i // 2)
         d.text(x, y + 16, title, "strong")
-        d.pictures(x, y + 26, 112, kept)
-        d.pictures(x + 120, y + 26, 112, broken)
+        for left, pictures in (x, kept), (x + 120, broken):
+            bright = np.minimum(1.6 * np.array(pictures), 255)
+            d.pictures(left, y + 26, 112, bright.astype(np.uint8))
         d.text(x, y + 156, says, "quiet")
     d.save("rules.svg")
 

@@ -84,11 +84,14 @@ def play(on_life_loss="restart", actions=None):
     ends with the picture.
     """
     env, ale = make(BREAKOUT)
-    start = screen = ale.getScreen()
-    first = stack = [small(ale.getScreenGrayscale())] * 4
-    score = length = 0
+    screen, gray = ale.getScreen(), ale.getScreenGrayscale()
+    stack = [small(gray)] * 4
     ball = 80, 105
-    yield {"screen": screen, "stack": stack}
+    start = {"action": NOOP, "reward": 0, "frames": [(screen, gray)]}
+    start |= {"ball": ball, "done": True, "lives": ale.lives()}
+    start |= {"screen": screen, "stack": stack}
+    yield start
+    score = length = 0
     for i in range(STEPS):
         action = actions[i] if actions else rule(screen)
         step = {"action": action, "reward": 0, "frames": [], "info": None}
@@ -110,7 +113,7 @@ def play(on_life_loss="restart", actions=None):
             step["info"] = dict(reward=score, length=length, truncated=False)
             score = length = 0
             env.reset()
-            screen, stack = start, first
+            screen, stack = start["screen"], start["stack"]
         step |= {"done": done, "lives": ale.lives()}
         yield step | {"screen": screen, "stack": stack}
 
@@ -164,12 +167,11 @@ def write(name, recording):
 def record(played):
     """The whole play, for the step taken apart.
 
-    Each step has four frames, whether all were played or not, and says which
-    pictures are its stack: 0 is the start, 1 that of step 1.
+    Each step has four frames, whether all were played or not, and says of
+    which steps the pictures in its stack are; step 0 is the start.
     """
-    first, *played = played
-    frames, rows, stack = [], [], [0] * 4
-    for at, step in enumerate(played, 1):
+    frames, rows, stack = [], [], []
+    for at, step in enumerate(played):
         screens = [screen for screen, _ in step["frames"]]
         frames += [*screens, *screens[-1:] * (4 - len(screens))]
         stack = [0] * 4 if step["done"] else [*stack[1:], at]
@@ -180,6 +182,4 @@ def record(played):
         rows.append([*row, step["done"], corner, stack])
     recording = palette()[1] | {"steps": rows}
     recording["frames"] = pack(by_colour(frames))
-    pictures = [first["stack"][3], *(step["picture"] for step in played)]
-    recording["pictures"] = pack(pictures)
     write("recording.json", recording)

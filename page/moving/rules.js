@@ -8,27 +8,38 @@ let rules = null, rule = null;
 // The rule that is chosen, as a film.
 function reel() {
   const { value, dataset } = figure.querySelector(":checked");
-  rule = { ...rules[value], ...dataset };
+  rule = { ...rules[value], ...dataset, early: value === "order" };
   return { count: rule.says.length, pace: 3 };
 }
 
 async function prepare() {
   rules = await read("rules");
   for (const one of Object.values(rules)) {
-    one.pictures = await Promise.all(
-      one.pictures.map((text) => unpack(text, one.size ** 2)));
+    one.frames = await unpack(one.frames, WIDTH * HEIGHT);
   }
   return reel();
 }
 
+// Two frames make a picture: the brighter of them, shrunk; or, if that rule is
+// broken, the brighter of what was shrunk before.
+function picture(two, early) {
+  return early ? two.map(shrink).reduce(brighter) : shrink(brighter(...two));
+}
+
 function show(at) {
-  const i = at - 1, heads = [rule.kept, rule.broken];
+  const i = at - 1, [left, right] = rule.counts;
+  let from = 2 * i * (left + right);
   sides.forEach(({ side, head, four }, s) => {
-    const count = rule.pictures[s].length / rule.says.length;
-    head.textContent = heads[s];
+    const count = rule.counts[s];
+    head.textContent = [rule.kept, rule.broken][s];
     side.classList.toggle("alone", count === 1);
-    rule.pictures[s].slice(i * count, (i + 1) * count).forEach((picture, k) =>
-      put(four[k], `obs_4[${k + 4 - count}]`, picture));
+    for (let k = 0; k < count; k++, from += 2) {
+      const two = rule.made_of.slice(from, from + 2);
+      const pixels = picture(two.map((f) => rule.frames[f]),
+        s === 1 && rule.early);
+      put(four[k], `obs_4[${k + 4 - count}]`, pixels, "", GRAYS,
+        rule.parts[i].map((v) => v / SIZE));
+    }
   });
   return `At ${at}: ${rule.says[i]}. ${rule.why}`;
 }

@@ -14,6 +14,32 @@ async function unpack(text, size) {
     (_, i) => pixels.subarray(i * size, (i + 1) * size));
 }
 
+// OpenCV's INTER_AREA, bit for bit: each row is shrunk to 84 pixels, by how
+// much of each old one a new one covers, in single precision. The rows become
+// columns, so that doing it twice shrinks both ways.
+function narrow(pixels, width) {
+  const height = pixels.length / width, size = width / SIZE;
+  const shrunk = new Float32Array(SIZE * height);
+  for (let to = 0; to < SIZE; to++) {
+    const start = to * size, stop = start + size;
+    for (let from = Math.floor(start); from < Math.min(stop, width); from++) {
+      const covered = Math.min(from + 1, stop) - Math.max(from, start);
+      const share = Math.fround(covered / size);
+      for (let row = 0; covered > 1e-3 && row < height; row++) {
+        shrunk[to * height + row] +=
+          Math.fround(pixels[row * width + from] * share);
+      }
+    }
+  }
+  return shrunk;
+}
+
+// A clamped array rounds as OpenCV does: a half to the even number.
+const shrink = (gray) => new Uint8Array(
+  new Uint8ClampedArray(narrow(narrow(gray, WIDTH), HEIGHT)));
+
+const brighter = (one, other) => one.map((v, i) => Math.max(v, other[i]));
+
 // Colours as a canvas has them.
 const packed = (rgb) => rgb.map(([r, g, b]) =>
   (255 << 24) | (b << 16) | (g << 8) | r);
@@ -40,7 +66,8 @@ function put(cell, label, pixels, kind = "", colours = GRAYS, part = WHOLE) {
   canvas.height = height * share;
   const rgba = Uint32Array.from(pixels, (v) => colours[v]);
   const image = new ImageData(new Uint8ClampedArray(rgba.buffer), width);
-  canvas.getContext("2d").putImageData(image, -left * width, -top * height);
+  const x = Math.floor(left * width), y = Math.floor(top * height);
+  canvas.getContext("2d").putImageData(image, -x, -y);
 }
 
 // Whoever wants less motion starts the films by hand.

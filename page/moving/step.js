@@ -2,26 +2,33 @@
 (() => {
 const raw = cells($("raw"), 4), gray = cells($("gray"), 4);
 const stack = cells($("stack"), 4);
-let recorded = null, screens = null, pictures = null, colours = null;
+const pictures = []; // each is made when it is first asked for
+let recorded = null, screens = null, colours = null;
 
-const brighter = (one, other) => one.map((v, i) => Math.max(v, other[i]));
+// The frames of a step that are looked at, in gray.
+function kept(at) {
+  const shown = recorded.steps[at][1], first = Math.min(2, shown - 1);
+  return screens.slice(4 * at + first, 4 * at + shown)
+    .map((screen) => screen.map((colour) => recorded.gray[colour]));
+}
+
+const picture = (at) =>
+  (pictures[at] ??= shrink(kept(at).reduce(brighter)));
 
 function show(at) {
-  const step = recorded.steps[at - 1];
+  const step = recorded.steps[at], seen = kept(at);
   const [action, shown, reward, lives, done, [x, y], newest] = step;
-  const frames = screens.slice(4 * at - 4, 4 * at - 4 + shown);
-  const first = Math.min(2, shown - 1);
-  raw.forEach((cell, f) => put(cell, `frame ${f + 1}`, frames[f],
-    f < first ? "thrown" : "kept", colours));
-  const seen = frames.slice(first)
-    .map((screen) => screen.map((colour) => recorded.gray[colour]));
+  const first = shown - seen.length;
+  raw.forEach((cell, f) => put(cell, `frame ${f + 1}`,
+    f < shown ? screens[4 * at + f] : null, f < first ? "thrown" : "kept",
+    colours));
   const close = (cell, label, pixels, kind) =>
     put(cell, label, pixels, kind, GRAYS, [x / 12, y / 12, 1 / 2]);
   close(gray[0], `frame ${first + 1}`, seen[0]);
   close(gray[1], "frame 4", seen[1]);
   close(gray[2], "the brighter", seen.reduce(brighter));
-  close(gray[3], "84 × 84", pictures[at], "kept");
-  newest.forEach((i, slot) => close(stack[slot], `obs_4[${slot}]`, pictures[i],
+  close(gray[3], "84 × 84", picture(at), "kept");
+  newest.forEach((i, slot) => close(stack[slot], `obs_4[${slot}]`, picture(i),
     i === at ? "kept" : ""));
   return `Step ${at}: ${ACTIONS[action]}, reward ${reward}, lives ${lives}, ` +
     `done ${done ? "True" : "False"}. ${tell(shown, reward, done)}`;
@@ -45,11 +52,10 @@ film($("moving"), async () => {
   recorded = await read("recording");
   colours = packed(recorded.rgb);
   screens = await unpack(recorded.frames, WIDTH * HEIGHT);
-  pictures = await unpack(recorded.pictures, SIZE ** 2);
   const places = recorded.steps.flatMap(([, , reward, , done], i) => [
-    ...reward ? [{ at: i + 1, text: "brick" }] : [],
-    ...done ? [{ at: i + 1, text: "lost ball" }] : [],
+    ...reward ? [{ at: i, text: "brick" }] : [],
+    ...i && done ? [{ at: i, text: "lost ball" }] : [],
   ]);
-  return { count: recorded.steps.length, start: 62, places };
+  return { count: recorded.steps.length - 1, start: 62, places };
 }, show);
 })();
