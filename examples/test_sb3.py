@@ -88,9 +88,9 @@ def test_other_autoreset_modes_are_refused():
 def test_the_program_counts_whole_games(monkeypatch, capsys, tmp_path):
     """Where lives are episodes: in SB3's table, and of what it has learned."""
     cut_off_after(100, monkeypatch)
-    # The limit is known in this process alone, and counts each frame: those
-    # before a first observation, too.
-    options = dict(on_life_loss="continue", processes=0)
+    # The limit is known in this process alone. It counts each FIRE, too, so
+    # that a game has a few steps less than 100; a life has about 25.
+    options = dict(TRAINING, noop_max=0, processes=0)
     monkeypatch.setattr(sb3, "TRAINING", options)
     monkeypatch.chdir(tmp_path)
     command = "sb3.py --games 2 --steps 256"
@@ -98,10 +98,11 @@ def test_the_program_counts_whole_games(monkeypatch, capsys, tmp_path):
     sb3.main()
     output = re.sub(" +", " ", capsys.readouterr().out)
     assert "total_timesteps | 256 " in output
-    assert "ep_len_mean | 100 " in output
+    assert float(re.search(r"ep_len_mean \| (\S+)", output)[1]) > 90
     model = sb3.PPO.load("runs/sb3")
     with Games(2, **options) as games:
         _, lengths = evaluate_policy(
             model, GamesVecEnv(games), 2, return_episode_rewards=True
         )
-    assert lengths == [100, 100]
+    assert len(lengths) == 2
+    assert min(lengths) > 90
