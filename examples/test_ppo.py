@@ -104,8 +104,7 @@ def test_where_a_run_ends_is_part_of_it(run):
     """And so is the learning rate's end."""
     run("--steps 64")
     assert run("--resume") == [f"{RUN}: 64 steps of 64"]
-    lines = run("--resume --steps 128")
-    assert lines[0] == f"{RUN}: 64 steps of 128"
+    run("--resume --steps 128")
     # The rate that the last update had: the fourth of four.
     rate = torch.load(CHECKPOINT)["optimizer"]["param_groups"][0]["lr"]
     assert rate == pytest.approx(ppo.LEARNING_RATE / 4)
@@ -159,7 +158,8 @@ def test_published_weights_in_half_precision_play_whole_games(run):
         *games, mean = lines[:3]
         del lines[:3]
         points = [int(line.split()[2]) for line in games]
-        assert mean.startswith(f"{way}: 2 games, {np.mean(points):.1f} points")
+        assert mean.startswith(f"{way}, ")
+        assert mean.endswith(f": mean {np.mean(points):.1f}")
     assert not lines
     # Not for another title.
     assert "train it first" in run("PongNoFrameskip-v4 --evaluate")[-1]

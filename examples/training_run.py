@@ -7,6 +7,9 @@ no run of your own, --evaluate and --film take those.
 --resume restores the weights, the optimiser, the counters and PyTorch's random
 numbers (there are no others). The games themselves start anew.
 
+On a CPU that has avx512_bf16 the network computes in bfloat16, unless it is
+told not to. Beside other programs --threads 1 is best.
+
 --evaluate takes minutes, and --film about one for a thousand steps. Ctrl-C
 ends a training after the update, and leaves it to be resumed.
 """
@@ -46,7 +49,6 @@ WAYS = {"served": SERVED, "alone": dict(on_life_loss="ignore", noop_max=30)}
 # what DQN was judged by.
 GAMES = 30
 
-STEPS = 4_000_000
 UPDATES_TO_A_SAVE = 10
 LAST = 20  # whole games that the score on the curve is the mean of
 # What a run goes on from, beside weights, optimiser and random numbers.
@@ -91,9 +93,7 @@ def arguments(description):
     option("--games", type=count, default=8, help="at once; 8 unless given")
     option("--seed", type=int, default=0, help="0 unless given")
     option("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    where = "on CPUs that have avx512_bf16, unless told"
-    switch = argparse.BooleanOptionalAction
-    option("--bfloat16", action=switch, help=where)
+    option("--bfloat16", action=argparse.BooleanOptionalAction)
     option("--threads", type=count, default=torch.get_num_threads())
     option("--resume", action="store_true", help="go on with the run")
     option("--evaluate", action="store_true", help="play 30 games in two ways")
@@ -171,7 +171,7 @@ class Run:
         self.optimizer = optimizer
         self.env_id = args.env_id
         self.steps = 0
-        self.until = STEPS  # where the learning rate is 0
+        self.until = 4_000_000  # where the learning rate is 0
         self.scores = []  # of the last whole games
         self.seconds = dict.fromkeys(["games", "network", "learning"], 0.0)
         self.curve = args.folder / "curve.csv"
@@ -222,11 +222,8 @@ class Run:
         with self.curve.open("a") as file:
             print(*[round(x, 3) for x in row], sep=",", file=file)
         speed = self.steps / sum(self.seconds.values())
-        print(
-            f"{self.steps:,} steps, {speed:,.0f} a second, "
-            f"score {score:.1f}, entropy {entropy:.2f}",
-            flush=True,
-        )
+        speed = f"{self.steps:,} steps, {speed:,.0f} a second"
+        print(f"{speed}, score {score:.1f}", flush=True)
 
 
 def final_scores(infos):
@@ -269,11 +266,7 @@ def evaluate(agent, args):
     for way, options in WAYS.items():
         with make_games(args, GAMES, options) as games:
             scores = whole_games(agent, games, args.seed)
-        print(
-            f"{way}: {GAMES} games, {np.mean(scores):.1f} points "
-            f"({min(scores):.0f} to {max(scores):.0f}) with {options}",
-            flush=True,
-        )
+        print(f"{way}, {options}: mean {np.mean(scores):.1f}", flush=True)
 
 
 def film(agent, args):
