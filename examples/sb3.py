@@ -13,7 +13,6 @@ import pathlib
 import sys
 
 import numpy as np
-from gymnasium.vector import AutoresetMode
 from stable_baselines3 import PPO
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.utils import LinearSchedule
@@ -37,16 +36,14 @@ class GamesVecEnv(VecEnv):
     """
     Makes `Games` a Stable-Baselines3 `VecEnv`.
 
-    Takes any `Games` in SAME_STEP mode, which is what SB3 expects: the step
-    that ends an episode returns the first observation of the next. Nothing
-    has to be wrapped around it: observations are stacked, with the channels
-    first as `CnnPolicy` wants them, and the scores of whole games are told as
-    SB3's `Monitor` tells them.
+    Takes any `Games` in SAME_STEP mode, the default, which is what SB3
+    expects: the step that ends an episode returns the first observation of
+    the next. Nothing has to be wrapped around it: observations are stacked,
+    with the channels first as `CnnPolicy` wants them, and the scores of whole
+    games are told as SB3's `Monitor` tells them.
     """
 
     def __init__(self, games):
-        if games.metadata["autoreset_mode"] != AutoresetMode.SAME_STEP:
-            raise ValueError("expected Games in SAME_STEP mode")
         self.games = games
         spaces = games.single_observation_space, games.single_action_space
         super().__init__(games.num_envs, *spaces)

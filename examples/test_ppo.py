@@ -1,6 +1,7 @@
 """Tests of ppo.py and training_run.py."""
 
 import argparse
+import collections
 import contextlib
 import os
 import pathlib
@@ -100,16 +101,6 @@ def test_resuming_restores_all_but_the_games(run):
     same(again, saved)
 
 
-def test_where_a_run_ends_is_part_of_it(run):
-    """And so is the learning rate's end."""
-    run("--steps 64")
-    assert run("--resume") == [f"{RUN}: 64 steps of 64"]
-    run("--resume --steps 128")
-    # The rate that the last update had: the fourth of four.
-    rate = torch.load(CHECKPOINT)["optimizer"]["param_groups"][0]["lr"]
-    assert rate == pytest.approx(ppo.LEARNING_RATE / 4)
-
-
 @pytest.mark.parametrize(
     ("owner", "name", "updates"),
     [(Games, "reset", 1), (ppo, "learn", 1), (training_run.Run, "add", 2)],
@@ -127,9 +118,13 @@ def test_ctrl_c_finishes_the_update_and_leaves_the_run_to_be_resumed(
     with monkeypatch.context() as patch:
         patch.setattr(owner, name, interrupted)
         run("--steps 128")
+    # Where it ends is part of the run.
     first, *_, last = run("--resume")
     assert first == f"{RUN}: {updates * UPDATE} steps of 128"
     assert last.startswith("128 steps")
+    # The rate that the last update had: the fourth of four.
+    rate = torch.load(CHECKPOINT)["optimizer"]["param_groups"][0]["lr"]
+    assert rate == pytest.approx(ppo.LEARNING_RATE / 4)
 
 
 def test_a_crash_while_saving_leaves_the_checkpoint_before(run, monkeypatch):
@@ -142,7 +137,7 @@ def test_a_crash_while_saving_leaves_the_checkpoint_before(run, monkeypatch):
 
     monkeypatch.setattr(torch, "save", half)
     with pytest.raises(OSError, match="no space"):
-        run("--steps 128 --resume")
+        run("--resume --steps 128")  # the end has moved
     assert CHECKPOINT.read_bytes() == before
 
 
@@ -237,10 +232,6 @@ def test_advantages_worked_out_by_hand(monkeypatch):
     assert result.T.tolist() == expected
 
 
-def seconds():
-    return dict.fromkeys(["games", "network", "learning"], 0.0)
-
-
 def test_a_game_cut_off_is_worth_what_its_last_observation_is(monkeypatch):
     """The first of two; the other goes on."""
     monkeypatch.setattr(ppo, "STEPS", 1)
@@ -252,7 +243,7 @@ def test_a_game_cut_off_is_worth_what_its_last_observation_is(monkeypatch):
     games = mock.Mock(num_envs=2)
     infos = {"final_obs": last}
     games.step_wait.return_value = after, zeros, zeros, cut_off, infos
-    batch, _ = ppo.play(agent, [games], [before], seconds())
+    batch, _ = ppo.play(agent, [games], [before], collections.Counter())
     *_, values, gains = batch
     following = torch.as_tensor(np.stack([last[0], after[1]]))
     expected = ppo.GAMMA * agent(following)[1] - values
@@ -292,7 +283,7 @@ def test_it_learns_which_action_pays(monkeypatch, bfloat16, shares):
     fleet = [Pictures(share) for share in shares]
     obs, wins = [games.reset() for games in fleet], []
     for _ in range(8):
-        batch, _ = ppo.play(agent, fleet, obs, seconds())
+        batch, _ = ppo.play(agent, fleet, obs, collections.Counter())
         ppo.learn(agent, optimizer, batch)
         policy, _ = agent(torch.cat(obs))
         bright = np.concatenate([games.bright for games in fleet])

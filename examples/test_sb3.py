@@ -7,7 +7,6 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
-from gymnasium.vector import AutoresetMode
 from stable_baselines3.common.evaluation import evaluate_policy
 
 import sb3
@@ -77,12 +76,6 @@ def test_seeds_and_what_is_refused():
     env.close()
     with pytest.raises(gym.error.ClosedEnvironmentError):
         env.reset()
-
-
-def test_other_autoreset_modes_are_refused():
-    games = Games(1, processes=0, autoreset_mode=AutoresetMode.NEXT_STEP)
-    with pytest.raises(ValueError, match="SAME_STEP"):
-        GamesVecEnv(games)
 
 
 def test_the_program_counts_whole_games(monkeypatch, capsys, tmp_path):

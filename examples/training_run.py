@@ -54,9 +54,6 @@ LAST = 20  # whole games that the score on the curve is the mean of
 # What a run goes on from, beside weights, optimiser and random numbers.
 COUNTERS = ["env_id", "steps", "until", "scores", "seconds"]
 
-STEP_MILLISECONDS = 67  # of the film: a step is four frames of 1/60 s
-ZOOM = 2  # of the film: each pixel becomes four, so that none is smoothed
-
 
 def main(description, make_agent, train):
     """Train, evaluate or film, as the options say.
@@ -282,9 +279,11 @@ def film(agent, args):
 
 def write_film(screens, path):
     """Write colour screens as an animated WebP, nothing lost or smoothed."""
-    screens = [s.repeat(ZOOM, axis=0).repeat(ZOOM, axis=1) for s in screens]
+    # Each pixel becomes four, so that none is smoothed.
+    screens = [s.repeat(2, axis=0).repeat(2, axis=1) for s in screens]
     first, *others = map(Image.fromarray, screens)
     # The most effort, and no frame whole but the first: a quarter of the size.
     effort = dict(lossless=True, quality=100, method=6, kmin=9998, kmax=9999)
     options = dict(save_all=True, append_images=others, loop=0)
-    first.save(path, duration=STEP_MILLISECONDS, **options, **effort)
+    # A step is four frames of 1/60 s.
+    first.save(path, duration=67, **options, **effort)
