@@ -219,8 +219,8 @@ class Run:
         with self.curve.open("a") as file:
             print(*[round(x, 3) for x in row], sep=",", file=file)
         speed = self.steps / sum(self.seconds.values())
-        speed = f"{self.steps:,} steps, {speed:,.0f} a second"
-        print(f"{speed}, score {score:.1f}", flush=True)
+        line = f"{self.steps:,} steps, {speed:,.0f} steps/s, score {score:.1f}"
+        print(line, flush=True)
 
 
 def final_scores(infos):
