@@ -10,10 +10,10 @@ is printed every thousand steps; scores rise after some 200,000 of them.
 """
 
 import argparse
+import collections
 import pathlib
 import random
 import sys
-import time
 
 import numpy as np
 import torch
@@ -50,9 +50,8 @@ class Memory:
     """
 
     def __init__(self, capacity):
-        self.capacity = capacity
-        self.steps = []
-        self.oldest = 0
+        # one that is full forgets the oldest
+        self.steps = collections.deque(maxlen=capacity)
 
     def start(self, obs):
         """Begin an episode with its first observation, `(4, 84, 84)`."""
@@ -62,10 +61,7 @@ class Memory:
         """Keep a step that led to the observation `after`."""
         five = [*self.pictures, after[-1].copy()]
         self.pictures = five[1:]
-        if len(self.steps) < self.capacity:
-            self.steps.append(None)
-        self.steps[self.oldest] = five, action, reward, terminated
-        self.oldest = (self.oldest + 1) % self.capacity
+        self.steps.append((five, action, reward, terminated))
 
     def sample(self, count):
         """Draw steps; return pictures `(count, 5, 84, 84)` and the rest."""
@@ -127,7 +123,6 @@ def train(args, games):
     optimizer = torch.optim.Adam(network.parameters(), LEARNING_RATE)
     memory = Memory(MEMORY)
     scores = []
-    start = time.perf_counter()
     obs, _ = games.reset()
     memory.start(obs[0])
     for step in range(1, args.steps + 1):
@@ -152,13 +147,8 @@ def train(args, games):
         if step % STEPS_TO_A_NEW_TARGET == 0:
             target.load_state_dict(network.state_dict())
         if step % 1_000 == 0:
-            speed = step / (time.perf_counter() - start)
-            print(
-                f"{step:,} steps, {speed:,.0f} a second, {len(scores)} games, "
-                f"the last 20 scored {np.mean(scores[-20:] or 0):.1f}, "
-                f"{explore:.0%} of actions at random",
-                flush=True,
-            )
+            score = np.mean(scores[-20:] or 0)
+            print(f"{step:,} steps, score {score:.1f}", flush=True)
 
 
 def main():

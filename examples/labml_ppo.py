@@ -53,9 +53,8 @@ def main():
     trainer = make_trainer(args.steps)
     trainer.run_training_loop()
     trainer.destroy()
-    weights = pathlib.Path("runs/labml.pt")
-    weights.parent.mkdir(exist_ok=True)
-    torch.save(trainer.model.state_dict(), weights)
+    pathlib.Path("runs").mkdir(exist_ok=True)
+    torch.save(trainer.model.state_dict(), "runs/labml.pt")
 
 
 if __name__ == "__main__":

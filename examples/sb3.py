@@ -4,8 +4,8 @@
     python examples/sb3.py PongNoFrameskip-v4 --steps 10000000
 
 `GamesVecEnv` is all it takes. It is written to be copied, together with
-game.py. SB3 prints a table every few seconds; `model.save` would keep what it
-has learned.
+game.py. SB3 prints a table every few seconds; what it has learned goes to
+runs/sb3.zip, for `PPO.load`.
 """
 
 import argparse
@@ -13,9 +13,7 @@ import pathlib
 import sys
 
 import numpy as np
-from gymnasium.vector import AutoresetMode
 from stable_baselines3 import PPO
-from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.utils import LinearSchedule
 from stable_baselines3.common.vec_env import VecEnv
@@ -38,27 +36,23 @@ class GamesVecEnv(VecEnv):
     """
     Makes `Games` a Stable-Baselines3 `VecEnv`.
 
-    Takes any `Games` in SAME_STEP mode, which is what SB3 expects: the step
-    that ends an episode returns the first observation of the next. Nothing
-    has to be wrapped around it: observations are stacked, with the channels
-    first as `CnnPolicy` wants them, and the scores of whole games are told as
-    SB3's `Monitor` tells them.
+    Takes any `Games` in SAME_STEP mode, the default, which is what SB3
+    expects: the step that ends an episode returns the first observation of
+    the next. Nothing has to be wrapped around it: observations are stacked,
+    with the channels first as `CnnPolicy` wants them, and the scores of whole
+    games are told as SB3's `Monitor` tells them.
     """
 
     def __init__(self, games):
-        if games.metadata["autoreset_mode"] != AutoresetMode.SAME_STEP:
-            raise ValueError("expected Games in SAME_STEP mode")
         self.games = games
         spaces = games.single_observation_space, games.single_action_space
         super().__init__(games.num_envs, *spaces)
 
-    # SB3 hands seeds and options in before the reset that they are for.
+    # SB3 hands seeds in before the reset that they are for.
     def reset(self):
         seed = None if None in self._seeds else self._seeds
-        options = [each for each in self._options if each]
         self._reset_seeds()
-        self._reset_options()
-        return self.games.reset(seed=seed, options=options)[0]
+        return self.games.reset(seed=seed)[0]
 
     def step_async(self, actions):
         self.games.step_async(actions)
@@ -104,7 +98,7 @@ class GamesVecEnv(VecEnv):
     def set_attr(self, *_, **__):
         raise NotImplementedError("the games can't be reached from outside")
 
-    env_method = set_attr
+    env_method = set_options = set_attr
 
 
 def main():
@@ -131,15 +125,7 @@ def main():
             verbose=1,
         )
         model.learn(args.steps)
-        # Whole games and raw points, whatever ends an episode.
-        scores, _ = evaluate_policy(
-            model,
-            env,
-            n_eval_episodes=args.games,
-            deterministic=False,
-            return_episode_rewards=True,
-        )
-    print(f"scores of {args.games} games: {scores}")
+        model.save("runs/sb3")
 
 
 if __name__ == "__main__":

@@ -37,20 +37,17 @@ def test_it_remembers_what_was_played_and_each_frame_once(monkeypatch):
     assert len(kept) in (600 + 4 * ends, 600 + 4 * (ends + 1))
 
 
+def full(number):
+    """An observation of one number."""
+    return np.full((4, 84, 84), number, np.uint8)
+
+
 def test_it_forgets_the_oldest():
     memory = dqn.Memory(3)
-    memory.start(np.zeros((4, 84, 84), np.uint8))
+    memory.start(full(0))
     for number in range(5):
-        after = np.full((4, 84, 84), number, np.uint8)
-        memory.add(number, float(number), False, after)
-    assert sorted(action for _, action, _, _ in memory.steps) == [2, 3, 4]
-    frames, actions, rewards, terminated = memory.sample(8)
-    assert frames.shape == (8, 5, 84, 84)
-    assert frames.dtype == torch.uint8
-    # The newest frame is the one that the step led to.
-    assert (frames[:, 4, 0, 0] == actions).all()
-    assert (rewards == actions).all()
-    assert not terminated.any()
+        memory.add(number, 0.0, False, full(0))
+    assert [action for _, action, _, _ in memory.steps] == [2, 3, 4]
 
 
 class Brightness(torch.nn.Module):
@@ -64,20 +61,21 @@ class Brightness(torch.nn.Module):
         return 255 * obs[:, -1].mean((1, 2))[:, None] * self.weight
 
 
-def test_it_learns_towards_reward_and_what_follows(monkeypatch):
-    """Worked out by hand: 1 + 0.5 * 3 where the episode goes on, else 1."""
+@pytest.mark.parametrize(
+    ("reward", "terminated", "weight"),
+    # Worth 1 + 0.5 * 3 where the episode goes on, else the reward; expected
+    # was 2. The Huber loss clips errors of -0.5, 1 and 4 to -0.5, 1 and 1. A
+    # tenth of that, times brightness 2, is taken from the weight.
+    [(1.0, False, 1.1), (1.0, True, 0.8), (-2.0, True, 0.8)],
+)
+def test_it_learns_towards_reward_and_what_follows(
+    monkeypatch, reward, terminated, weight
+):
     monkeypatch.setattr(dqn, "GAMMA", 0.5)
-    monkeypatch.setattr(dqn, "BATCH", 2)
-    memory = dqn.Memory(2)
-    frames = torch.zeros((2, 5, 84, 84), dtype=torch.uint8)
-    frames[:, 3] = 2  # what was seen: worth 2
-    frames[:, 4] = 3  # what followed
-    ended = torch.tensor([False, True])
-    batch = frames, torch.tensor([0, 1]), torch.ones(2), ended
-    monkeypatch.setattr(memory, "sample", lambda _: batch)
+    memory = dqn.Memory(1)
+    memory.start(full(2))
+    memory.add(1, reward, terminated, full(3))
     network = Brightness()
     optimizer = torch.optim.SGD(network.parameters(), 0.1)
     dqn.learn(network, Brightness(), optimizer, memory)
-    # The Huber loss of errors -0.5 and 1, halved by the mean, times
-    # brightness 2: gradients -0.5 and 1, of which a tenth is taken.
-    assert network.weight.tolist() == pytest.approx([1.05, 0.9], rel=1e-4)
+    assert network.weight.tolist() == pytest.approx([1, weight], rel=1e-4)

@@ -1,12 +1,14 @@
 """What isn't PPO in ppo.py: options, the folder of a run, evaluation, a film.
 
-Everything goes to the folder runs/ENV_ID-SEED: curve.csv, weights.pt,
-checkpoint.pt, evaluation.json, film.webp. For Breakout there are trained
-weights, breakout.pt: where there is no run of your own, --evaluate and --film
-take those, and write to runs/published.
+Everything goes to the folder runs/ENV_ID-SEED: curve.csv, checkpoint.pt,
+film.webp. For Breakout there are trained weights, breakout.pt: where there is
+no run of your own, --evaluate and --film take those.
 
 --resume restores the weights, the optimiser, the counters and PyTorch's random
 numbers (there are no others). The games themselves start anew.
+
+On a CPU that has avx512_bf16 the network computes in bfloat16, unless it is
+told not to. Beside other programs --threads 1 is best.
 
 --evaluate takes minutes, and --film about one for a thousand steps. Ctrl-C
 ends a training after the update, and leaves it to be resumed.
@@ -14,8 +16,6 @@ ends a training after the update, and leaves it to be resumed.
 
 import argparse
 import contextlib
-import csv
-import json
 import pathlib
 import signal
 import sys
@@ -49,14 +49,10 @@ WAYS = {"served": SERVED, "alone": dict(on_life_loss="ignore", noop_max=30)}
 # what DQN was judged by.
 GAMES = 30
 
-STEPS = 4_000_000
 UPDATES_TO_A_SAVE = 10
 LAST = 20  # whole games that the score on the curve is the mean of
 # What a run goes on from, beside weights, optimiser and random numbers.
-COUNTERS = ["steps", "until", "ended", "scores", "seconds", "rows"]
-
-STEP_MILLISECONDS = 67  # of the film: a step is four frames of 1/60 s
-ZOOM = 2  # of the film: each pixel becomes four, so that none is smoothed
+COUNTERS = ["env_id", "steps", "until", "scores", "seconds"]
 
 
 def main(description, make_agent, train):
@@ -70,16 +66,15 @@ def main(description, make_agent, train):
     if not args.plays:
         train(args)
         return
-    print(f"weights: {args.weights}", flush=True)
-    game = Game(args.seed, args.env_id, **SERVED)
-    agent = make_agent(len(game.meanings)).to(args.device)
-    # half precision becomes float32
-    agent.load_state_dict(torch.load(args.weights, "cpu"))
-    args.folder.mkdir(parents=True, exist_ok=True)
+    print(f"weights: {args.checkpoint}", flush=True)
+    saved = torch.load(args.checkpoint, "cpu")
+    agent = make_agent(args.actions).to(args.device)
+    # The published weights lie there alone; half precision becomes float32.
+    agent.load_state_dict(saved.get("weights", saved))
     if args.evaluate:
         evaluate(agent, args)
     if args.film:
-        film(agent, game, args)
+        film(agent, args)
 
 
 def arguments(description):
@@ -95,38 +90,35 @@ def arguments(description):
     option("--games", type=count, default=8, help="at once; 8 unless given")
     option("--seed", type=int, default=0, help="0 unless given")
     option("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    where = "on CPUs that have avx512_bf16, unless told"
-    switch = argparse.BooleanOptionalAction
-    option("--bfloat16", action=switch, help=where)
-    option("--threads", type=count, help="1 is best beside other programs")
+    option("--bfloat16", action=argparse.BooleanOptionalAction)
+    option("--threads", type=count, default=torch.get_num_threads())
     option("--resume", action="store_true", help="go on with the run")
     option("--evaluate", action="store_true", help="play 30 games in two ways")
     option("--film", action="store_true", help="play a game, as film.webp")
     args = parser.parse_args()
     try:
-        Game(args.seed, args.env_id, **SERVED)
+        game = Game(args.seed, args.env_id, **SERVED)
         torch.zeros(1, device=args.device)
     except Exception as error:  # PyTorch raises all kinds
         parser.error(error)
     if args.bfloat16 is None:
-        # Elsewhere it may be slower. An older PyTorch doesn't know.
-        can = getattr(torch.cpu, "get_capabilities", dict)()
+        # Elsewhere it may be slower.
+        can = torch.cpu.get_capabilities()
         args.bfloat16 = args.device == "cpu" and can.get("avx512_bf16", False)
-    args.threads = args.threads or torch.get_num_threads()
     torch.set_num_threads(args.threads)
 
+    args.actions = len(game.meanings)
     args.plays = args.evaluate or args.film
     args.folder = RUNS / f"{args.env_id}-{args.seed}".replace("/", "-")
-    args.weights = args.folder / "weights.pt"
-    trained = args.weights.exists()
-    if args.plays and not trained and "Breakout" in args.env_id:
-        args.folder = RUNS / "published"
-        args.weights = PUBLISHED
-        trained = args.weights.exists()
+    args.checkpoint = args.folder / "checkpoint.pt"
+    published = args.plays and "Breakout" in args.env_id
+    if published and not args.checkpoint.exists():
+        args.checkpoint = PUBLISHED
+    trained = args.checkpoint.exists()
     if trained and not (args.plays or args.resume):
         parser.error(f"{args.folder} has a run: --resume goes on with it")
     if not trained and (args.plays or args.resume):
-        parser.error(f"no {args.weights} yet: train it first")
+        parser.error(f"no {args.checkpoint} yet: train it first")
     return args
 
 
@@ -174,16 +166,24 @@ class Run:
         self.args = args
         self.agent = agent
         self.optimizer = optimizer
-        self.updates = 0
+        self.env_id = args.env_id
         self.steps = 0
-        self.until = args.steps or STEPS  # where the learning rate is 0
-        self.ended = 0  # whole games
-        self.scores = []  # of the last of them
+        self.until = 4_000_000  # where the learning rate is 0
+        self.scores = []  # of the last whole games
         self.seconds = dict.fromkeys(["games", "network", "learning"], 0.0)
-        self.rows = []  # of the curve
-        args.folder.mkdir(parents=True, exist_ok=True)
+        self.curve = args.folder / "curve.csv"
         if args.resume:
-            self.resume()
+            saved = torch.load(args.checkpoint, "cpu")
+            vars(self).update(saved["state"])
+            agent.load_state_dict(saved["weights"])
+            optimizer.load_state_dict(saved["optimizer"])
+            torch.set_rng_state(saved["random"])
+            torch.cuda.set_rng_state_all(saved["random_on_gpus"])
+        else:
+            args.folder.mkdir(parents=True, exist_ok=True)
+            columns = "steps", *self.seconds, "entropy", "score"
+            self.curve.write_text(",".join(columns) + "\n")
+        self.until = args.steps or self.until
         print(f"{args.folder}: {self.steps:,} steps of {self.until:,}")
         self.over = self.steps >= self.until
         self.interrupted = False
@@ -194,68 +194,33 @@ class Run:
 
     def add(self, steps, scores, entropy):
         """Count an update; save after every tenth, and after the last."""
-        self.updates += 1
         self.steps += steps
-        self.ended += len(scores)
         self.scores = [*self.scores, *scores][-LAST:]
         # Decided here alone: a run that is over has been saved.
         self.over = self.interrupted or self.steps >= self.until
-        if self.updates % UPDATES_TO_A_SAVE == 0 or self.over:
+        if self.steps // steps % UPDATES_TO_A_SAVE == 0 or self.over:
             self.save(entropy)
 
     def save(self, entropy):
-        """Write the curve, the weights and all that is needed to go on."""
-        score = np.mean(self.scores or 0).item()
-        row = {"steps": self.steps, **self.seconds, "ended": self.ended}
-        row |= {"entropy": entropy, "score": score}
-        self.rows.append({name: round(x, 3) for name, x in row.items()})
-        with open(self.args.folder / "curve.csv", "w", newline="") as file:
-            writer = csv.DictWriter(file, row)
-            writer.writeheader()
-            writer.writerows(self.rows)
-        weights = self.agent.state_dict()
-        state = {name: getattr(self, name) for name in COUNTERS}
+        """Write what is needed to go on, and a row of the curve."""
         checkpoint = {
-            "weights": weights,
+            "weights": self.agent.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "random": torch.get_rng_state(),
             "random_on_gpus": torch.cuda.get_rng_state_all(),
-            "state": {"env_id": self.args.env_id, **state},
+            "state": {name: getattr(self, name) for name in COUNTERS},
         }
-        files = {"checkpoint.pt": checkpoint, "weights.pt": weights}
-        for name, data in files.items():
-            # A crash while writing must not leave half a file.
-            new = self.args.folder / "new.pt"
-            torch.save(data, new)
-            new.replace(self.args.folder / name)
+        # A crash while writing must not leave half a file.
+        new = self.args.folder / "new.pt"
+        torch.save(checkpoint, new)
+        new.replace(self.args.checkpoint)
+        score = np.mean(self.scores or 0).item()
+        row = self.steps, *self.seconds.values(), entropy, score
+        with self.curve.open("a") as file:
+            print(*[round(x, 3) for x in row], sep=",", file=file)
         speed = self.steps / sum(self.seconds.values())
-        print(
-            f"{self.steps:,} steps, {speed:,.0f} a second, "
-            f"{self.ended} games, score {score:.1f}, entropy {entropy:.2f}",
-            flush=True,
-        )
-
-    def resume(self):
-        """Restore what `save` wrote."""
-        saved = torch.load(self.args.folder / "checkpoint.pt", "cpu")
-        for name in COUNTERS:
-            setattr(self, name, saved["state"][name])
-        if self.args.steps not in (None, self.until):
-            end = f"{self.args.steps:,} steps in place of {self.until:,}"
-            print(f"the run ends, and its learning rate is 0, at {end}")
-            self.until = self.args.steps
-        self.agent.load_state_dict(saved["weights"])
-        self.optimizer.load_state_dict(saved["optimizer"])
-        torch.set_rng_state(saved["random"])
-        torch.cuda.set_rng_state_all(saved["random_on_gpus"])
-
-
-@torch.no_grad()
-def choose(agent, obs):
-    """Draw an action for each of `obs`, as in training."""
-    device = next(agent.parameters()).device
-    policy, _ = agent(torch.as_tensor(obs, device=device))
-    return policy.sample().cpu().numpy()
+        line = f"{self.steps:,} steps, {speed:,.0f} steps/s, score {score:.1f}"
+        print(line, flush=True)
 
 
 def final_scores(infos):
@@ -268,17 +233,24 @@ def final_scores(infos):
     return {i: infos["final_info"]["reward"][i].item() for i in ended}
 
 
-def whole_games(agent, games, seed):
+@torch.no_grad()
+def whole_games(agent, games, seed, screens=None):
     """Play until each game was over once; return those scores.
 
+    Actions are drawn, as in training. What is to be seen goes to `screens`.
     Only the first game of each counts: of all games that end by a given time,
     too many would be short ones.
     """
     torch.manual_seed(seed)
+    device = next(agent.parameters()).device
     first = {}
     obs, _ = games.reset(seed=seed)
     while len(first) < games.num_envs:
-        obs, *_, infos = games.step(choose(agent, obs))
+        if screens is not None:
+            screens += games.render()
+        policy, _ = agent(torch.as_tensor(obs, device=device))
+        actions = policy.sample().cpu().numpy()
+        obs, *_, infos = games.step(actions)
         for i, score in final_scores(infos).items():
             if i not in first:
                 first[i] = score
@@ -287,39 +259,31 @@ def whole_games(agent, games, seed):
 
 
 def evaluate(agent, args):
-    """Play whole games in both ways; print the scores and write them down."""
-    results = {}
+    """Play whole games in both ways, and print the scores."""
     for way, options in WAYS.items():
         with make_games(args, GAMES, options) as games:
-            scores = results[way] = whole_games(agent, games, args.seed)
-        print(
-            f"{way}: {len(scores)} games, {np.mean(scores):.1f} points "
-            f"({min(scores):.0f} to {max(scores):.0f}) with {options}",
-            flush=True,
-        )
-        path = args.folder / "evaluation.json"
-        path.write_text(json.dumps(results) + "\n")
+            scores = whole_games(agent, games, args.seed)
+        print(f"{way}, {options}: mean {np.mean(scores):.1f}", flush=True)
 
 
-def film(agent, game, args):
+def film(agent, args):
     """Play one whole game and leave it as an animated picture."""
-    torch.manual_seed(args.seed)
-    obs = game.reset()
     screens = []
-    info = None
-    while info is None:
-        screens.append(game.render())
-        obs, _, _, info = game.step(choose(agent, obs[None])[0])
+    with make_games(args, 1, SERVED) as games:
+        whole_games(agent, games, args.seed, screens)
+    args.folder.mkdir(parents=True, exist_ok=True)
     path = args.folder / "film.webp"
-    print(f"{info}, to be written to {path}", flush=True)
+    print(f"{len(screens)} steps, to be written to {path}", flush=True)
     write_film(screens, path)
 
 
 def write_film(screens, path):
     """Write colour screens as an animated WebP, nothing lost or smoothed."""
-    screens = [s.repeat(ZOOM, axis=0).repeat(ZOOM, axis=1) for s in screens]
+    # Each pixel becomes four, so that none is smoothed.
+    screens = [s.repeat(2, axis=0).repeat(2, axis=1) for s in screens]
     first, *others = map(Image.fromarray, screens)
     # The most effort, and no frame whole but the first: a quarter of the size.
     effort = dict(lossless=True, quality=100, method=6, kmin=9998, kmax=9999)
     options = dict(save_all=True, append_images=others, loop=0)
-    first.save(path, duration=STEP_MILLISECONDS, **options, **effort)
+    # A step is four frames of 1/60 s.
+    first.save(path, duration=67, **options, **effort)
