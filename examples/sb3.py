@@ -44,6 +44,8 @@ class GamesVecEnv(VecEnv):
     """
 
     def __init__(self, games):
+        if games.metadata["autoreset_mode"].name != "SAME_STEP":
+            raise ValueError("expected Games in SAME_STEP mode")
         self.games = games
         spaces = games.single_observation_space, games.single_action_space
         super().__init__(games.num_envs, *spaces)

@@ -127,6 +127,11 @@ def test_ctrl_c_finishes_the_update_and_leaves_the_run_to_be_resumed(
     assert rate == pytest.approx(ppo.LEARNING_RATE / 4)
 
 
+def test_the_end_of_a_run_does_not_move_without_a_word(run):
+    run("--steps 32")
+    assert "at 64 steps in place of 32" in run("--resume --steps 64")[0]
+
+
 def test_a_crash_while_saving_leaves_the_checkpoint_before(run, monkeypatch):
     run("--steps 64")
     before = CHECKPOINT.read_bytes()
@@ -154,7 +159,9 @@ def test_published_weights_in_half_precision_play_whole_games(run):
         del lines[:3]
         points = [int(line.split()[2]) for line in games]
         assert mean.startswith(f"{way}, ")
-        assert mean.endswith(f": mean {np.mean(points):.1f}")
+        least, most = min(points), max(points)
+        told = f": mean {np.mean(points):.1f} ({least} to {most})"
+        assert mean.endswith(told)
     assert not lines
     # Not for another title.
     assert "train it first" in run("PongNoFrameskip-v4 --evaluate")[-1]

@@ -56,12 +56,24 @@ def test_help_is_there_and_writes_nothing(tmp_path, program):
     assert not list(tmp_path.iterdir())
 
 
-# A program in a folder where nothing but `sys.path` leads to ray_actors.py, so
-# that the actors know game.py only because it goes along.
-KILL = """
-import os, pathlib, signal, sys
+# Ray, on a cluster of its own on this machine. Nothing but `sys.path` leads to
+# the modules, so that actors know game.py only because it goes along.
 
-sys.path.append(sys.argv[1])
+
+@pytest.fixture
+def on_ray(monkeypatch, tmp_path):
+    """Run a program with Ray; return the lines, Ray's among them."""
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")  # it writes to HOME
+    # short, since sockets lie in it
+    with tempfile.TemporaryDirectory(prefix="ray") as folder:
+        monkeypatch.setenv("RAY_TMPDIR", folder)
+        path = f"import sys; sys.path.append({str(HERE)!r})\n"
+        yield lambda text: start(tmp_path, "-c", path + text).splitlines()
+
+
+KILL = """
+import os, pathlib, signal
 import ray_actors
 
 died = pathlib.Path("died").absolute()
@@ -81,14 +93,28 @@ ray_actors.main()
 """
 
 
-def test_ray_actors_outlive_a_kill_in_any_folder(tmp_path, monkeypatch):
-    """On a cluster of its own on this machine."""
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")  # it writes to HOME
-    # short, since sockets lie in it
-    with tempfile.TemporaryDirectory(prefix="ray") as folder:
-        monkeypatch.setenv("RAY_TMPDIR", folder)
-        out = start(tmp_path, "-c", KILL, HERE)
+def test_ray_actors_outlive_a_kill_in_any_folder(on_ray, tmp_path):
+    lines = on_ray(KILL)
     assert (tmp_path / "died").exists()
-    last = out.splitlines()[-1]
-    assert re.fullmatch(r"\d+ actors, \d+ episodes, score \d\.\d\d", last)
+    told = r"\d+ actors, \d+ episodes, score \d\.\d\d"
+    assert any(re.fullmatch(told, line) for line in lines)
+
+
+SAME = """
+import numpy as np, ray
+from ray_actors import game
+
+ray.init(runtime_env={"py_modules": [game.__file__]}, log_to_driver=False)
+theirs = ray.remote(game.Games).remote(3, processes=2, context="forkserver")
+with game.Games(3, processes=0) as ours:
+    seen = [ours.reset(), ray.get(theirs.reset.remote())]
+    for row in np.random.default_rng(0).integers(4, size=(100, 3)):
+        seen[0] += ours.step(row)[:4]
+        seen[1] += ray.get(theirs.step.remote(row))[:4]
+same = [np.array_equal(*two) for two in zip(*seen, strict=True)]
+print(len(same), all(same))
+"""
+
+
+def test_an_actor_plays_the_same_games(on_ray):
+    assert "402 True" in on_ray(SAME)

@@ -1,5 +1,6 @@
 """Tests of sb3.py: `Games` under Stable-Baselines3."""
 
+import multiprocessing
 import re
 import sys
 
@@ -59,7 +60,27 @@ def test_what_sb3_is_told_is_what_games_say(monkeypatch):
     assert ends == {(True, True), (False, True), (False, False)}
 
 
+def test_a_killed_worker_is_a_truncation():
+    with Games(4, processes=2, context=sb3.CONTEXT, **TRAINING) as games:
+        env = GamesVecEnv(games)
+        env.reset()
+        before = env.step([2] * 4)[0]
+        multiprocessing.active_children()[0].kill()
+        _, _, dones, infos = env.step([2] * 4)
+    assert dones.sum() == 2  # the games of one worker of two
+    for i in np.flatnonzero(dones):
+        last = infos[i].pop("terminal_observation")
+        assert (last == before[i]).all()
+        # Nobody knows the score.
+        assert infos[i] == {"TimeLimit.truncated": True}
+
+
 def test_seeds_and_what_is_refused():
+    with (
+        Games(1, processes=0, autoreset_mode="NextStep") as games,
+        pytest.raises(ValueError, match="SAME_STEP"),
+    ):
+        GamesVecEnv(games)
     games = Games(2, SEAQUEST, processes=0, **TRAINING)
     other = Games(2, SEAQUEST, processes=0, seed=50, **TRAINING)
     env, right = GamesVecEnv(games), other.reset()[0]

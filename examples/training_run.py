@@ -102,8 +102,8 @@ def arguments(description):
     except Exception as error:  # PyTorch raises all kinds
         parser.error(error)
     if args.bfloat16 is None:
-        # Elsewhere it may be slower.
-        can = torch.cpu.get_capabilities()
+        # Elsewhere it may be slower. An older PyTorch doesn't know.
+        can = getattr(torch.cpu, "get_capabilities", dict)()
         args.bfloat16 = args.device == "cpu" and can.get("avx512_bf16", False)
     torch.set_num_threads(args.threads)
 
@@ -183,7 +183,11 @@ class Run:
             args.folder.mkdir(parents=True, exist_ok=True)
             columns = "steps", *self.seconds, "entropy", "score"
             self.curve.write_text(",".join(columns) + "\n")
-        self.until = args.steps or self.until
+        until = args.steps or self.until
+        if args.resume and until != self.until:
+            end = f"{until:,} steps in place of {self.until:,}"
+            print(f"the run ends, and its learning rate is 0, at {end}")
+        self.until = until
         print(f"{args.folder}: {self.steps:,} steps of {self.until:,}")
         self.over = self.steps >= self.until
         self.interrupted = False
@@ -263,7 +267,11 @@ def evaluate(agent, args):
     for way, options in WAYS.items():
         with make_games(args, GAMES, options) as games:
             scores = whole_games(agent, games, args.seed)
-        print(f"{way}, {options}: mean {np.mean(scores):.1f}", flush=True)
+        print(
+            f"{way}, {options}: mean {np.mean(scores):.1f} "
+            f"({min(scores):.0f} to {max(scores):.0f})",
+            flush=True,
+        )
 
 
 def film(agent, args):
