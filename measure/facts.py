@@ -242,8 +242,7 @@ def main():
     names = "ale-py gymnasium numpy opencv-python"
     versions = common.machine(names)["versions"]
     words = ", ".join(f"{k} {v}" for k, v in versions.items())
-    facts = {"ale": f"ale-py {versions['ale-py']}"}
-    facts["versions"] = f"Python {platform.python_version()}, {words}"
+    facts = {"versions": f"Python {platform.python_version()}, {words}"}
     for part in PARTS:
         facts |= part()
     common.write(common.target("facts.json", run.publish), facts)

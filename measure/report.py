@@ -49,19 +49,21 @@ def machine(data):
 # How fast
 
 
-def speed_values(data):
-    """What stands in speed.md."""
+def speed_values(data, shared):
+    """What stands in speed.md; `shared` was measured on a shared host."""
     rules = "whole", "restart", "continue"
     speeds = {rule: rounds(data[rule]["columns"]) for rule in rules}
+    speeds["shared"] = rounds(shared["columns"])
     network = rounds(data["network"]["columns"])
     count = data["count"]["columns"]
     return {
         "machine": machine(data["machine"]),
         "benchmark": data,
         "how": {part: how(data[part]) for part in data if part != "machine"},
+        "how_shared": how(shared),
         "threads": best_threads(data),
-        "share": {rule: shares(speeds[rule]) for rule in rules},
-        "ahead": {rule: ahead(speeds[rule]) for rule in rules},
+        "share": {name: shares(each) for name, each in speeds.items()},
+        "ahead": {name: ahead(each) for name, each in speeds.items()},
         "snapshots": beside(speeds["restart"], "games", "games_true"),
         "network": cells(network, middle),
         "network_ahead": cells(ahead(network), str),
@@ -253,7 +255,7 @@ def write(docs):
     drawn = "agent", "training", "labml", "pong", "pong_cores"
     charts.draw_learning(*[curves[name] for name in drawn], folder)
     values = {
-        "speed": speed_values(data["benchmark"]),
+        "speed": speed_values(data["benchmark"], data["shared_host"]["whole"]),
         "faults": faults_values(data["chaos"], data["mutants"]),
         "learning": learning_values(curves, data),
     }
