@@ -27,13 +27,10 @@ from recordings import (
     write,
 )
 
-SHOWN = range(53, 93)  # the steps of Breakout, in which the ball flies
+SHOWN = range(53, 83)  # the steps of Breakout, in which the ball flies
+WHOLE = 0, 0, 84
 THRUST = 2  # in Asteroids
 NO_OPS, STARTED = 30, 12  # most no-ops at a start, and steps after them
-
-
-SHOWN = range(53, 83)  # steps around a brick
-WHOLE = 0, 0, 84
 
 
 def alike(two):
