@@ -113,7 +113,7 @@ def draw_rules(rules):
     d = Drawing(510)
     for i, (name, title, at) in enumerate(
         [
-            ("maximum", "No maximum", 29),
+            ("maximum", "No maximum", 28),
             ("order", "Shrunk first", 0),
             ("frames", "Four frames in a row", 9),
             ("one", "One picture", 9),

@@ -66,7 +66,7 @@ def close_up(step):
 
 
 def one_frame(_):
-    for two in pairwise(frames_of("Asteroids", [THRUST] * 130)[99:]):
+    for two in pairwise(frames_of("Asteroids", [THRUST] * 131)[100:]):
         kept, broken = alike(two), small(two[1])
         dark = (broken[kept > 0] == 0).mean()
         says = f"{percent(dark)} of what is lit is gone"
