@@ -13,10 +13,11 @@ What a worker gains by waiting awake is in measure/results/awake.json: such a
 run of 60 rounds, with an OLD.py in which `AWAKE` is 0.
 """
 
+import argparse
 import itertools
 import math
+import pathlib
 import shutil
-import sys
 import tempfile
 from statistics import median
 
@@ -37,11 +38,15 @@ def sure(values):
 
 
 def main():
-    if len(sys.argv) != 2:
-        sys.exit("compare.py: expected an OLD.py")
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("old", type=pathlib.Path, metavar="OLD.py")
+    run = parser.parse_args()
     columns = {}
     with tempfile.TemporaryDirectory() as folder:
-        shutil.copy(sys.argv[1], f"{folder}/game.py")
+        shutil.copy(run.old, f"{folder}/game.py")
         kinds = ["games", "worker"]
         for title, kind in itertools.product(["Breakout", "Pong"], kinds):
             new = benchmark.setup(kind, None, game=title)

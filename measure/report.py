@@ -7,6 +7,7 @@ Measures nothing: what is in measure/results is put into the tables of
 `templates`, and drawn.
 """
 
+import argparse
 import re
 from collections import ChainMap
 
@@ -238,6 +239,7 @@ def learned(scores):
 
 
 def main():
+    argparse.ArgumentParser(description=__doc__).parse_args()
     readme = common.ROOT / "README.md"
     blocks = write(common.ROOT / "docs")
     readme.write_text(put(readme.read_text("utf-8"), blocks), "utf-8")

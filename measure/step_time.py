@@ -1,7 +1,7 @@
 """Measure where the time of a step goes, for a table on the page.
 
     pip install -r requirements.txt --group measure
-    python measure/step_time.py            # a minute
+    python measure/step_time.py            # 2 minutes
     python measure/step_time.py --publish
 
 Whole games of a title are played, four to a core: each core's by themselves,

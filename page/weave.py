@@ -24,6 +24,7 @@ A script reads `page/data/NAME.json` by `await read("NAME")`; the page loads it
 from `docs/data/NAME.js` when it is first asked for.
 """
 
+import argparse
 import ast
 import re
 import struct
@@ -369,7 +370,13 @@ def woven(source):
 
 
 def main():
-    check, stale = "--check" in sys.argv, False
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--check", action="store_true")
+    check = parser.parse_args().check
+    stale = False
     for path, text in woven((ROOT / "game.py").read_text()).items():
         if path.exists() and path.read_text() == text:
             continue
