@@ -1,7 +1,7 @@
 """
 Make the figures of the page.
 
-    python page/figures.py             # half a minute
+    python page/figures.py             # ten seconds
 
 Everything comes from real games: the recordings for the figures that move
 (`*.json`, see `recordings.py`), those that stay still (`docs/figures/*.svg`)
