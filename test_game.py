@@ -570,7 +570,6 @@ class TestStart:
         assert resets == ["reset"] + [later] * 3
 
 
-
 # A title with all that can happen: lives lost, points for frames and actions.
 LIFELIKE = Script(
     lives={0: 3, 9: 2, 14: 3, 21: 2, 30: 1, 38: 0},
@@ -625,7 +624,9 @@ class Model:
             before, self.lives = self.lives, self.script.lives_at(self.frame)
             lost = self.lives < before and self.lives >= self.least()
             over = self.frame == self.end
-            shown = (self.frame - 1, self.frame) if number == 4 else (self.frame,)
+            shown = (
+                (self.frame - 1, self.frame) if number == 4 else (self.frame,)
+            )
             if lost or over:
                 break
         self.pictures = [*self.pictures[1:], shown]
@@ -886,7 +887,9 @@ class Twin:
     def infos(self, lasts, told, restarted):
         """Return infos as Gymnasium's own vector environments write them."""
         n = len(self.games)
-        masks = [np.isin(range(n), list(it)) for it in (lasts, told, restarted)]
+        masks = [
+            np.isin(range(n), list(it)) for it in (lasts, told, restarted)
+        ]
         infos = {}
         if lasts:
             each_last = np.full(n, None)
@@ -1717,7 +1720,9 @@ class TestFaults:
 N = 3  # games
 a_batch = some.lists(some.integers(0, 2), min_size=N, max_size=N)
 a_game = some.integers(0, N - 1)
-a_call = some.sampled_from(["step", "step_async", "step_wait", "render", "reset"])
+a_call = some.sampled_from(
+    ["step", "step_async", "step_wait", "render", "reset"]
+)
 an_error = some.sampled_from([KeyboardInterrupt, TimeoutError])
 
 # Which calls are wrong in which state of the games.
@@ -1753,9 +1758,7 @@ class Calls(stateful.RuleBasedStateMachine):
         limit=some.sampled_from([25, 1000]),
         line_of_close=some.integers(0, 30),
     )
-    def open(
-        self, processes, mode, on_life_loss, fire, limit, line_of_close
-    ):
+    def open(self, processes, mode, on_life_loss, fire, limit, line_of_close):
         self.patch = pytest.MonkeyPatch()
         hurry(self.patch)
         self.trap = Trap()
