@@ -1124,8 +1124,8 @@ def check_actions(actions, meanings, shape=()):
 # the game before over, in 25 of the 104 titles.
 #
 # Of these five titles a snapshot leaves something out, so that screens or
-# memory differ after it was put back: they take true resets. `test_game.py`
-# finds the five by itself.
+# memory differ after it was put back: they take true resets. With
+# `GAME_TESTS=all`, `test_game.py` finds the five by itself.
 NO_SNAPSHOT = {"amidar", "koolaid", "qbert", "tetris", "trondead"}
 
 
@@ -1252,8 +1252,9 @@ def wait_awake(inbox):
     """Wait a moment for a message without going to sleep: *spinning*.
 
     A process that sleeps takes longer to wake than a message takes to arrive.
-    Between two looks other processes get the core, if they want it. With eight
-    games that gains between nothing and a sixth.
+    Between two looks other processes get the core, if they want it. What that
+    gains depends on the machine: with eight games between nothing and a sixth
+    was measured on one, and up to a half on another.
     """
     if hasattr(os, "sched_yield"):  # Windows can't look at pipes so, either
         asleep = time.perf_counter() + AWAKE
