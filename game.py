@@ -33,6 +33,7 @@ import traceback
 # Python's own pool of processes is made with these: `pool` takes a traceback
 # to another process, `util` ends processes in time.
 from multiprocessing import pool, util
+from typing import Literal, SupportsIndex
 
 # The emulator is the Arcade Learning Environment, ALE (Bellemare et al. 2013);
 # importing `ale_py` makes its titles known to Gymnasium, the interface of
@@ -41,7 +42,9 @@ import ale_py
 import cv2
 import gymnasium as gym
 import numpy as np
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
 
 # ## 1. What the agent sees
 #
@@ -63,6 +66,9 @@ BREAKOUT = "BreakoutNoFrameskip-v4"
 ACTION_REPEAT = 4  # frames to a step, 2 at least
 STACK = 4  # pictures to an observation
 SIZE = 84  # pixels of a picture, both ways
+
+# What `Game.step` returns: `obs_4, reward, done, episode_info`.
+Step = tuple[NDArray, float, bool, dict | None]
 
 # ### One game
 
@@ -90,6 +96,9 @@ class Game:
     the episode that ended last: `final_obs` is its last observation,
     `terminated` whether it was lost. Bad options raise `ValueError` or
     `TypeError`, an unknown id Gymnasium's own error.
+
+    A subclass that overrides `screen`, `shrink`, `observe` or `start_action`
+    shows something else, and `Worker` and `Games` play it by `make=`.
     """
 
     # #### How a game is made
@@ -98,13 +107,13 @@ class Game:
     # codes; `_console` resets it. For whoever asks how ids differ.
     def __init__(
         self,
-        seed,
-        env_id=BREAKOUT,
+        seed: SupportsIndex,
+        env_id: str | EnvSpec = BREAKOUT,
         *,
-        on_life_loss="restart",
-        noop_max=0,
-        fire_on_reset=False,
-        clip_reward=False,
+        on_life_loss: Literal["restart", "continue", "ignore"] = "restart",
+        noop_max: int = 0,
+        fire_on_reset: bool = False,
+        clip_reward: bool = False,
     ):
         # What can be checked is checked before the emulator is loaded.
         modes = list(self.MODES)
@@ -135,11 +144,8 @@ class Game:
         ]
         self._console = Console(self.env)
 
-        # The stack drops its oldest picture when a new one comes. Beside it,
-        # the last gray screen and its picture.
+        # The stack drops its oldest picture when a new one comes.
         self._stack = collections.deque(maxlen=STACK)
-        black = np.zeros_like(self._ale.getScreenGrayscale())
-        self._last = (black, np.zeros((SIZE, SIZE), np.uint8))
 
         # Of the game that is played, and of the episode that ended last.
         self._is_reset = False
@@ -154,7 +160,7 @@ class Game:
     # Sixty decisions a second are more than a game needs. DQN holds each
     # action for four frames, and plays four times as much for the same
     # computing.
-    def step(self, action):
+    def step(self, action: SupportsIndex) -> Step:
         """Hold `action`, an index into `meanings`, for four frames.
 
         Returns `obs_4, reward, done, episode_info`:
@@ -176,12 +182,17 @@ class Game:
         reward = 0.0
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(held)
-            lost = self._lost_a_life()
-            over = self._ale.game_over()
-            if lost or over:
+
+            # Lives are read after every frame: a life won and a life lost
+            # within one step would cancel out.
+            lives_before = self._lives
+            self._lives = self._ale.lives()
+            life_over = self._lives_needed <= self._lives < lives_before
+            game_over = self._ale.game_over()
+            if life_over or game_over:
                 break
             if frame == ACTION_REPEAT - 1:
-                third = self._ale.getScreenGrayscale()
+                third = self.screen()
 
         # The console can draw only a few objects at a time, so many titles
         # draw some of them on even frames and the others on odd ones, and the
@@ -189,7 +200,7 @@ class Game:
         # fourth frame may miss half of the world. DQN takes the brighter of
         # the last two. If the episode ends before frame 4, its last screen is
         # taken alone.
-        screen = self._ale.getScreenGrayscale()  # (210, 160)
+        screen = self.screen()  # (210, 160)
         if frame == ACTION_REPEAT:
             np.maximum(third, screen, out=screen)
         self._see(screen)
@@ -199,11 +210,11 @@ class Game:
         self._length += 1
         if self._clip_reward:
             reward = float(np.sign(reward))
-        done = lost or over
+        done = life_over or game_over
         episode_info = None
         if done:
-            episode_info = self._end_episode(lost, over)
-        return np.array(self._stack), reward, done, episode_info
+            episode_info = self._end_episode(life_over, game_over)
+        return self.observe(), reward, done, episode_info
 
     # ### Small and gray
     #
@@ -212,9 +223,13 @@ class Game:
     # `INTER_AREA` each new pixel is the mean of the area it covers: a ball two
     # pixels wide fades, but it can't fall between two samples. The maximum
     # comes first, or small things would be dimmed before they are compared.
+    def screen(self) -> NDArray:
+        """Return the screen as it is now, in gray: `uint8 (210, 160)`."""
+        return self._console.gray_screen()
+
     @staticmethod
-    def shrink(screen, height=SIZE):
-        """Return a gray screen, `(210, 160)`, as a picture, `(84, 84)`.
+    def shrink(screen: NDArray, height: int = SIZE) -> NDArray:
+        """Return a screen, `(210, 160)`, as a picture, `(84, 84)`.
 
         A strip of a screen becomes a strip of a picture, of that `height`.
         """
@@ -226,13 +241,16 @@ class Game:
     # are those of the last four steps, sixteen frames, and not of four frames
     # in a row.
     def _see(self, screen):
-        """Put the picture of a gray screen on the stack."""
-        # `self.shrink(screen)` would do. To the last bit the same, but faster,
-        # is to shrink [only what has changed](#only-what-has-changed) since
-        # the last screen.
-        picture = shrink_changes(screen, *self._last)
+        """Put the picture of a screen on the stack."""
+        # This is `self.shrink(screen)`, but faster: only [what has
+        # changed](#only-what-has-changed) since the last screen is shrunk.
+        picture = shrink_changes(self.shrink, screen, *self._last)
         self._last = (screen, picture)
         self._stack.append(picture)
+
+    def observe(self) -> NDArray:
+        """Return the stack as an observation, `(4, 84, 84)`, a copy."""
+        return np.array(self._stack)
 
     # ### What ends an episode
     #
@@ -257,29 +275,21 @@ class Game:
     # episode.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
-    def _lost_a_life(self):
-        """Whether this frame lost a life, and that ends the episode."""
-        # Lives are read after every frame: a life won and a life lost within
-        # one step would cancel out.
-        lives_before = self._lives
-        self._lives = self._ale.lives()
-        return self._lives_needed <= self._lives < lives_before
-
-    def _end_episode(self, lost, over):
+    def _end_episode(self, life_over, game_over):
         """Begin the next episode; return the `episode_info` of this one."""
         # The ids stop a game after 108,000 frames, half an hour (as in Hessel
         # et al. 2018). Such a game is truncated, not lost.
         game_lost = self._ale.game_over(with_truncation=False)
-        self.terminated = lost or game_lost
-        self.final_obs = np.array(self._stack)
+        self.terminated = life_over or game_lost
+        self.final_obs = self.observe()
 
         # After a life that is one of several the game goes on.
         episode_info = None
-        if over or self._restarts:
+        if game_over or self._restarts:
             episode_info = {
                 "reward": self._score,
                 "length": self._length,
-                "truncated": over and not game_lost,
+                "truncated": game_over and not game_lost,
             }
             self._start_game()
         self._begin_episode()
@@ -300,14 +310,16 @@ class Game:
 
         # All four pictures are new, or the jump from the episode before would
         # look like motion.
-        for _ in range(STACK):
-            self._see(self._console.gray_screen())
+        screen = self.screen()
+        picture = self.shrink(screen)
+        self._last = (screen, picture)
+        self._stack.extend([picture] * STACK)
 
     # ### Where a game starts
     #
     # Games of a title start alike. DQN let up to 30 no-op frames pass before
     # the agent's first decision, so that they don't.
-    def reset(self, seed=None):
+    def reset(self, seed: SupportsIndex | None = None) -> NDArray:
         """Start a new game; return its first observation.
 
         That is `uint8 (4, 84, 84)`, the same picture four times, a copy that
@@ -322,7 +334,7 @@ class Game:
         self._start_game(seed)
         self._begin_episode()
         self._is_reset = True
-        return np.array(self._stack)
+        return self.observe()
 
     def _start_game(self, seed=None):
         """Reset the emulator, and let no-op frames pass."""
@@ -335,11 +347,18 @@ class Game:
         if self._noop_max > 0:
             rng = self.env.unwrapped.np_random
             for _ in range(rng.integers(1, self._noop_max + 1)):
-                self._ale.act(ale_py.Action.NOOP)
+                self._ale.act(self._actions[self.start_action(rng)])
                 if self._ale.game_over():
                     self._console.reset(seed)
 
-    def render(self):
+    def start_action(self, rng: np.random.Generator) -> SupportsIndex:
+        """Return the action of a frame before the first observation: no-op.
+
+        `rng` are the game's own random numbers.
+        """
+        return 0
+
+    def render(self) -> NDArray[np.uint8]:
         """Return the colour screen as it is now, `uint8 (height, 160, 3)`.
 
         It is a copy, yours to change.
@@ -981,8 +1000,14 @@ def require_atari(env_id):
         spec = gym.registry.get(env_id)
         if spec is None:
             return
-    atari = "game" in getattr(spec, "kwargs", {})
-    require(atari, "the id of an Atari title", env_id)
+    entry_point = getattr(spec, "entry_point", None)
+    atari = entry_point == gym.spec(BREAKOUT).entry_point
+    require(atari and "game" in spec.kwargs, "an Atari title", env_id)
+
+    # The emulator is played directly, so a wrapper around its environment, or
+    # Gymnasium's own limit of steps, would have no effect.
+    bare = not spec.additional_wrappers and spec.max_episode_steps is None
+    require(bare, "a title without wrappers and max_episode_steps", env_id)
 
 
 def check_actions(actions, shape, meanings):
@@ -1073,9 +1098,9 @@ class Console:
         return self._ale.getEpisodeFrameNumber() == self._frame_number
 
     def gray_screen(self):
-        """Return the screen in gray, `uint8 (height, 160)`."""
+        """Return the screen in gray, `uint8 (height, 160)`, a copy."""
         if self._shows_snapshot():
-            return self._first_gray
+            return self._first_gray.copy()
         return self._ale.getScreenGrayscale()
 
     def colour_screen(self):
@@ -1096,8 +1121,11 @@ class Console:
 # bands: 250 rows are two of 125.)
 
 
-def shrink_changes(screen, last_screen, last_picture):
-    """Return `Game.shrink(screen)`, by the screen before and its picture."""
+def shrink_changes(shrink, screen, last_screen, last_picture):
+    """Return `shrink(screen)`, by the screen before and its picture."""
+    # A subclass may shrink in a way that can't be done band by band.
+    if shrink is not Game.shrink:
+        return shrink(screen)
     height = len(screen)
     bands = math.gcd(height, SIZE)
     changed = (screen != last_screen).reshape(bands, -1).any(axis=1)
@@ -1105,7 +1133,7 @@ def shrink_changes(screen, last_screen, last_picture):
     picture = last_picture.copy()
     if len(strip) > 0:
         rows = changed.repeat(SIZE // bands)
-        picture[rows] = Game.shrink(strip, len(strip) * SIZE // height)
+        picture[rows] = shrink(strip, len(strip) * SIZE // height)
     return picture
 
 
