@@ -1,18 +1,11 @@
 """
 # Breakout, annotated
 
-What does an agent see of an Atari game? What DQN saw, the first program that
-learned many of these games from their screens (Mnih et al. 2015): four small
-gray pictures, one for each of its last four decisions. This module makes them.
-It has three parts, for three sittings: one game; many games; and what makes
-them fast and safe, for whoever wonders how.
-
-| what | type and shape | meaning |
-| --- | --- | --- |
-| screen | `uint8 (210, 160, 3)` | one frame in colour (some are higher) |
-| observation | `uint8 (4, 84, 84)` | four pictures, the oldest first |
-| action | a whole number | an index into the list of actions |
-| reward | `float` | the points won in one step |
+What does an agent see of an Atari game? DQN, the first program that learned
+dozens of these games from the screen alone (Mnih et al. 2015), saw four small
+gray pictures at a time. This module makes them, and explains each of its
+lines. Part 1 is about one game and part 2 about many games at once. Part 3 has
+what makes them fast and safe, to be looked up.
 """
 
 import argparse
@@ -35,9 +28,9 @@ import traceback
 from multiprocessing import pool, util
 from typing import Literal, SupportsIndex
 
-# The emulator is the Arcade Learning Environment, ALE (Bellemare et al. 2013);
-# importing `ale_py` makes its titles known to Gymnasium, the interface of
-# `reset` and `step` that learning programs share. OpenCV shrinks the pictures.
+# The emulator is the Arcade Learning Environment, ALE (Bellemare et al. 2013).
+# Gymnasium is the interface of `reset` and `step` that learning programs
+# share; importing `ale_py` adds ALE's titles to it. OpenCV resizes pictures.
 import ale_py
 import cv2
 import gymnasium as gym
@@ -48,29 +41,16 @@ from numpy.typing import NDArray
 
 # ## 1. What the agent sees
 #
-# ### Words
+# ### One game
 #
-# - **title**: a cartridge, such as Breakout; Gymnasium knows 104 of ALE's.
-# - **frame**: what the console draws in 1/60 of a second.
-# - **step**: one decision of the agent, held for four frames.
-# - **picture**: what the agent sees of one step, gray and 84×84.
-# - **observation**: the pictures of the agent's last four steps.
-# - **life**: most titles give a few; losing one is not yet the end.
-# - **game**: what is played from one reset of the emulator to the next.
-# - **episode**: what counts as one play for the agent: a game, or one life.
-# - **no-op**: the action that presses nothing.
-#
-# Baselines, SB3, CleanRL, EnvPool and labml, from which conventions come, are
-# programs of others: see [who is who](#who-is-who).
+# The numbers are DQN's, and almost everybody has kept them.
 BREAKOUT = "BreakoutNoFrameskip-v4"
-ACTION_REPEAT = 4  # frames to a step, 2 at least
+ACTION_REPEAT = 4  # frames to a step, at least 2
 STACK = 4  # pictures to an observation
 SIZE = 84  # pixels of a picture, both ways
 
 # What `Game.step` returns: `obs_4, reward, done, episode_info`.
 Step = tuple[NDArray, float, bool, dict | None]
-
-# ### One game
 
 
 class Game:
@@ -78,33 +58,16 @@ class Game:
     One Atari game, the way DQN saw it.
 
     1. Each action is held for four frames.
-    2. Of the last two, in gray, the brighter pixels are kept.
-    3. That is shrunk to 84×84.
-    4. The agent sees the last four of these pictures.
-    5. When an episode is over the next one begins, in the same step.
+    2. Of the last two frames, in gray, the brighter pixels are kept.
+    3. The result is resized to 84×84: a picture.
+    4. An observation is the pictures of the last four steps.
+    5. When an episode is over, the next one begins within the same step.
 
-    `seed` is a whole number from 0 on, `env_id` the id of an Atari title or
-    Gymnasium's `EnvSpec` of one. The options:
-
-    - `on_life_loss`: `"restart"`, `"continue"` or `"ignore"`, see below;
-    - `noop_max`: a game starts with 1 to `noop_max` no-op frames; 0 is none;
-    - `fire_on_reset`: FIRE is pressed before an episode's first observation;
-    - `clip_reward`: a step's reward becomes -1, 0 or 1.
-
-    `env` is the Gymnasium environment, `meanings` are its actions' names.
-    `step` returns the four values of labml's tutorial. Two attributes tell of
-    the episode that ended last: `final_obs` is its last observation,
-    `terminated` whether it was lost. Bad options raise `ValueError` or
-    `TypeError`, an unknown id Gymnasium's own error.
-
-    A subclass that overrides `screen`, `shrink`, `observe` or `start_action`
-    shows something else, and `Worker` and `Games` play it by `make=`.
+    A subclass can show something else: see [a game of your
+    own](#a-game-of-your-own).
     """
 
     # #### How a game is made
-    #
-    # `_ale` is the emulator, whose `act` plays a frame; `_actions` are its
-    # codes; `_console` resets it. For whoever asks how ids differ.
     def __init__(
         self,
         seed: SupportsIndex,
@@ -115,7 +78,22 @@ class Game:
         fire_on_reset: bool = False,
         clip_reward: bool = False,
     ):
-        # What can be checked is checked before the emulator is loaded.
+        """Make a game, which begins with the first `reset`.
+
+        - `seed`: a non-negative integer;
+        - `env_id`: the id of an Atari title, or Gymnasium's `EnvSpec` of one;
+        - `on_life_loss`: what a lost life does to the episode;
+        - `noop_max`: a game begins with 1 to `noop_max` no-op frames, or none;
+        - `fire_on_reset`: FIRE is held for a step before each episode;
+        - `clip_reward`: the reward of a step becomes -1, 0 or 1.
+
+        `env` is the Gymnasium environment and `meanings` the list of its
+        actions' names. `final_obs` is the last observation of the episode that
+        ended last, and `terminated` says whether it was lost. Raises
+        `ValueError` or `TypeError` for a bad option, and Gymnasium's own error
+        for an unknown id.
+        """
+        # The options are checked before the emulator is loaded.
         modes = list(self.MODES)
         require(on_life_loss in modes, f"one of {modes}", on_life_loss)
         self._lives_needed = self.MODES[on_life_loss]
@@ -127,8 +105,9 @@ class Game:
 
         # The ids of a title differ in how many frames they hold an action:
         # `…NoFrameskip-v4` one, `…-v4` two to four at random, `ALE/…-v5` four.
-        # Here it is one, and `step` repeats it. Screens come from the emulator
-        # itself, so the environment's own observation is the cheapest, "ram".
+        # Here it is one, and `step` repeats it. Screens are taken from the
+        # emulator itself, so the environment's own observation is the cheapest
+        # one, "ram".
         self.env = gym.make(env_id, frameskip=1, obs_type="ram")
         actions = self.env.action_space
         discrete = isinstance(actions, gym.spaces.Discrete)
@@ -138,6 +117,8 @@ class Game:
         first = self.meanings[0]
         require(noop_max == 0 or first == "NOOP", "NOOP as action 0", first)
 
+        # The emulator, the codes that it has for the actions, and what resets
+        # it.
         self._ale = self.env.unwrapped.ale
         self._actions = [
             getattr(ale_py.Action, name) for name in self.meanings
@@ -147,7 +128,7 @@ class Game:
         # The stack drops its oldest picture when a new one comes.
         self._stack = collections.deque(maxlen=STACK)
 
-        # Of the game that is played, and of the episode that ended last.
+        # Of the game that is being played, and of the episode that ended last.
         self._is_reset = False
         self._lives = 0
         self._score = 0.0
@@ -155,25 +136,26 @@ class Game:
         self.terminated = False
         self.final_obs = None
 
-    # ### Four frames, of which two are seen
+    # ### Four frames become one picture
     #
-    # Sixty decisions a second are more than a game needs. DQN holds each
-    # action for four frames, and plays four times as much for the same
-    # computing.
+    # Sixty decisions a second are more than these games need. DQN holds each
+    # action for four frames, and so sees four times as much of a game for the
+    # same computing.
     def step(self, action: SupportsIndex) -> Step:
         """Hold `action`, an index into `meanings`, for four frames.
 
         Returns `obs_4, reward, done, episode_info`:
 
-        - `obs_4`: `uint8 (4, 84, 84)`, a copy, yours to change;
-        - `reward`: the points of these four frames, or their sign;
-        - `done`: an episode is over, and `obs_4` is the first of the next;
-        - `episode_info`: `None`, or, if the emulator was reset, a dict of the
-          game until then: its `"reward"`, never clipped, its `"length"` in
-          steps, and whether it was `"truncated"`, cut short by a limit.
+        - `obs_4`: `uint8 (4, 84, 84)`, a copy that is yours to change;
+        - `reward`: the points of these four frames;
+        - `done`: whether an episode is over; `obs_4` is then the first
+          observation of the next one;
+        - `episode_info`: `None`; after the step that ended a game, a dict of
+          its `"reward"`, its `"length"` in steps, and whether it was
+          `"truncated"`, which means cut short by a limit.
 
         Raises `ResetNeeded` before the first `reset`, and `ValueError` for an
-        action that isn't one of the title's; the game is then as it was.
+        action that isn't one of the title's; the game is left unchanged.
         """
         action = check_actions(action, (), self.meanings)
         if not self._is_reset:
@@ -183,8 +165,8 @@ class Game:
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(held)
 
-            # Lives are read after every frame: a life won and a life lost
-            # within one step would cancel out.
+            # Lives are read after every frame: one lost and another won within
+            # the same step would cancel out.
             lives_before = self._lives
             self._lives = self._ale.lives()
             life_over = self._lives_needed <= self._lives < lives_before
@@ -195,11 +177,10 @@ class Game:
                 third = self.screen()
 
         # The console can draw only a few objects at a time, so many titles
-        # draw some of them on even frames and the others on odd ones, and the
-        # glow of a television blended the two. An agent that looks at every
-        # fourth frame may miss half of the world. DQN takes the brighter of
-        # the last two. If the episode ends before frame 4, its last screen is
-        # taken alone.
+        # draw some of them on even frames and the others on odd ones. The glow
+        # of a television blended the two. Here the brighter pixels of the
+        # **third** and the **fourth** frame are kept, and of an episode that
+        # ends before them the last screen.
         screen = self.screen()  # (210, 160)
         if frame == ACTION_REPEAT:
             np.maximum(third, screen, out=screen)
@@ -219,14 +200,15 @@ class Game:
     # ### Small and gray
     #
     # A screen has 33,600 pixels in 128 colours. DQN took the brightness alone
-    # and shrank it to 84×84, which a network of its day could take in. With
-    # `INTER_AREA` each new pixel is the mean of the area it covers: a ball two
-    # pixels wide fades, but it can't fall between two samples. The maximum
-    # comes first, or small things would be dimmed before they are compared.
+    # and resized it to 84×84, which a network of its day could take in.
     def screen(self) -> NDArray:
         """Return the screen as it is now, in gray: `uint8 (210, 160)`."""
         return self._console.gray_screen()
 
+    # With `INTER_AREA` each new pixel is the mean of the area that it covers:
+    # a ball two pixels wide fades, but it can't fall between two samples. The
+    # maximum is taken before, or small things would be dimmed first and
+    # compared then.
     @staticmethod
     def shrink(screen: NDArray, height: int = SIZE) -> NDArray:
         """Return a screen, `(210, 160)`, as a picture, `(84, 84)`.
@@ -237,13 +219,13 @@ class Game:
 
     # ### The stack
     #
-    # One picture doesn't show which way the ball flies; four of them do. They
-    # are those of the last four steps, sixteen frames, and not of four frames
-    # in a row.
+    # One picture doesn't show which way the ball flies, and neither do four
+    # frames in a row. The pictures of the last four steps, which are sixteen
+    # frames, do.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
-        # This is `self.shrink(screen)`, but faster: only [what has
-        # changed](#only-what-has-changed) since the last screen is shrunk.
+        # This is `self.shrink(screen)`, but faster: it resizes [only what has
+        # changed](#only-what-has-changed) since the last screen.
         picture = shrink_changes(self.shrink, screen, *self._last)
         self._last = (screen, picture)
         self._stack.append(picture)
@@ -254,33 +236,32 @@ class Game:
 
     # ### What ends an episode
     #
-    # An agent learns sooner what to avoid if each lost life ends an episode,
-    # but never that a life can be spent; Machado et al. (2018) advise against
-    # it. So there are three modes:
+    # Most titles give the player a few lives. If each lost life ends an
+    # episode, an agent learns sooner what to avoid, but it never learns that a
+    # life can be spent; Machado et al. (2018) advise against it. So
+    # `on_life_loss` is a choice:
     #
-    # - `"restart"` ends the episode and starts the game over, as labml and
-    #   Gymnasium do: the agent plays first lives only. It is the default, for
-    #   each episode is then a game of its own: take it to learn how all this
-    #   works.
-    # - `"continue"` ends the episode and goes on with the same game, as
-    #   Baselines and [most after them](#what-others-do) do. Take it to
-    #   train.
-    # - `"ignore"` ends an episode with the game alone. Take it to
-    #   [evaluate](#how-to-evaluate) an agent that serves by itself.
+    # - `"restart"`: a lost life ends the episode, and the game starts over.
+    #   The agent plays first lives only.
+    # - `"continue"`: a lost life ends the episode, and the game goes on, as in
+    #   Baselines and [most programs since](#what-others-do).
+    # - `"ignore"`: only the end of the game ends an episode.
     #
-    # `MODES` says how many lives must be left for a lost life to end the
-    # episode. `"continue"` needs one: without any, the episode lasts until the
-    # game is over, as in Baselines. In 11 of 104 titles the game goes on
-    # without a life, for 69 to 5,400 frames, and nobody wants those as an
-    # episode.
+    # The numbers say how many lives must be left for that. `"continue"` needs
+    # one: in 11 of 104 titles a game goes on for 69 to 5,400 frames after its
+    # last life, which is no episode to learn from.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
+    # #### How an episode ends, and the next one begins
     def _end_episode(self, life_over, game_over):
         """Begin the next episode; return the `episode_info` of this one."""
-        # The ids stop a game after 108,000 frames, half an hour (as in Hessel
-        # et al. 2018). Such a game is truncated, not lost.
+        # Every id limits a game to 108,000 frames, half an hour (as in Hessel
+        # et al. 2018). A game that reaches the limit is truncated, not lost.
         game_lost = self._ale.game_over(with_truncation=False)
         self.terminated = life_over or game_lost
+
+        # What would have followed a truncated game, a learner estimates from
+        # its last observation. The caller is given the next episode's first.
         self.final_obs = self.observe()
 
         # After a life that is one of several the game goes on.
@@ -295,37 +276,30 @@ class Game:
         self._begin_episode()
         return episode_info
 
-    # ### FIRE first
-    #
-    # Breakout waits for FIRE to serve the ball, and an agent may take long to
-    # find that out. With `fire_on_reset` it is held for one step before each
-    # episode's first observation, and nothing of that step counts (Baselines'
-    # `FireReset`; SB3 and EnvPool press it in ways of their own).
     def _begin_episode(self):
         """Begin an episode with the screen as it is, four times."""
+        # Breakout waits for FIRE to serve the ball. Nothing of the step that
+        # holds it counts (Baselines' `FireReset`; SB3 and EnvPool press it in
+        # ways of their own).
         if self._fires:
             for _ in range(ACTION_REPEAT):
                 self._ale.act(ale_py.Action.FIRE)
         self._lives = self._ale.lives()
 
-        # All four pictures are new, or the jump from the episode before would
-        # look like motion.
+        # The stack is refilled, or the jump from the episode before would look
+        # like motion.
         screen = self.screen()
         picture = self.shrink(screen)
         self._last = (screen, picture)
         self._stack.extend([picture] * STACK)
 
-    # ### Where a game starts
-    #
-    # Games of a title start alike. DQN let up to 30 no-op frames pass before
-    # the agent's first decision, so that they don't.
     def reset(self, seed: SupportsIndex | None = None) -> NDArray:
         """Start a new game; return its first observation.
 
         That is `uint8 (4, 84, 84)`, the same picture four times, a copy that
         is yours to change. With a `seed` everything starts over: the same
-        actions then give the same results. The first reset has the seed of the
-        construction.
+        actions then give the same results. The first reset takes the seed of
+        the construction.
         """
         if seed is not None:
             seed = check_number("seed", seed)
@@ -342,8 +316,8 @@ class Game:
         self._length = 0
         self._console.reset(seed)
 
-        # They are drawn, and a game that ends meanwhile is reset, as Gymnasium
-        # does it, so that the same seed gives the same game.
+        # Their number is sampled, and a game that ends among them is reset, as
+        # in Gymnasium: the same seed gives the same game there.
         if self._noop_max > 0:
             rng = self.env.unwrapped.np_random
             for _ in range(rng.integers(1, self._noop_max + 1)):
@@ -354,7 +328,7 @@ class Game:
     def start_action(self, rng: np.random.Generator) -> SupportsIndex:
         """Return the action of a frame before the first observation: no-op.
 
-        `rng` are the game's own random numbers.
+        `rng` is the game's own random generator.
         """
         return 0
 
