@@ -389,8 +389,6 @@ def perform(game, command, data):
 
 
 # #### An error on its way
-#
-# How an error in the game is raised in the parent: for whoever got one.
 
 
 class Raised:
@@ -590,8 +588,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     # #### How the games are made
     #
     # `_slices` are the games of each worker, `_owing` the workers that owe an
-    # answer, `_resting` the games that skip a step. For whoever asks what lies
-    # in shared memory.
+    # answer, `_resting` the games that skip a step.
     def __init__(
         self,
         num_envs,
@@ -920,7 +917,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     # #### Closing
     #
     # A `with` statement ends all processes, for `Games` is a *context
-    # manager*: for whoever forgot one, or wants a copy.
+    # manager*.
     def close_extras(self, **_):
         """End all workers; called by `close`, as Gymnasium has it."""
         for worker in self._workers.values():
@@ -943,8 +940,6 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
 # ## 3. Behind it
 #
 # ### What may come in
-#
-# How bad input is found before any game has moved: for whoever got an error.
 
 
 def require(condition, expected, got):
@@ -1010,9 +1005,6 @@ def check_actions(actions, shape, meanings):
 
 
 # ### Resets by snapshot
-#
-# How a reset takes 0.03 ms in place of 5, and when it can't: for whoever
-# wonders why every game starts alike.
 #
 # In a true reset the emulator plays 60 frames to let the console boot. When
 # lives are lost every 30 to 60 steps that adds up. So the state after the
@@ -1086,9 +1078,6 @@ class Console:
 
 # ### Only what has changed
 #
-# How a picture is made in a third of the time: for whoever met
-# `shrink_changes`.
-#
 # Of the 210 rows of a screen every 5 become exactly 2 of the picture. So it is
 # looked at in 42 bands of 5 rows, and only those in which something has
 # changed are cut out and shrunk, as one low strip. (Higher screens have fewer
@@ -1112,9 +1101,6 @@ def shrink_changes(shrink, screen, last_screen, last_picture):
 
 
 # ### Waiting awake, and making way
-#
-# What a worker does before and between its messages so that nobody waits for
-# it: for whoever looks for the last bit of speed.
 AWAKE = 0.0003  # seconds
 
 
@@ -1156,9 +1142,6 @@ def wait_awake(inbox):
 
 
 # ### Starting in time, and leaving
-#
-# How a worker ends even if its parent was killed or its game hangs: for
-# whoever has found processes left behind.
 START_TIMEOUT = 60.0  # seconds for a start or a reset, and one more a game
 MOMENT = 1.0  # second, for whoever is late
 
@@ -1201,8 +1184,6 @@ def end_process(pipe, process):
 
 
 # ### Playing
-#
-# What `python game.py` does: for whoever wants an example of `Games`.
 ZOOM = 2  # of the image
 MARGIN = 24  # pixels above it
 REPORT_EVERY = 10  # steps
