@@ -62,9 +62,6 @@ class Game:
     3. The result is resized to 84×84: a picture.
     4. An observation is the pictures of the last four steps.
     5. When an episode is over, the next one begins within the same step.
-
-    A subclass can show something else: see [a game of your
-    own](#a-game-of-your-own).
     """
 
     # #### How a game is made
@@ -89,9 +86,10 @@ class Game:
 
         `env` is the Gymnasium environment and `meanings` the list of its
         actions' names. `final_obs` is the last observation of the episode that
-        ended last, and `terminated` says whether it was lost. Raises
-        `ValueError` or `TypeError` for a bad option, and Gymnasium's own error
-        for an unknown id.
+        ended last, and `terminated` says whether it was lost. A subclass can
+        show [something else](#a-game-of-your-own). Raises `ValueError` or
+        `TypeError` for a bad option, and Gymnasium's own error for an unknown
+        id.
         """
         # The options are checked before the emulator is loaded.
         modes = list(self.MODES)
@@ -137,31 +135,26 @@ class Game:
         self.final_obs = None
 
     # ### Four frames become one picture
-    #
-    # Sixty decisions a second are more than these games need. DQN holds each
-    # action for four frames, and so sees four times as much of a game for the
-    # same computing.
     def step(self, action: SupportsIndex) -> Step:
         """Hold `action`, an index into `meanings`, for four frames.
 
-        Returns `obs_4, reward, done, episode_info`:
-
-        - `obs_4`: `uint8 (4, 84, 84)`, a copy that is yours to change;
-        - `reward`: the points of these four frames;
-        - `done`: whether an episode is over; `obs_4` is then the first
-          observation of the next one;
-        - `episode_info`: `None`; after the step that ended a game, a dict of
-          its `"reward"`, its `"length"` in steps, and whether it was
-          `"truncated"`, which means cut short by a limit.
-
-        Raises `ResetNeeded` before the first `reset`, and `ValueError` for an
-        action that isn't one of the title's; the game is left unchanged.
+        Returns `obs_4`, `uint8 (4, 84, 84)`, a copy that is yours to change;
+        the points of these four frames; whether an episode is over, so that
+        `obs_4` is the first of the next one; and `None` or, when the emulator
+        was reset, a dict: the game's `"reward"`, its `"length"` in steps, and
+        whether a limit has `"truncated"` it. Raises `ResetNeeded` before the
+        first `reset`, and `ValueError` for an action that isn't one of the
+        title's; the game is left unchanged.
         """
         action = check_actions(action, (), self.meanings)
         if not self._is_reset:
             raise gym.error.ResetNeeded("call reset() before step()")
         held = self._actions[action]
         reward = 0.0
+
+        # Sixty decisions a second are more than these games need. DQN holds
+        # each action for four frames, and so sees four times as much of a game
+        # for the same computing.
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(held)
 
