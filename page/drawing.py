@@ -26,13 +26,13 @@ text.dark {{ fill: #000 }}
 text.third {{ fill: {third} }} rect.third {{ stroke: {third} }}
 text.fourth {{ fill: {fourth} }} rect.fourth {{ stroke: {fourth} }}
 text.picture {{ fill: {picture} }} rect.picture {{ stroke: {picture} }}"""
-LIGHT = {"ink": "#201e1a", "quiet": "#5e594e", "box": "#f4f1e9"}
-LIGHT |= {"page": "#fdfcf9"}
+LIGHT = {"ink": "#23211d", "quiet": "#65605a", "box": "#fdfcfa"}
+LIGHT |= {"page": "#f5f3ee"}
 LIGHT |= {"third": "#1a5fb4", "fourth": "#a84a00", "picture": "#1b7340"}
-DARK = {"ink": "#e7e3da", "quiet": "#a8a296", "box": "#1d1f24"}
-DARK |= {"page": "#15161a"}
+DARK = {"ink": "#e4e1da", "quiet": "#a19c93", "box": "#16171b"}
+DARK |= {"page": "#1e2025"}
 DARK |= {"third": "#7fb2ff", "fourth": "#ffa65c", "picture": "#6fd08c"}
-SCREEN = DARK | {"page": "#1d1f24", "box": "#15161a"}
+SCREEN = DARK | {"page": "#16171b"}
 TIP = """
 <marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8"
  markerHeight="8" orient="auto">

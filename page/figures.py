@@ -47,7 +47,7 @@ def bright(picture):
 def draw_guess(step):
     """One picture, and the four that answer, close to the ball."""
     left, top, size = close_up(step)
-    d = Drawing(296, 306)
+    d = Drawing(294, 306)
     d.image(0, 0, 168, 168, bright(step["picture"]))
     d.box(2 * left, 2 * top, 2 * size, 2 * size, "line")
     d.text(184, 98, "One picture:")
@@ -100,8 +100,9 @@ def draw_pixel(step):
         for (k, j), value in np.ndenumerate(part):
             at = left + 36 * j + 18, 53 + 36 * k
             d.text(*at, str(value), "mid" if value < 118 else "mid dark")
-        corner = left + 36 * (column * size[0] - x), 30 + 36 * (
-            row * size[1] - y
+        corner = (
+            left + 36 * (column * size[0] - x),
+            30 + 36 * (row * size[1] - y),
         )
         d.box(*corner, 36 * size[0], 36 * size[1], kinds[i])
     value = step["picture"][row, column]

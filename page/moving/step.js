@@ -22,8 +22,8 @@ function show(at) {
 
 function tell(played, reward, done) {
   if (done) {
-    return `The ball is lost on frame ${played}, and the step ends there. ` +
-      "A new game has started: obs_4 is its first screen, four times.";
+    return `The ball is lost on frame ${played}, and the step ends. What the ` +
+      "agent sees is the start of a new game.";
   }
   if (reward) return "A brick: the reward is the sum over the four frames.";
   return "The third and the fourth frame become the newest picture, and the " +
