@@ -50,7 +50,7 @@ WAYS = {"served": SERVED, "alone": dict(on_life_loss="ignore", noop_max=30)}
 GAMES = 30
 
 UPDATES_TO_A_SAVE = 10
-LAST = 20  # whole games that the score on the curve is the mean of
+LAST = 100  # whole games that the score on the curve is the mean of
 # What a run goes on from, beside weights, optimiser and random numbers.
 COUNTERS = ["env_id", "steps", "until", "scores", "seconds"]
 
@@ -86,7 +86,7 @@ def arguments(description):
     )
     option = parser.add_argument
     option("env_id", nargs="?", default="BreakoutNoFrameskip-v4")
-    option("--steps", type=count, help="of all games; 4,000,000 unless given")
+    option("--steps", type=count, help="of all games; 10,000,000 unless given")
     option("--games", type=count, default=8, help="at once; 8 unless given")
     option("--seed", type=int, default=0, help="0 unless given")
     option("--device", default="cuda" if torch.cuda.is_available() else "cpu")
@@ -168,7 +168,7 @@ class Run:
         self.optimizer = optimizer
         self.env_id = args.env_id
         self.steps = 0
-        self.until = 4_000_000  # where the learning rate is 0
+        self.until = 10_000_000  # where the learning rate is 0
         self.scores = []  # of the last whole games
         self.seconds = dict.fromkeys(["games", "network", "learning"], 0.0)
         self.curve = args.folder / "curve.csv"
