@@ -28,7 +28,7 @@ UPDATE = 32  # steps: 16 of each of 2 games
 def run(monkeypatch, tmp_path, capsys):
     """Run the program in an empty folder; return the lines that it prints."""
     monkeypatch.setattr(ppo, "STEPS", 16)
-    monkeypatch.setattr(training_run, "UPDATES_TO_A_SAVE", 2)
+    monkeypatch.setattr(training_run, "UPDATES_PER_SAVE", 2)
     monkeypatch.setattr(training_run, "GAMES", 2)
     monkeypatch.setattr(training_run, "PUBLISHED", tmp_path / "breakout.pt")
     monkeypatch.chdir(tmp_path)
@@ -129,7 +129,7 @@ def test_ctrl_c_finishes_the_update_and_leaves_the_run_to_be_resumed(
 
 def test_the_end_of_a_run_does_not_move_without_a_word(run):
     run("--steps 32")
-    assert "at 64 steps in place of 32" in run("--resume --steps 64")[0]
+    assert "at 64 steps instead of 32" in run("--resume --steps 64")[0]
 
 
 def test_a_crash_while_saving_leaves_the_checkpoint_before(run, monkeypatch):
