@@ -50,11 +50,8 @@ ACTION_REPEAT = 4  # frames to a step, at least 2
 STACK = 4  # pictures to an observation
 SIZE = 84  # pixels of a picture, both ways
 
-# What a step returns: of one game `obs_4, reward, done, episode_info`, and of
-# many `observations, rewards, terminated, truncated, infos`.
-Seeds = SupportsIndex | Sequence[SupportsIndex]
+# A step returns `obs_4, reward, done, episode_info`.
 Step = tuple[NDArray, float, bool, dict | None]
-Batch = tuple[NDArray, NDArray, NDArray, NDArray, dict]
 
 
 class Game:
@@ -222,7 +219,7 @@ class Game:
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
         # This is `self.shrink(screen)`, but faster: it resizes [only what has
-        # changed](#only-what-has-changed) since the last screen.
+        # changed](#resizing-only-what-has-changed) since the last screen.
         picture = shrink_changes(self.shrink, screen, *self._last)
         self._last = (screen, picture)
         self._stack.append(picture)
@@ -341,9 +338,9 @@ class Game:
 #
 # ### A game in another process
 #
-# The emulator holds Python's global lock (the GIL) while it plays, so threads
-# gain nothing: to use a second core a game needs a process of its own.
-# Commands go there through a pipe, and each but `close` is answered.
+# The emulator holds Python's global lock, the GIL, while it plays, so threads
+# gain nothing: to use a second core, a game needs a process of its own. It
+# receives commands through a pipe, and answers each of them but `close`.
 
 
 def worker_process(
@@ -353,17 +350,17 @@ def worker_process(
     make: Callable = Game,
     **options,
 ) -> None:
-    """Play a game for whoever is at the other end of the pipe `remote`.
+    """Play a game for the process at the other end of the pipe `remote`.
 
     Answers `("step", action)`, `("reset", seed or None)` and
     `("render", None)` with what the game returns, or with the error that it
     raised. Ends at `("close", None)` or when the pipe is closed, as in labml's
-    PPO tutorial. `make(seed, env_id, **options)` is anything with the methods
-    `step`, `reset` and `render`.
+    PPO tutorial. `make(seed, env_id, **options)` returns anything with the
+    methods `step`, `reset` and `render`.
     """
     inbox = prepare_process(remote)
     game = None
-    # When the parent is gone the pipe is broken, and the last `send` fails.
+    # When the parent is gone, the pipe is broken and the last `send` fails.
     with contextlib.suppress(OSError):
         while True:
             wait_awake(inbox)
@@ -371,12 +368,13 @@ def worker_process(
                 command, data = remote.recv()
                 if command == "close":
                     return
-                # Made here, so that an error in it becomes the answer, too.
+                # The game is made here, so that an error in its making is
+                # answered, too.
                 if game is None:
                     game = make(seed, env_id, **options)
                 remote.send(perform(game, command, data))
             except Exception as error:
-                # `recv` in the parent unpickles this, which raises the error.
+                # When `recv` in the parent unpickles this, it is raised.
                 remote.send(Raised(error))
 
 
@@ -391,50 +389,49 @@ def perform(game, command, data):
     raise NotImplementedError(f"unknown command {command!r}")
 
 
-# #### An error on its way
+# #### An error crosses the pipe
 
 
 class Raised:
-    """An error on its way to the process that it is to be raised in."""
+    """An error on its way to the process in which it is to be raised."""
 
     def __init__(self, error):
-        # Some errors can't be pickled, or not be put together again. Their
-        # words can.
+        # Some errors can't be pickled, or can't be unpickled. Their words can.
         try:
             pickle.loads(pickle.dumps(error))
         except Exception:
             words = "".join(traceback.format_exception_only(error)).strip()
             error = RuntimeError(words).with_traceback(error.__traceback__)
-        # A traceback is lost on the way, so it goes along as text.
+        # Pickling an error loses its traceback, so that goes along as text.
         self._error = pool.ExceptionWithTraceback(error, error.__traceback__)
 
-    # Pickle asks for a function, and for what to call it with.
+    # Pickle asks for a function, and for the arguments to call it with.
     def __reduce__(self):
         return raise_error, (self._error,)
 
 
 def raise_error(error):
-    """Raise `error`: what is left to do at the other end of the pipe."""
+    """Raise `error`, at the other end of the pipe."""
     raise error
 
 
-# ### The worker, seen from the parent
+# ### The worker, as its parent sees it
 
 
 class Worker(contextlib.AbstractContextManager):
     """
     A game in a process of its own.
 
-    Takes what `Game` takes; as `context` the name of a start method
-    (`"fork"`, `"spawn"` or `"forkserver"`) or a context of `multiprocessing`;
-    and with `make=MyGame` it plays `MyGame(seed, env_id, **options)`.
+    It takes the arguments of `Game`; a `context`, which is the name of a start
+    method (`"fork"`, `"spawn"` or `"forkserver"`) or a context of
+    `multiprocessing`; and `make`, which is called in place of `Game`.
 
-    `child` is the parent's end of the pipe, a `Connection`:
-    `child.send(("step", action))` asks, and `child.recv()` returns what
-    `Game.step` returns, or raises what it raised. An option that is wrong is
-    raised by the first `recv()`, and `EOFError` or `OSError` by any if the
-    process has died. `process` is the `multiprocessing.Process`; `close()` or
-    a `with` statement ends it.
+    `child` is the parent's end of the pipe, a `Connection`.
+    `child.send(("step", action))` sends a command, and `child.recv()` returns
+    what `Game.step` returns or raises what it has raised. A wrong option is
+    raised by the first `recv()`. If the process has died, any of them raises
+    `EOFError` or an `OSError`. `process` is the `multiprocessing.Process`,
+    which `close()` or a `with` statement ends.
     """
 
     def __init__(
@@ -450,8 +447,7 @@ class Worker(contextlib.AbstractContextManager):
             context = multiprocessing.get_context(context)
         self.child, remote = context.Pipe()
 
-        # A daemon is ended with the program, and can't have processes of its
-        # own.
+        # Python ends a daemon when the program ends.
         self.process = context.Process(
             target=worker_process,
             args=(remote, seed, env_id, make),
@@ -459,18 +455,18 @@ class Worker(contextlib.AbstractContextManager):
             daemon=True,
         )
 
-        # The process ends at the latest when the object is dropped or, which
-        # the priority is for, when the interpreter ends.
+        # The process ends when this object is dropped. The priority makes sure
+        # that it also does when the interpreter ends.
         self._ends = (self.child, self.process, os.getpid())
         util.Finalize(self, end_process, args=self._ends, exitpriority=0)
         try:
             self.process.start()
         finally:
-            # Only the worker has this end now: the pipe breaks if it dies.
+            # Only the worker holds this end, so the pipe breaks if it dies.
             remote.close()
 
     def close(self) -> None:
-        """End the process, in whatever state it is; again is no error."""
+        """End the process, in whatever state it is; may be called twice."""
         end_process(*self._ends)
 
     def __exit__(self, *_):
@@ -479,26 +475,26 @@ class Worker(contextlib.AbstractContextManager):
 
 # ### Why eight pipes are slow
 #
-# A `Worker` for each of eight games is slow: a message there and back takes
-# 20 µs, an observation is packed, sent and unpacked, and each step waits for
-# the slowest of eight. So there is one process to a core, each with its share
-# of the games, and a step takes one short message to each and one back.
-# Observations don't cross the pipe at all: they lie in memory that all
-# processes share, with a record for each game.
+# With one `Worker` for each of eight games, a step sends eight messages and
+# receives eight, at 20 µs for a message there and back; eight observations are
+# pickled, sent and unpickled; and the step waits for the slowest of eight
+# processes. So `Games` has one process for each core, which plays a *share* of
+# the games, and sends it one short message a step. Observations don't cross
+# the pipe at all: they are in memory that all processes share.
 
 # ### A share of the games
 #
-# What such a worker plays has the methods of a `Game`, but takes and returns
-# lists.
+# To `worker_process` a share is a game: it has the methods `step`, `reset` and
+# `render`, but takes a list with an item for each of its games.
 
 
 class Share:
     """
     The games of one process, played one after the other.
 
-    `memory` has a record of type `record` for each of all the games, and
-    `games` is the slice of those that are played here, with their `seeds`.
-    Each is `make_game(seed, env_id, **options)`.
+    Each is `make_game(seed, env_id, **options)`. `memory` holds a record of
+    type `record` for each game of all processes, and `games` is the slice of
+    those that are played here.
     """
 
     def __init__(
@@ -509,11 +505,11 @@ class Share:
         self._records = np.frombuffer(memory, record)[games]
         self._first = games.start
 
-        # Double buffering: a record has two buffers for an observation. What
-        # the caller saw last is in the front one, and the games write to the
-        # back one, number `back.value`. If this process dies meanwhile, what
-        # the caller saw is whole. The parent swaps them when every share has
-        # answered.
+        # *Double buffering*: a record has two buffers for an observation. The
+        # front one holds what the caller was given last, and games write to
+        # the back one, whose number is `back.value`. If this process dies
+        # while it writes, the front one is whole. The parent swaps the two
+        # when every share has answered.
         self._back = back
 
     def reset(self, seeds):
@@ -532,7 +528,7 @@ class Share:
         rewards = self._records["reward"]
         rewards[:] = 0
         for i, action in enumerate(actions):
-            # A game that rests in this step has `None` for an action.
+            # The action of a game that rests in this step is `None`.
             if action is None:
                 continue
             game = self._games[i]
@@ -552,115 +548,42 @@ class Share:
         return []
 
     def _show(self):
-        """Copy what the agents see to the shared memory."""
+        """Copy the observations to the shared memory."""
         written = self._records["obs"][:, self._back.value]
         for i, obs in enumerate(self._observations):
             written[i] = obs
 
 
-# ### A worker that answers, or is lost
-#
-# Whatever goes wrong between two processes is one thing here: an answer that
-# doesn't come. The pipe of a worker that died is closed, one that hasn't
-# answered in time counts as dead, and a pipe that was interrupted in the
-# middle of a message can't be trusted any more. A worker is then *lost*: it is
-# closed, and another takes its place.
-
-
-class ShareWorker(Worker):
-    """
-    A worker that plays a share.
-
-    `owes` is whether an answer of it has yet to be read, `lost` says why there
-    will be none.
-    """
-
-    owes = False
-    lost = ""
-
-    def ask(self, command, data):
-        """Send a command, unless the worker is lost."""
-        with self._one_message():
-            self.child.send((command, data))
-            self.owes = True
-
-    def read_into(self, answers):
-        """Add the bytes of the answer to a list, unless the worker is lost."""
-        with self._one_message():
-            answers.append(self.child.recv_bytes())
-            self.owes = False
-
-    @contextlib.contextmanager
-    def _one_message(self):
-        """Lose the worker if what is done with its pipe isn't completed."""
-        try:
-            yield
-        except BaseException as error:
-            if not raised_by_pipe(error):
-                self.lose("was interrupted")
-                raise
-            # How a process ended is in the words that Python has for it.
-            self.process.join(GRACE)
-            self.lose(f"died: {self.process!r}")
-
-    def lose(self, why):
-        """Give this worker up."""
-        self.lost = why
-        self.owes = False
-        self.close()
-
-
-def raised_by_pipe(error):
-    """Whether a pipe raised `error`, and not a handler of a signal.
-
-    The program may have handlers, which Python calls between any two lines and
-    which may raise anything: `TimeoutError`, say, which is an `OSError`, too.
-    """
-    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-    in_pipe = frame.f_globals["__name__"] == connection.__name__
-    return in_pipe and isinstance(error, (EOFError, OSError))
-
-
 # ### The vector environment
 #
 # Gymnasium calls many games that are stepped together a *vector environment*:
-# one `step` takes a batch of actions and returns a batch of observations. Its
-# autoreset mode says which one, in the step that ends an episode. SAME_STEP
-# returns the first observation of the next episode, and the last one is in the
-# infos. NEXT_STEP, Gymnasium's default, returns the last one; in the following
-# step the game rests, whatever the action, and the first one is returned.
+# one `step` takes a batch of actions and returns a batch of observations. In
+# the step that ends an episode there are two candidates for it, and the
+# *autoreset mode* says which is returned. With SAME_STEP it is the first
+# observation of the next episode, and the last one of this episode is in the
+# infos. With NEXT_STEP, Gymnasium's default, it is the last one; the game
+# rests in the following step, which returns the first one.
 SAME_STEP = gym.vector.AutoresetMode.SAME_STEP
 NEXT_STEP = gym.vector.AutoresetMode.NEXT_STEP
 
-# What the games wait for. While a call is carried out that is a reset: so if
-# an error of a game, or Ctrl-C, ends the call, half of it is never carried on.
+# What the games wait for. During a call they wait for a reset, so that nothing
+# half done is ever continued if an error or Ctrl-C ends the call.
 RESET = "reset"
 STEP = "step"
 ANSWERS = "answers"
+
+# One seed, or one for each game; and what a step of many games returns.
+Seeds = SupportsIndex | Sequence[SupportsIndex]
+Batch = tuple[NDArray, NDArray, NDArray, NDArray, dict]
 
 
 class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     """
     Many Atari games at once: a Gymnasium vector environment.
 
-    - `num_envs`, `env_id` and `game_options`: as many such `Game`s.
-    - `seed`: game i gets `seed + i`, or `seed[i]` of a list.
-    - `processes`: how many workers; `None` is one for each core, and with 0
-      all games are played in this process, with the same results.
-    - `timeout`: if a step takes a worker more seconds, by the clock on the
-      wall, and one more in which it may catch up, it is replaced; starts and
-      resets may take a minute and more.
-    - `context`: a start method or a context, as for `Worker`.
-    - `autoreset_mode`: Gymnasium's SAME_STEP or NEXT_STEP.
-    - `make`: what is called with a seed, `env_id` and `game_options` to make a
-      game: `Game`, a subclass, or anything with its methods `reset`, `step`
-      and `render` and its attributes `env`, `meanings`, `terminated` and
-      `final_obs`. Observations have the shape and type of its own.
-
-    Bad arguments raise `ValueError` or `TypeError` at once, an unknown id
-    Gymnasium's error; calls after `close` raise its `ClosedEnvironmentError`.
-    After an error of a game, which is raised here, or Ctrl-C, `step` raises
-    `ResetNeeded` until there was a `reset`. One thread at a time.
+    An error of a game is raised here. After that, and after Ctrl-C, `step`
+    raises `ResetNeeded` until `reset` is called. Calls after `close` raise
+    `ClosedEnvironmentError`. Use it in one thread at a time.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 15}
@@ -680,6 +603,24 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         make: Callable = Game,
         **game_options,
     ):
+        """Make games, and start the processes that play them.
+
+        - `num_envs`, `env_id`, `game_options`: how many games, and which;
+        - `seed`: game i is seeded with `seed + i`, or `seed[i]` of a list;
+        - `processes`: how many processes play them: `None` for one a core, 0
+          to play them all in this process, with the same results;
+        - `timeout`: the seconds that a step may take a worker, by the wall
+          clock and with a second's grace, before it is replaced; starts and
+          resets may take at least a minute;
+        - `context`: a start method or a context, as for `Worker`;
+        - `autoreset_mode`: Gymnasium's SAME_STEP or NEXT_STEP;
+        - `make`: what makes a game from a seed, `env_id` and `game_options`:
+          `Game`, a subclass, or anything with the methods and attributes that
+          are used here. Observations have the shape and the type of its own.
+
+        Raises `ValueError` or `TypeError` for bad arguments, and Gymnasium's
+        own error for an unknown id.
+        """
         # Checked before a title is loaded.
         self._workers = {}
         self._owner = os.getpid()
@@ -698,12 +639,12 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         mode = gym.vector.AutoresetMode(autoreset_mode)
         require(mode.name != "DISABLED", "SAME_STEP or NEXT_STEP", mode)
 
-        # A game of the parent's own checks the id and the options, and gives
-        # the spaces.
+        # A game in this process checks the id and the options, and tells the
+        # spaces.
         game = make(0, env_id, **game_options)
         obs = game.reset()
 
-        # What a vector environment has to say of itself.
+        # The attributes that every vector environment has.
         n = self.num_envs
         self.spec = game.env.spec
         self.meanings = game.meanings
@@ -734,7 +675,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._context = context
 
         # Each process plays a slice of the games. Without processes there is
-        # one share, of all games, which is played right here.
+        # one share, of all games, which is played in this process.
         shares = min(processes, n)
         self._slices = [
             slice(i * n // shares, (i + 1) * n // shares)
@@ -752,8 +693,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._ends = []
         self._resting = []
 
-        # A first command, so that whatever is wrong is raised here. If it is,
-        # no worker is left behind.
+        # The first command raises here whatever is wrong, and then no worker
+        # is left behind.
         try:
             self._start_workers(range(shares), "render")
         except BaseException:
@@ -784,20 +725,21 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
 
     # ### A reset, and a step
     #
-    # Between `step_async` and `step_wait` a program can do something else, say
-    # choose the actions for other games. The workers write rewards and
-    # observations to the shared memory, and answer with the ends of episodes
-    # alone, mostly an empty list.
+    # A step has two halves, `step_async` and `step_wait`. Between them a
+    # program can do something else, such as choosing the actions of other
+    # games. Workers write rewards and observations to the shared memory; their
+    # answer is a list of the episodes that have ended, which is mostly empty.
     def reset(
         self, *, seed: Seeds | None = None, options: dict | None = None
     ) -> tuple[NDArray, dict]:
         """Start new games; return `observations, {}`.
 
         `observations` is `uint8 (num_envs, 4, 84, 84)`, a copy that is yours
-        to change. `seed` is a number or a list as at the construction, or
-        `None`: at first, and after an error or Ctrl-C, the games then start
-        from the seeds given last, else they go on with the random numbers that
-        they have. There are no `options`. Call it at any time before `close`.
+        to change. `seed` is a number or a list, as in the construction. With
+        `None` the games continue with the random numbers that they have; the
+        first time, and after an error or Ctrl-C, they start from the seeds
+        that were given last. There are no `options`. It may be called at any
+        time before `close`.
         """
         self._require_open()
         require(not options, "no options", options)
@@ -820,10 +762,10 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         return self._finish_step()
 
     def step_async(self, actions: ArrayLike) -> None:
-        """Begin a step and return at once, unless the games are played here.
+        """Begin a step, and return at once if other processes play.
 
-        `actions` are `num_envs` whole numbers. Raises `ValueError` if they
-        aren't, and no game has moved.
+        `actions` are `num_envs` integers. If they aren't, it raises
+        `ValueError`, and no game has moved.
         """
         self._begin_step(actions)
         self._waits_for = ANSWERS
@@ -833,10 +775,10 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
 
         Returns `observations, rewards, terminated, truncated, infos`: `uint8
         (num_envs, 4, 84, 84)`; `float64`, `bool` and `bool (num_envs,)`; and a
-        dict. All are copies, yours to change. The dict holds, each with a
-        mask, `"final_obs"` of the episodes that ended (in SAME_STEP mode) and
-        `"final_info"` of the games whose emulator was reset; and the mask
-        `"restarted"`, if there are games whose worker was replaced.
+        dict. All are copies that are yours to change. The dict holds, each
+        with a mask, `"final_obs"` of the episodes that have ended (SAME_STEP
+        only) and `"final_info"` of the games whose emulator was reset; and the
+        mask `"restarted"`, if a worker was replaced.
         """
         self._require_open()
         if self._waits_for != ANSWERS:
@@ -861,8 +803,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         """Gather the answers to a step; return what `step_wait` returns."""
         ends, lost = self._gather(self._timeout)
 
-        # Only games whose episode has ended take work of their own: a loop
-        # over all of them would take longer with each game.
+        # The loop is over the games whose episode has ended. Over all of them
+        # it would take longer with each game.
         terminated = np.zeros(self.num_envs, bool)
         truncated = np.zeros(self.num_envs, bool)
         infos = {}
@@ -883,10 +825,11 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._waits_for = STEP
         return observations, rewards, terminated, truncated, infos
 
+    # #### The infos, and the screens
     def _report_end(self, number, info, infos):
-        """Hand out a game's last observation; add its `info` to `infos`.
+        """Return a game's last observation, one way or the other.
 
-        Gymnasium puts the infos of single games into one dict: an array for
+        In Gymnasium the infos of all games are one dict, with an array for
         each key, and under `"_" + key` a mask of the games that have it.
         """
         last = self._records["final_obs"][number]
@@ -906,8 +849,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     def render(self) -> tuple[NDArray[np.uint8], ...]:
         """Return a tuple of colour screens, `uint8 (height, 160, 3)` each.
 
-        They are copies, yours to change. Those of a worker that has died are
-        black; the next step replaces it and reports that.
+        They are copies that are yours to change. Those of a worker that has
+        died are black; the next step replaces it and reports that.
         """
         self._require_open()
         if self._waits_for == ANSWERS:
@@ -922,16 +865,17 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
 
     # ### Asking and waiting
     #
-    # All workers are asked before the first answer is waited for: they play at
-    # the same time.
+    # All workers receive their command before the first answer is waited for,
+    # so they play at the same time. A worker whose answer doesn't come, for
+    # whatever reason, is [lost](#losing-a-worker).
     def _ask(self, command, data):
-        """Give all workers a command, with one item of `data` for each game.
+        """Send a command to all workers, with an item of `data` for each game.
 
-        Returns the ends of episodes in what is played right here.
+        Returns the ends of episodes of the games in this process.
         """
-        # Until every answer is there and was handed out, whatever interrupts
-        # that leaves games that need a reset. What was still to be answered,
-        # to a step that nobody waited for, is dropped.
+        # Whatever interrupts a call leaves games that need a reset, until the
+        # call has returned. Answers to a step that nobody has waited for are
+        # read here, and dropped.
         self._waits_for = RESET
         self._read_answers(self._start_timeout)
         for i, worker in self._workers.items():
@@ -941,9 +885,9 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         return perform(self._share, command, data)
 
     def _gather(self, timeout):
-        """Read all answers; return the ends of episodes, and who is lost.
+        """Return the ends of episodes, and the numbers of lost workers.
 
-        An error of a game is raised when all have answered.
+        An error of a game is raised when all workers have answered.
         """
         ends = []
         for answer in self._read_answers(timeout):
@@ -956,8 +900,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
 
         `timeout` seconds are one deadline for all of them.
         """
-        # The clock goes on while the whole program is stopped, by Ctrl-Z say,
-        # so whoever is late gets another moment.
+        # The clock runs on while the whole program is stopped, for example by
+        # Ctrl-Z, so a worker that is late is given some time to catch up.
         answers = []
         for seconds in (timeout, GRACE):
             deadline = time.monotonic() + seconds
@@ -972,16 +916,16 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
 
     # ### When a worker dies
     #
-    # A new one takes its place and starts its games over from their seeds; the
-    # others go on as if nothing had happened. The step reports it: reward 0,
-    # `truncated`, and `infos["restarted"]`. If the new one dies before its
-    # first answer, what killed it would only kill the next: `Games` closes,
-    # and raises an error.
+    # A new worker takes its place and starts its games over from their seeds,
+    # while the other games continue undisturbed. The step reports this: for
+    # these games the reward is 0, and `truncated` and `infos["restarted"]` are
+    # true. If the new worker dies before its first answer, so would the next:
+    # `Games` closes and raises an error.
     def _start_workers(self, numbers_of_shares, command):
         """Start workers, and wait until they have carried out a command.
 
-        Raises `RuntimeError` if one of them doesn't; the games are closed
-        then.
+        If one of them doesn't, the games are closed, and it raises
+        `RuntimeError`.
         """
         for i in numbers_of_shares:
             games = self._slices[i]
@@ -1006,7 +950,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             restarted[self._slices[i]] = True
         infos["restarted"] = restarted
 
-        # Their last observation is what the caller saw last.
+        # Their last observation is the one that the caller was given last.
         seen = self._records["obs"][:, 1 - self._back.value]
         self._records["final_obs"][restarted] = seen[restarted]
         self._records["reward"][restarted] = 0
@@ -1016,8 +960,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
 
     # #### Closing
     #
-    # A `with` statement ends all processes, for `Games` is a *context
-    # manager*.
+    # `Games` is a *context manager*: a `with` statement ends all processes.
     def close_extras(self, **_):
         """End all workers; called by `close`, as Gymnasium has it."""
         for worker in self._workers.values():
@@ -1026,8 +969,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     def __exit__(self, *_):
         self.close()
 
-    # `copy` and `pickle` ask for this. Two owners would close each other's
-    # pipes.
+    # `copy` and `pickle` call this. Two owners would close each other's pipes.
     def __reduce__(self):
         raise TypeError("Games can't be copied or pickled: make another one")
 
@@ -1042,7 +984,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
 
 # ## 3. Behind it
 #
-# ### What may come in
+# ### Checking the input
 
 
 def require(condition, expected, got):
@@ -1053,7 +995,7 @@ def require(condition, expected, got):
 
 def check_number(name, value, least=0):
     """Return `value` as an `int`, which must be at least `least`."""
-    expected = f"{name} as a whole number from {least} on"
+    expected = f"{name} as an integer of at least {least}"
     try:
         number = operator.index(value)
     except TypeError:
@@ -1065,7 +1007,7 @@ def check_number(name, value, least=0):
 def require_atari(env_id):
     """Raise a `ValueError` if `env_id` is not that of an Atari title.
 
-    For an id that isn't known Gymnasium has an error of its own.
+    For an unknown id Gymnasium has an error of its own.
     """
     spec = env_id
     if isinstance(env_id, str):
@@ -1083,85 +1025,83 @@ def require_atari(env_id):
 
 
 def check_actions(actions, meanings, shape=()):
-    """Return `actions` as plain numbers, or raise a `ValueError`.
+    """Return `actions` as Python integers, or raise a `ValueError`.
 
-    One check serves a single action, of shape `()`, and a batch of them.
-    Integers of Python, NumPy and PyTorch are fine, and whole floats are not:
-    somebody forgot to turn them into an index.
+    This checks a single action, of shape `()`, and a batch of them. Integers
+    of Python, NumPy and PyTorch are accepted. Floats aren't, not even whole
+    ones, since they are no index.
     """
     cause = None
     try:
         array = np.asarray(actions)
     except (TypeError, ValueError, RuntimeError) as error:
-        # PyTorch says here what to do with a tensor on a GPU.
+        # PyTorch's error says what to do with a tensor on a GPU.
         cause = error
     else:
         if array.dtype.kind in "iu" and array.shape == shape:
-            # A few numbers are compared faster by Python than by NumPy.
+            # Python compares a few numbers faster than NumPy.
             flat = array.ravel().tolist()
             if min(flat) >= 0 and max(flat) < len(meanings):
                 return array.tolist()
     most = len(meanings) - 1
     names = ", ".join(meanings)
-    expected = f"whole numbers from 0 to {most} ({names}), of shape {shape}"
+    expected = f"integers from 0 to {most} ({names}), of shape {shape}"
     raise ValueError(f"expected {expected}, got {actions!r}") from cause
 
 
 # ### Resets by snapshot
 #
-# In a true reset the emulator plays 60 frames to let the console boot. When
-# lives are lost every 30 to 60 steps that adds up. So the state after the
-# first reset is kept as a snapshot and put back at each later one. Every game
-# then starts from the same state, where a true reset carries some memory of
-# the game before over, in 25 of the 104 titles.
+# A true reset plays 60 frames until the console has booted. When lives are
+# lost every 30 to 60 steps, that adds up. So the state after the first reset
+# is kept as a *snapshot*, and each later reset restores it. Every game then
+# starts from the same state, whereas a true reset carries over some memory of
+# the previous game in 25 of the 104 titles.
 #
-# Of these five titles a snapshot leaves something out, so that screens or
-# memory differ after it was put back: they take true resets. `test_game.py`
-# finds the five by itself.
+# The snapshots of five titles leave something out: after a restore, screens or
+# memory differ. These titles take true resets. With `GAME_TESTS=all`,
+# `test_game.py` looks for them in all titles.
 NO_SNAPSHOT = {"amidar", "koolaid", "qbert", "tetris", "trondead"}
 
 
 class Console:
-    """The emulator of `env`: resets it, and shows the screen as it is."""
+    """Resets the emulator of `env`, and shows its screen."""
 
     def __init__(self, env):
         self._env = env
         self._ale = env.unwrapped.ale
 
-        # Sticky actions are ALE's remedy for agents that learn moves by heart:
-        # with a probability of 0.25 the action before is played once more
-        # (Machado et al. 2018). A snapshot leaves out which one that was, so
-        # it isn't trusted with them.
+        # With sticky actions the emulator sometimes repeats the previous
+        # action instead of the new one (Machado et al. 2018). A snapshot
+        # leaves out which action that was, so it isn't used with them.
         sticky = self._ale.getFloat("repeat_action_probability") > 0
         title = env.spec.kwargs["game"]
         self._trusts_snapshots = not sticky and title not in NO_SNAPSHOT
         self._state = None
 
     def reset(self, seed):
-        """Start a game; a `seed` that isn't `None` seeds its chance."""
-        # The emulator itself gets a seed only where no snapshot is used: it
-        # takes one only when it loads the title anew, in 90 ms, and has no use
-        # for it without sticky actions.
+        """Start a game; a `seed` seeds its random numbers."""
+        # The emulator itself needs a seed for sticky actions only. It takes
+        # one only while it loads the title again, which takes 90 ms.
         if not self._trusts_snapshots:
             self._env.reset(seed=seed)
         elif self._state is not None:
             self._env.unwrapped.restore_state(self._state)
         else:
-            # A snapshot doesn't hold the screen, which is drawn with the next
-            # frame. So the first screen is kept beside it, and the number of
-            # its frame, which isn't 0 in all titles.
+            # Restoring a snapshot doesn't redraw the screen, which the next
+            # frame does. So the first screen is kept beside it, and the number
+            # of its frame, which isn't 0 in all titles.
             self._env.reset()
             self._frame_number = self._ale.getEpisodeFrameNumber()
             self._first_gray = self._ale.getScreenGrayscale()
             self._first_colour = self._ale.getScreenRGB()
             self._state = self._env.unwrapped.clone_state()
 
-        # Gymnasium's random numbers, for the no-ops, are seeded in any case.
+        # Gymnasium's random generator samples the no-op starts.
         if seed is not None:
             self._env.unwrapped.seed_game(seed)
 
     def _shows_snapshot(self):
-        """Whether no frame was drawn since the snapshot was put back."""
+        """Return whether no frame was drawn since a restore."""
         if self._state is None:
             return False
         return self._ale.getEpisodeFrameNumber() == self._frame_number
@@ -1179,17 +1119,17 @@ class Console:
         return self._ale.getScreenRGB()
 
 
-# ### Only what has changed
+# ### Resizing only what has changed
 #
-# Of the 210 rows of a screen every 5 become exactly 2 of the picture. So it is
-# looked at in 42 bands of 5 rows, and only those in which something has
-# changed are cut out and shrunk, as one low strip. (Higher screens have fewer
-# bands: 250 rows are two of 125.)
+# Every 5 of the 210 rows of a screen become exactly 2 rows of the picture. So
+# a screen consists of 42 bands of 5 rows, and only the bands in which
+# something has changed are resized, all together as one low strip. (Higher
+# screens have fewer bands: 250 rows are two of 125.)
 
 
 def shrink_changes(shrink, screen, last_screen, last_picture):
-    """Return `shrink(screen)`, by the screen before and its picture."""
-    # A subclass may shrink in a way that can't be done band by band.
+    """Return `shrink(screen)`, given the last screen and its picture."""
+    # A subclass may shrink in a way that isn't the same band by band.
     if shrink is not Game.shrink:
         return shrink(screen)
     height = len(screen)
@@ -1203,34 +1143,96 @@ def shrink_changes(shrink, screen, last_screen, last_picture):
     return picture
 
 
-# ### Waiting awake, and making way
+# ### Losing a worker
+#
+# Whatever goes wrong between two processes is treated alike, as an answer that
+# doesn't come: the pipe of a worker that has died is closed, a worker that
+# doesn't answer in time counts as dead, and a pipe that was interrupted in the
+# middle of a message can't be trusted any more. The worker is then *lost*: it
+# is closed, and another takes its place.
+
+
+class ShareWorker(Worker):
+    """
+    A worker that plays a share.
+
+    `owes` says whether an answer of it has yet to be read, and `lost` why
+    there will be none.
+    """
+
+    owes = False
+    lost = ""
+
+    def ask(self, command, data):
+        """Send a command, unless the worker is lost."""
+        with self._one_message():
+            self.child.send((command, data))
+            self.owes = True
+
+    def read_into(self, answers):
+        """Add the bytes of the answer to a list, unless the worker is lost."""
+        with self._one_message():
+            answers.append(self.child.recv_bytes())
+            self.owes = False
+
+    @contextlib.contextmanager
+    def _one_message(self):
+        """Lose the worker, unless what is done with its pipe is completed."""
+        try:
+            yield
+        except BaseException as error:
+            if not raised_by_pipe(error):
+                self.lose("was interrupted")
+                raise
+            # Python's own words for a process say how it ended.
+            self.process.join(GRACE)
+            self.lose(f"died: {self.process!r}")
+
+    def lose(self, why):
+        """Give this worker up."""
+        self.lost = why
+        self.owes = False
+        self.close()
+
+
+def raised_by_pipe(error):
+    """Return whether a pipe raised `error`, and not a signal handler.
+
+    Python calls the program's handlers between any two lines, and they may
+    raise anything, even `TimeoutError`, which is an `OSError`.
+    """
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    in_pipe = frame.f_globals["__name__"] == connection.__name__
+    return in_pipe and isinstance(error, (EOFError, OSError))
+
+
+# ### Spinning, and yielding the core
 AWAKE = 0.0003  # seconds
 
 
 def prepare_process(pipe):
-    """Make this process a good worker; return what to look at `pipe` with."""
-    # Ctrl-C in a terminal goes to every process that runs in it, but what is
-    # to happen then is for the parent to decide. Nor are the handlers of other
-    # signals, which a forked process has of the program, to run here: one may
-    # write a checkpoint.
+    """Prepare this process; return a selector that watches `pipe`."""
+    # Ctrl-C in a terminal reaches every process in it, but the parent decides
+    # what happens then. A forked process also inherits the program's signal
+    # handlers, which mustn't run here: one of them may write a checkpoint.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for number in signal.valid_signals():
         if callable(signal.getsignal(number)):
             signal.signal(number, signal.SIG_DFL)
     threading.Thread(target=leave_with_parent, daemon=True).start()
-    # OpenCV's own threads would fight with the other workers for the cores.
+    # OpenCV's own threads would compete with the other workers for the cores.
     cv2.setNumThreads(0)
 
-    # Linux may let a process that wakes up interrupt another: here the program
-    # that has just sent the message, and then waits while a share of the games
-    # plays. A batch job that wakes up interrupts nobody. Where there is no
-    # such thing, or it isn't allowed, all goes on without.
+    # On Linux a process that wakes up may interrupt another one: here the
+    # program that has just sent a message, and would then have to wait until a
+    # share of the games has played. A batch job that wakes up interrupts
+    # nobody. Other systems don't have them, and some don't allow them.
     if hasattr(os, "SCHED_BATCH"):
         with contextlib.suppress(OSError):
             os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
-    # `pipe.poll()` makes a selector for each look, which takes five times as
-    # long as the look.
+    # `pipe.poll()` makes a new selector for each call, which takes five times
+    # as long as the call itself.
     inbox = selectors.DefaultSelector()
     inbox.register(pipe, selectors.EVENT_READ)
     return inbox
@@ -1239,30 +1241,30 @@ def prepare_process(pipe):
 def wait_awake(inbox):
     """Wait a moment for a message without going to sleep: *spinning*.
 
-    A process that sleeps takes longer to wake than a message takes to arrive.
-    Between two looks other processes get the core, if they want it. With eight
-    games that gains between nothing and a sixth.
+    It takes longer to wake up a process that sleeps than to send it a message.
+    Meanwhile any other process that wants the core gets it. Eight games gained
+    up to a sixth where this was measured.
     """
-    if hasattr(os, "sched_yield"):  # Windows can't look at pipes so, either
+    if hasattr(os, "sched_yield"):  # on Windows a selector can't watch pipes
         asleep = time.perf_counter() + AWAKE
         while not inbox.select(0) and time.perf_counter() < asleep:
             os.sched_yield()
 
 
-# ### Starting in time, and leaving
+# ### How a worker starts and ends
 START_TIMEOUT = 60.0  # seconds for a start or a reset, and one more a game
-LONGEST_WAIT = 1e6  # seconds, twelve days: systems can't wait much longer
-GRACE = 1.0  # second, for whoever is late
+LONGEST_WAIT = 1e6  # seconds, or twelve days: systems can't wait much longer
+GRACE = 1.0  # seconds, for a worker that is late
 END_TIMEOUT = 5.0  # seconds, for the system to end a process
-LOOK_EVERY = 1.0  # second, whether the parent is there
+LOOK_EVERY = 1.0  # seconds, for a worker to see that its parent is gone
 
 
 def count_cores():
     """Return how many cores this process may use.
 
-    Under `taskset`, or in a container bound to some cores, these are fewer
-    than there are; only Linux can tell. A limit on their time (`docker
-    --cpus`) isn't seen: pass `processes`.
+    Under `taskset`, or in a container that is bound to some cores, they are
+    fewer than the machine has, which only Linux tells. A limit on CPU time, as
+    by `docker --cpus`, isn't seen: pass `processes`.
     """
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
@@ -1272,9 +1274,9 @@ def count_cores():
 def leave_with_parent():
     """End this process within seconds after its parent, however that died.
 
-    Its end of the pipe is closed then, but a worker whose game hangs doesn't
-    see that, nor one whose pipe was copied by a fork. (A game that hangs while
-    it holds the GIL, as the emulator does, stops this thread, too.)
+    The parent's end of the pipe is closed then, but a worker whose game hangs
+    doesn't notice, and neither does one whose pipe a fork has copied. (A game
+    that hangs while it holds the GIL stops this thread, too.)
     """
     parent = multiprocessing.parent_process()
     parent_id = os.getppid()
@@ -1286,22 +1288,22 @@ def leave_with_parent():
 def end_process(pipe, process, owner):
     """End `process`, in whatever state it is, and close `pipe`.
 
-    Only the process `owner` does: a forked copy of the program has a copy of
-    this object, too.
+    It does so in the process `owner` only. In a forked copy of the program,
+    which has a copy of the worker, it does nothing.
     """
     if os.getpid() != owner:
         return
 
-    # There is nothing in a worker that has to be saved, so it is killed: that
-    # ends a stopped or hanging process, too. The pipe comes first: if Ctrl-C
-    # interrupts the rest, a worker that waits ends by itself.
+    # A worker has nothing to save, so it is killed, which also ends a process
+    # that is stopped or hangs. The pipe is closed first: if Ctrl-C interrupts
+    # the rest, a waiting worker ends by itself.
     pipe.close()
     if process.pid is not None:
         process.kill()
         process.join(END_TIMEOUT)
 
 
-# ### Playing
+# ### The main program
 ZOOM = 2  # of the image
 MARGIN = 24  # pixels above it
 REPORT_EVERY = 10  # steps
@@ -1322,8 +1324,8 @@ def main():
     args = parser.parse_args()
     n = args.games
 
-    # What is wrong is said in one line, with Gymnasium's suggestion where it
-    # has one.
+    # A wrong argument is one line on the screen, with Gymnasium's suggestion
+    # if it has one.
     try:
         check_number("games", n, least=1)
         check_number("steps", args.steps, least=1)
@@ -1344,14 +1346,14 @@ def main():
         seen, _ = games.reset()
         start = time.perf_counter()
 
-        # After Ctrl-C the summary is of what was played so far.
+        # After Ctrl-C the summary is about what was played so far.
         with contextlib.suppress(KeyboardInterrupt):
             for i in monit.loop(args.steps):
                 actions = rng.integers(games.single_action_space.n, size=n)
                 observations, rewards, *_, infos = games.step(actions)
                 steps += n
 
-                # The image will show what an agent saw when it last scored.
+                # The image shows what each agent saw when it last scored.
                 scored = rewards > 0
                 seen[scored] = observations[scored]
                 if "final_info" in infos:
