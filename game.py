@@ -943,6 +943,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             self.close()
             raise RuntimeError(f"a new worker {self._workers[lost[0]].lost}")
 
+    # #### How the step reports it
     def _report_restarts(self, lost, infos):
         """Report games that start over; return the mask of them."""
         restarted = np.zeros(self.num_envs, bool)
