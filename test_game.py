@@ -9,9 +9,8 @@ can be worked out by hand. With `GAME_TESTS=all` in the environment all 104
 titles are played, and twelve times as many orders of calls are tried.
 
 The tests come in the order of the module: one game, many games, and what is
-behind them. A class can be run alone: `python -m pytest test_game.py -k
-TestEpisode`. What a test needs of the system stands above it, such as
-`needs_fork`; elsewhere it is skipped.
+behind them. `-k TestEpisode` runs a class alone. What a test needs of the
+system stands above it, such as `needs_fork`; elsewhere it is skipped.
 """
 
 import contextlib
@@ -308,10 +307,7 @@ class FakeEnv(gym.Env):
 
 
 def replace_titles(patch, script):
-    """Put such an emulator in the place of all titles.
-
-    What else `gym.make` is asked for is ignored: test that on a real title.
-    """
+    """Put such an emulator in the place of all titles, whatever is asked."""
     patch.setattr(gym, "make", lambda *_, **__: FakeEnv(script))
 
 
@@ -340,10 +336,7 @@ class TestPicture:
     """What the agent sees."""
 
     def test_the_pictures_are_those_of_the_last_four_steps(self, fake):
-        """Of a step's frames the third and fourth, one over the other.
-
-        A game begins with its first screen four times.
-        """
+        """Each is of the third and the fourth frame; the first is repeated."""
         one, _ = fake()
         assert seen(one.reset()) == [(0,)] * 4
         assert seen(one.step(NOOP)[0]) == [(0,), (0,), (0,), (3, 4)]
@@ -469,11 +462,6 @@ class TestEpisode:
         end = End((7,), 0, 0, 2, truncated=True, terminated=lost)
         assert ends_of(one, 2) == {2: end}
 
-    def test_a_game_that_is_over_on_the_frame_of_the_limit_is_over(self, fake):
-        one, _ = fake(over=7, limit=7)
-        one.reset()
-        assert ends_of(one, 2) == {2: End((7,), 0, 0, 2, False)}
-
 
 class TestStart:
     """How a game starts: no-ops, FIRE, resets by snapshot."""
@@ -513,9 +501,7 @@ class TestStart:
         assert seen(one.reset()) == [(5,)] * 4
         ends = {1: End((8,), 12), 2: End((14,), 5, 110110, 2, False)}
         assert ends_of(one, 2, RIGHT) == ends
-        start = ["NOOP"] + ["FIRE"] * 4
-        assert ale.played[:6] == ["reset", *start]
-        assert ale.played[-6:] == ["restore", *start]
+        assert ale.played[-6:] == ["restore", "NOOP"] + ["FIRE"] * 4
 
     @each("meanings, fired", [("NOOP UP FIRE", 4), ("NOOP UP UPFIRE", 0)])
     def test_fire_is_found_by_its_name(self, fake, meanings, fired):
@@ -719,9 +705,8 @@ def do(deed):
 class Trap:
     """A ghost for emulators, in this process and in those forked from it.
 
-    After `trap.set(deed, seed)` the game that was seeded so, or with `None`
-    any of them, does the deed when its emulator is used; or `later` uses after
-    that, or `times` times.
+    After `trap.set(deed, seed)` the game that was seeded so does the deed when
+    its emulator is used; or `later` uses after that, or `times` times.
     """
 
     def __init__(self):
@@ -730,7 +715,6 @@ class Trap:
         self._players = multiprocessing.RawArray("q", 1000)
 
     def set(self, deed, seed, later=0, times=1):
-        seed = -1 if seed is None else seed
         self._set[:] = DEEDS.index(deed), seed, later, times
 
     def sprung(self):
@@ -750,7 +734,7 @@ class Trap:
         if os.getpid() != self._test:
             self._players[seed] = os.getpid()
         deed, whose, later, left = self._set
-        if whose in (-1, seed) and left > 0:
+        if whose == seed and left > 0:
             if later > 0:
                 self._set[2] -= 1
             else:
@@ -1000,14 +984,13 @@ class TestWorker:
         """As labml's own `Worker` does: a pipe, a process, no class."""
         context = multiprocessing.get_context("fork")
         child, remote = context.Pipe()
-        args = remote, 47, "PongNoFrameskip-v4"
-        process = context.Process(target=game.worker_process, args=args)
+        loop = game.worker_process
+        process = context.Process(target=loop, args=(remote, 47))
         process.start()
-        remote.close()
         child.send(("reset", None))
         assert same(child.recv(), Game(47).reset())
         child.send(("close", None))
-        process.join(10)
+        process.join(PATIENCE)
         assert process.exitcode == 0
 
     @needs_fork
@@ -1046,7 +1029,6 @@ class TestWorker:
             assert seen(ask(worker, "reset")) == [(0,)] * 4
             with pytest.raises(ValueError, match="NOOP"):
                 ask(worker, "step", 99)
-            assert seen(ask(worker, "step", NOOP)[0])[3] == (3, 4)
 
     @needs_fork
     @needs_proc
@@ -1062,7 +1044,8 @@ class TestWorker:
 
 
 SHORT = atari(BREAKOUT, max_num_frames_per_episode=150)
-WAYS = [(0, None), (1, "fork"), (5, "fork"), (2, "spawn"), (3, "forkserver")]
+WAYS = [(1, "fork"), (5, "fork"), (2, "spawn"), (3, "forkserver")]
+WAYS = [(0, None)] + [way for way in WAYS if way[1] in START_METHODS]
 
 # What Windows lacks, or macOS, of what a module for Linux might use.
 LACKING = {
@@ -1097,10 +1080,7 @@ def assert_five_games(processes, context):
 class TestGames:
     """Many games: the same whatever plays them, as Gymnasium would."""
 
-    @each(
-        "processes, method",
-        [way for way in WAYS if way[1] in (None, *START_METHODS)],
-    )
+    @each("processes, method", WAYS)
     def test_the_same_games_whatever_plays_them(self, processes, method):
         """Bit for bit those of `Game`, with every option on."""
         assert_five_games(processes, method)
@@ -1132,8 +1112,12 @@ class TestGames:
     def test_gymnasiums_own_vector_env_returns_the_same(
         self, mode, on_life_loss
     ):
-        """And its `RecordEpisodeStatistics` counts what `final_info` says."""
-        spec = atari(BREAKOUT, max_num_frames_per_episode=300)
+        """And its `RecordEpisodeStatistics` counts what `final_info` says.
+
+        An `EnvSpec` may say how the game itself is to be.
+        """
+        settings = dict(mode=12, difficulty=1, max_num_frames_per_episode=300)
+        spec = atari(BREAKOUT, **settings)
 
         def make():
             return reference(spec, on_life_loss, noop_max=30)
@@ -1232,7 +1216,6 @@ class TestGames:
                 expected = twin.step(actions, {2, 3})
                 actions[:] = NOOP
                 assert same(many.step_wait(), expected)
-                begin(many, twin)
 
     @both_modes
     @here_and_there
@@ -1327,25 +1310,17 @@ class TestOwnGames:
                 assert same(trajectory(worker, [NOOP] * 40, 10), played)
 
 
-def play_slowly():
-    """Let a step of a game take 0.05 s."""
-    step = Game.step
-
-    def slow_step(self, action):
-        time.sleep(0.05)
-        return step(self, action)
-
-    Game.step = slow_step
-
-
 def being_stopped():
-    with Games(4, processes=2, timeout=0.5) as many:
-        many.reset()
-        for _ in range(2):
-            print("playing", flush=True)
-            for _ in range(4):
-                assert "restarted" not in many.step([1] * 4)[4]
-    print("played")
+    class Slow(Game):
+        def step(self, action):
+            time.sleep(0.05)
+            return super().step(action)
+
+    games = Games(4, processes=2, timeout=0.5, make=Slow, context="fork")
+    games.reset()
+    for n in range(8):
+        print(f"step {n}", flush=True)
+        assert "restarted" not in games.step([1] * 4)[4]
 
 
 @needs_fork
@@ -1393,10 +1368,7 @@ class TestFaults:
     def test_starts_and_resets_get_their_time(
         self, monkeypatch, timeout, start
     ):
-        """At least a minute, more with a longer timeout, or for more games.
-
-        Each of the three is enough alone.
-        """
+        """A minute, a longer timeout or many games: each alone is enough."""
         hurry(monkeypatch, 0.01, start)
         test = os.getpid()
 
@@ -1465,17 +1437,11 @@ class TestFaults:
                 assert restarted == {2, 3}
             assert n > 10
 
-    @each(
-        "deed, words",
-        [
-            ("crash", "a bug"),
-            ("leave", "died.*42"),
-            ("die", "died.*(SIGKILL|9)"),
-            ("hang", "no answer within"),
-        ],
-    )
-    def test_a_worker_that_cannot_start(self, monkeypatch, deed, words):
+    @each("deed", ["crash", "leave", "die", "hang"])
+    def test_a_worker_that_cannot_start(self, monkeypatch, deed):
         """The error says why: it died, or it was late. No process is left."""
+        died = dict(leave="died.*42", die="died.*(SIGKILL|9)")
+        words = dict(died, crash="a bug", hang="no answer within")[deed]
         hurry(monkeypatch, 0.01, -9)
         test = os.getpid()
 
@@ -1536,14 +1502,14 @@ class TestFaults:
 
     def test_a_program_that_was_stopped_loses_no_game(self, program):
         """As by Ctrl-Z or a batch system, for longer than the timeout."""
-        process = program(being_stopped, first=play_slowly)
+        process = program(being_stopped)
         for _ in range(2):
-            assert process.stdout.readline() == "playing\n"
-            time.sleep(0.1)  # at some moment of a step
+            process.stdout.readline()
             os.killpg(process.pid, signal.SIGSTOP)
             time.sleep(0.9)
             os.killpg(process.pid, signal.SIGCONT)
-        assert end_of(process) == (["played"], [])
+        lines, errors = end_of(process)
+        assert lines[-1] == "step 7" and errors == []
 
     @each("state", ["dead", "stopped", "hung", "dropped"])
     def test_closing_in_every_state(self, trap, state):
@@ -1588,14 +1554,10 @@ class TestFaults:
         assert held() == before and not workers_now()
 
 
-# What the caller gets of a deed, but of one that costs a worker.
-RAISED = {
-    "crash": ZeroDivisionError,
-    "unsendable": (ArithmeticError, RuntimeError),  # itself if played here
-    "unreadable": (Unreadable, RuntimeError),
-    "interrupt": KeyboardInterrupt,
-    "alarm": TimeoutError,
-}
+# What the caller gets of a deed, but of one that costs a worker. An error that
+# can't be sent is itself if it was raised in this process.
+RAISED = {deed: (type(ERRORS[deed]), RuntimeError) for deed in ERRORS}
+RAISED.update(interrupt=KeyboardInterrupt, alarm=TimeoutError)
 
 # Which calls are wrong in which state of the games.
 NEEDED = gym.error.ResetNeeded
@@ -1611,7 +1573,6 @@ N = 3  # games
 CALLS = ["step", "step_async", "step_wait", "render", "reset"]
 BEGUN, ABANDONED = ["step_async", "step_wait"], ["step_async", "reset"]
 some_actions = some.lists(some.integers(0, 2), min_size=N, max_size=N)
-some_game = some.integers(0, N - 1)
 
 
 def when(*states):
@@ -1740,7 +1701,7 @@ class Calls(stateful.RuleBasedStateMachine):
         self.check_reset(result, seeds)
 
     @when("ready", "stepping")
-    @stateful.rule(i=some_game)
+    @stateful.rule(i=some.integers(0, N - 1))
     def kill(self, i):
         share = self.share_of(i)
         if share and not share & (self.lost | self.maybe):
@@ -1773,32 +1734,27 @@ class Calls(stateful.RuleBasedStateMachine):
         calls=some.sampled_from(
             [["step"], ["render"], ["reset"], BEGUN, ABANDONED]
         ),
-        i=some_game,
+        i=some.integers(0, N - 1),
         later=some.integers(0, 8),
-        everybody=some.booleans(),
         actions=some_actions,
     )
-    def do_a_deed(self, deed, calls, i, later, everybody, actions):
-        """In one game in the middle of the calls, or an error in all games."""
+    def do_a_deed(self, deed, calls, i, later, actions):
+        """In one of the games, in the middle of the calls."""
         if self.lost or self.processes == 0 and deed not in RAISED:
             return
         if self.processes > 0 and deed in SIGNALS and len(calls) > 1:
             return  # it might come outside of both calls
         before = workers_now()
         share = self.share_of(i)
-        everybody = everybody and deed in ERRORS
-        if everybody:
-            self.trap.set(deed, None, times=100)
-        else:
-            self.trap.set(deed, self.twin.seeds[i], later)
+        self.trap.set(deed, self.twin.seeds[i], later)
         try:
             results = [self.make(name, actions) for name in calls]
         except RAISED.get(deed, ()):
-            assert self.trap.sprung() or everybody
+            assert self.trap.sprung()
             assert workers_now() == before or deed in SIGNALS
             self.set_state("new")
             return
-        done = self.trap.sprung() or everybody
+        done = self.trap.sprung()
         if done and deed in RAISED:
             # Nobody has waited for the answer to the step.
             assert calls == ABANDONED
@@ -2004,7 +1960,6 @@ class TestInput:
             ("Breakot-v4", gym.error.NameNotFound, "Breakout"),
             ("BreakoutNoFrameskip-v9", gym.error.VersionNotFound, "v9"),
             ("CartPole-v1", ValueError, "Atari"),
-            (gym.spec("CartPole-v1"), ValueError, "Atari"),
             (3, ValueError, "Atari"),
             (None, ValueError, "Atari"),
             (atari("ALE/Breakout-v5", continuous=True), ValueError, "Discr"),
@@ -2069,8 +2024,7 @@ def reference(spec, mode="restart", noop_max=0):
 def frames_of(ale, actions):
     """Play `actions`; return a digest of the memory and screen of each frame.
 
-    From the first one on: the memory that ALE 0.11 shows right after a restore
-    is still that from before.
+    Before the first one ALE 0.11 still shows the memory from before a restore.
     """
     digest = hashlib.sha1()
     for action in actions:
@@ -2113,11 +2067,7 @@ class TestTitles:
 
     @each_title
     def test_a_snapshot_brings_a_title_back(self, title):
-        """Frame by frame, unless the module names it as one that doesn't.
-
-        And a seed, for which Gymnasium loads a title anew, changes nothing:
-        `Game` doesn't load it anew.
-        """
+        """Unless the module names it. Nor does loading it anew change it."""
         spec = atari(TITLES[title], repeat_action_probability=0.0)
         env = gym.make(spec, frameskip=1, obs_type="ram")
         env.reset()
@@ -2141,11 +2091,7 @@ class TestTitles:
 
     @pytest.mark.filterwarnings("ignore:.*out of date")
     def test_all_ids_make_the_same_engine(self):
-        """They differ in stickiness, and here in nothing else.
-
-        Without it actions alone decide. With it episodes differ, and repeat
-        with the seed.
-        """
+        """With sticky actions episodes differ, and repeat with the seed."""
         first = trajectory(Game(3, "Breakout-v4"))
         still = atari("ALE/Breakout-v5", repeat_action_probability=0.0)
         for spec in (BREAKOUT, still):
@@ -2155,18 +2101,7 @@ class TestTitles:
         assert not same(first, second) and not same(second, third)
         assert same(second, trajectory(sticky, seed=3))
         assert same(third, trajectory(sticky))
-        for env_id in ("Breakout-v0", "BreakoutNoFrameskip-v0"):
-            assert same(second, trajectory(Game(3, env_id)))
-
-    def test_modes_and_difficulties(self):
-        """An `EnvSpec` may say how the game itself is to be."""
-        spec = atari(BREAKOUT, mode=12, difficulty=1)
-        envs = Game(0, spec), reference(spec), Game(0)
-        for env in envs:
-            env.reset(seed=0)
-            env.step(FIRE)
-        one, equal, plain = (env.env.unwrapped.ale.getRAM() for env in envs)
-        assert same(one, equal) and not same(one, plain)
+        assert same(second, trajectory(Game(3, "Breakout-v0")))
 
 
 # Programs are functions of this file, with what they import in front.
@@ -2180,10 +2115,7 @@ from game import Game, Games, Worker
 
 @pytest.fixture
 def program(tmp_path):
-    """Return a function that starts a function, or a text, as a program.
-
-    `first` is called in every process that imports the program.
-    """
+    """Return a function that starts a function, or a text, as a program."""
     started = []
 
     def start(
@@ -2195,7 +2127,7 @@ def program(tmp_path):
         text = main
         if callable(main):
             text = IMPORTS
-            if first:
+            if first:  # is called in every process that imports the program
                 text += f"{inspect.getsource(first)}\n{first.__name__}()\n"
             text += inspect.getsource(worker_and_games)
             text += f"{inspect.getsource(main)}\n{guard}\n"
@@ -2327,10 +2259,9 @@ class TestPrograms:
 
     @needs_proc
     def test_workers_leave_with_a_parent_that_is_killed(self, program):
-        """By `SIGKILL`, idle or in the middle of a step, however started.
+        """By `SIGKILL`, in the middle of a step, however they were started.
 
-        One that is stopped leaves when it is continued. A forked copy of the
-        program holds its pipes and lives on.
+        A stopped one leaves when it is continued, and beside a forked copy.
         """
         programs = [
             program(hanging, method, first=hang_in_steps)
@@ -2351,10 +2282,9 @@ class TestPrograms:
 
     @needs_proc
     def test_programs_end_without_closing(self, program):
-        """By an error, by their end or by Ctrl-C, which goes to all.
+        """Nothing is left, not even a worker that was stopped.
 
-        Nothing is left, not even a worker that was stopped, and no more is
-        said than one traceback, their own.
+        No more is said than one traceback, the program's own.
         """
         codes = {"error": 1, "exit": 3, "end": 0, "stopped": 0}
         codes["ctrl-c"] = -signal.SIGINT
@@ -2390,10 +2320,7 @@ class TestPrograms:
 
     @needs_proc
     def test_programs_without_a_guard(self, program):
-        """Python's own message says what is missing; nothing runs on.
-
-        Whatever ran on would hold the program's output open.
-        """
+        """Python's own message says what is missing; nothing runs on."""
         methods = set(START_METHODS) - {"fork"}
         programs = [program(unguarded, it, guard="if True:") for it in methods]
         for process in programs:
@@ -2426,10 +2353,7 @@ class TestMain:
 
     @each("title, steps", [(BREAKOUT, 300), ("PongNoFrameskip-v4", 50)])
     def test_the_program(self, program, tmp_path, title, steps):
-        """Progress, a summary and a picture, and nothing else anywhere.
-
-        In so few steps of Pong no game ends, and progress is there as well.
-        """
+        """Progress, also if no game ends, a summary and a picture alone."""
         args = title, "--steps", str(steps), "--games", "2", "--seed", "9"
         lines, errors = end_of(program(SOURCE, *args))
         assert errors == []
@@ -2458,7 +2382,6 @@ class TestMain:
         "args, code, words",
         [
             ("Breakot-v4", 2, "Did you mean: `Breakout`?"),
-            ("NoSuchGame", 2, "NoSuchGame"),
             ("no_such_module:Pong-v5", 2, "no_such_module"),
             ("CartPole-v1", 2, "Atari"),
             ("--games 0", 2, "games"),
@@ -2467,9 +2390,8 @@ class TestMain:
             ("--seed -1", 2, "-1"),
             ("--games many", 2, "many"),
             ("--help", 0, rf"env_id( \w+)+ \(default: {BREAKOUT}\)"),
-            ("--help", 0, r"--games GAMES( \w+)+ \(default: 8\)"),
-            ("--help", 0, r"--steps STEPS( \w+)+ \(default: 2000\)"),
-            ("--help", 0, r"--seed SEED( \w+)+ \(default: 0\)"),
+            ("--help", 0, r"GAMES( \w+)+ \(default: 8\) .*STEPS( \w+)+ \("),
+            ("--help", 0, r"default: 2000\) .*SEED( \w+)+ \(default: 0\)"),
         ],
     )
     def test_arguments(self, monkeypatch, tmp_path, capsys, args, code, words):
