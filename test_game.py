@@ -387,9 +387,9 @@ class End(typing.NamedTuple):
 
     last: tuple  # the frames in the newest picture of `final_obs`
     then: int  # the frame that the next episode begins with
-    score: float | None = None  # these three if the emulator was reset
+    score: float | None = None  # these two if the emulator was reset
     length: int | None = None
-    truncated: bool | None = None
+    truncated: bool = False
     terminated: bool = True
 
 
@@ -401,7 +401,7 @@ def ends_of(one, steps, action=NOOP):
         assert type(done) is bool
         if done:
             (first,) = set(seen(obs))
-            told = info.values() if info else [None] * 3
+            told = info.values() if info else (None, None, False)
             last = seen(one.final_obs)[-1]
             ends[step] = End(last, *first, *told, one.terminated)
         else:
@@ -415,7 +415,7 @@ class TestEpisode:
     def test_a_lost_life_restarts_the_game(self, fake):
         one, _ = fake(lives={0: 3, 6: 2}, rewards={1: 5, 8: 9})
         one.reset()
-        assert ends_of(one, 3) == {2: End((6,), 0, 5, 2, False)}
+        assert ends_of(one, 3) == {2: End((6,), then=0, score=5, length=2)}
 
     def test_a_lost_life_may_end_the_episode_and_not_the_game(self, fake):
         one, _ = fake(on_life_loss="continue", lives={0: 3, 6: 2})
@@ -425,14 +425,14 @@ class TestEpisode:
     def test_without_lives_the_episode_waits_for_the_games_end(self, fake):
         one, _ = fake(on_life_loss="continue", lives={0: 1, 6: 0}, over=15)
         one.reset()
-        assert ends_of(one, 4) == {4: End((15,), 0, 0, 4, False)}
+        assert ends_of(one, 4) == {4: End((15,), then=0, score=0, length=4)}
 
     def test_lives_are_read_at_every_frame(self, fake):
         """One won and one lost in the same step don't cancel out."""
         lives = {0: 3, 1: 4, 3: 3, 5: 2, 6: 3}
         one, _ = fake(on_life_loss="continue", lives=lives)
         one.reset()
-        assert ends_of(one, 3) == {1: End((3,), 3), 2: End((5,), 5)}
+        assert ends_of(one, 3) == {1: End((3,), then=3), 2: End((5,), then=5)}
 
     def test_the_score_is_that_of_the_whole_game(self, fake):
         """The steps are of the frames 1-2, 3-6, 7, 8-11, 12-15 and 16."""
@@ -441,8 +441,8 @@ class TestEpisode:
         script = dict(lives=lives, rewards=rewards, over=16)
         one, _ = fake(on_life_loss="continue", **script)
         one.reset()
-        ends = {1: End((2,), 2), 3: End((7,), 7)}
-        ends[6] = End((16,), 0, 1111, 6, False)
+        ends = {1: End((2,), then=2), 3: End((7,), then=7)}
+        ends[6] = End((16,), then=0, score=1111, length=6)
         assert ends_of(one, 6) == ends_of(one, 6) == ends
 
     def test_the_limit_is_of_the_game_not_of_the_episode(self, fake):
@@ -450,7 +450,7 @@ class TestEpisode:
         one, _ = fake(on_life_loss="continue", **script)
         one.reset()
         cut = End((11,), 0, 0, 4, truncated=True, terminated=False)
-        assert ends_of(one, 4) == {2: End((6,), 6), 4: cut}
+        assert ends_of(one, 4) == {2: End((6,), then=6), 4: cut}
 
     @each("on_life_loss", MODES)
     def test_a_life_lost_on_the_frame_of_the_limit(self, fake, on_life_loss):
@@ -486,10 +486,7 @@ class TestStart:
         assert seen(one.reset()) == [(0,)] * 4
 
     def test_fire_starts_every_episode(self, fake):
-        """After the no-ops it is held for a step, of which nothing counts.
-
-        Lives are counted from the first observation on.
-        """
+        """After the no-ops it is held for a step, of which nothing counts."""
         one, ale = fake(
             fire_on_reset=True,
             noop_max=1,
@@ -499,8 +496,8 @@ class TestStart:
             over=14,
         )
         assert seen(one.reset()) == [(5,)] * 4
-        ends = {1: End((8,), 12), 2: End((14,), 5, 110110, 2, False)}
-        assert ends_of(one, 2, RIGHT) == ends
+        last = End((14,), then=5, score=110110, length=2)
+        assert ends_of(one, 2, RIGHT) == {1: End((8,), then=12), 2: last}
         assert ale.played[-6:] == ["restore", "NOOP"] + ["FIRE"] * 4
 
     @each("meanings, fired", [("NOOP UP FIRE", 4), ("NOOP UP UPFIRE", 0)])
@@ -516,7 +513,7 @@ class TestStart:
         """Unless a snapshot can't be trusted, or actions are sticky."""
         one, ale = fake(name=name, sticky=sticky, over=3)
         one.reset()
-        end = End((3,), 0, 0, 1, False)
+        end = End((3,), then=0, score=0, length=1)
         assert ends_of(one, 2) == {1: end, 2: end}
         one.reset()
         later = "restore" if name == "fake" and not sticky else "reset"
@@ -1791,6 +1788,9 @@ class TestCalls:
             max_examples=1600 if ALL else 130, stateful_step_count=30
         )
         stateful.run_state_machine_as_test(Calls, settings=settings)
+
+
+# --- 3. Behind it: what comes in, real titles, and how programs end ----------
 
 
 class Tensor:
