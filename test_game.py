@@ -643,7 +643,7 @@ some_options = some.fixed_dictionaries(
 class TestAnyGame:
     """Whatever may happen in a game, and whichever options it has."""
 
-    @SETTINGS(max_examples=5000 if ALL else 300)
+    @SETTINGS(max_examples=5000 if ALL else 150)
     @hypothesis.given(some_script, some_options, some.integers(0, 5))
     def test_any_game(self, script, options, seed):
         """All that it returns and shows, and what it tells of an end."""
@@ -1214,8 +1214,7 @@ class TestGames:
                 actions[:] = NOOP
                 assert same(many.step_wait(), expected)
 
-    @both_modes
-    @here_and_there
+    @each("processes, mode", [(0, NEXT_STEP), (1, SAME_STEP)])
     def test_what_was_returned_never_changes(self, processes, mode):
         """Kept over a thousand steps of real games, whatever it is."""
 
