@@ -2190,14 +2190,16 @@ def worker_and_games(context=None):
     many.step_async([0, 0])
     time.sleep(0.2)
     print(*[p.pid for p in multiprocessing.active_children()], flush=True)
-    return worker, many
+    global kept  # until the interpreter ends
+    kept = worker, many
+    return kept
 
 
 def hanging(context):
-    kept = worker_and_games(context)
+    worker, _ = worker_and_games(context)
     if context == "fork" and os.fork() == 0:
         time.sleep(1000)  # with a copy of each pipe
-    kept[0].child.send(("step", 0))
+    worker.child.send(("step", 0))
     print("hanging", flush=True)
     time.sleep(1000)
 
