@@ -549,9 +549,10 @@ class Model:
 
     def start_game(self, seed=None):
         self.frame = self.score = self.length = 0
-        most = self.options.get("noop_max", 0)
         self.seed(seed)
-        for _ in range(most and self.random.integers(1, most + 1)):
+        most = self.options.get("noop_max", 0)
+        number = self.random.integers(1, most + 1) if most > 0 else 0
+        for _ in range(number):
             self.frame += 1
             if self.frame == self.end:
                 self.frame = 0
