@@ -20,7 +20,7 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 # Python's own pool of processes is made with these: `pool` takes a traceback
 # to another process, `util` ends processes in time.
@@ -106,9 +106,8 @@ class Game:
         # emulator itself, so the environment's own observation is the cheapest
         # one, "ram".
         self.env = gym.make(env_id, frameskip=1, obs_type="ram")
-        actions = self.env.action_space
-        discrete = isinstance(actions, gym.spaces.Discrete)
-        require(discrete, "Discrete actions", actions)
+        discrete = isinstance(self.env.action_space, gym.spaces.Discrete)
+        require(discrete, "Discrete actions", self.env.action_space)
         self.meanings = self.env.unwrapped.get_action_meanings()
         self._fires = bool(fire_on_reset) and "FIRE" in self.meanings
         first = self.meanings[0]
@@ -117,19 +116,14 @@ class Game:
         # The emulator, the codes that it has for the actions, and what resets
         # it.
         self._ale = self.env.unwrapped.ale
-        self._actions = [
-            getattr(ale_py.Action, name) for name in self.meanings
-        ]
+        self._actions = [getattr(ale_py.Action, it) for it in self.meanings]
         self._console = Console(self.env)
 
-        # The stack drops its oldest picture when a new one comes.
+        # The stack drops its oldest picture when a new one comes. It is empty
+        # until the first reset.
         self._stack = collections.deque(maxlen=STACK)
 
-        # Of the game that is being played, and of the episode that ended last.
-        self._is_reset = False
-        self._lives = 0
-        self._score = 0.0
-        self._length = 0
+        # Of the episode that ended last.
         self.terminated = False
         self.final_obs = None
 
@@ -150,15 +144,14 @@ class Game:
         action that isn't one of the title's; the game is left unchanged.
         """
         action = check_actions(action, self.meanings)
-        if not self._is_reset:
+        if not self._stack:
             raise gym.error.ResetNeeded("call reset() before step()")
-        held = self._actions[action]
         reward = 0.0
 
         # Sixty decisions a second are more than these games need. With fifteen
         # the agent sees four times as much of a game for the same computing.
         for frame in range(1, ACTION_REPEAT + 1):
-            reward += self._ale.act(held)
+            reward += self._ale.act(self._actions[action])
 
             # Lives are read after every frame: one lost and another won within
             # the same step would cancel out.
@@ -297,11 +290,10 @@ class Game:
         """
         if seed is not None:
             seed = check_number("seed", seed)
-        elif not self._is_reset:
+        elif not self._stack:
             seed = self._seed
         self._start_game(seed)
         self._begin_episode()
-        self._is_reset = True
         return self.observe()
 
     def _start_game(self, seed=None):
@@ -381,12 +373,10 @@ def worker_process(
 
 def perform(game, command, data):
     """Carry out a command; return what the game returns."""
-    if command == "step":
-        return game.step(data)
-    if command == "reset":
-        return game.reset(data)
     if command == "render":
         return game.render()
+    if command in ("reset", "step"):
+        return getattr(game, command)(data)
     raise NotImplementedError(f"unknown command {command!r}")
 
 
@@ -449,11 +439,9 @@ class Worker(contextlib.AbstractContextManager):
         self.child, remote = context.Pipe()
 
         # A daemon ends with the program.
+        args = (remote, seed, env_id, make)
         self.process = context.Process(
-            target=worker_process,
-            args=(remote, seed, env_id, make),
-            kwargs=options,
-            daemon=True,
+            target=worker_process, args=args, kwargs=options, daemon=True
         )
 
         # The process also ends when this object is dropped. With a priority,
@@ -461,11 +449,9 @@ class Worker(contextlib.AbstractContextManager):
         # of which one may be stopped.
         self._ends = (self.child, self.process, os.getpid())
         util.Finalize(self, end_process, args=self._ends, exitpriority=0)
-        try:
-            self.process.start()
-        finally:
-            # Now only the worker holds this end: if it dies, the pipe breaks.
-            remote.close()
+        self.process.start()
+        # Now only the worker holds this end: if it dies, the pipe breaks.
+        remote.close()
 
     def close(self) -> None:
         """End the process, in whatever state it is; may be called twice."""
@@ -535,12 +521,10 @@ class Share:
             if action is None:
                 continue
             game = self._games[i]
-            obs, rewards[i], done, episode_info = game.step(action)
-            self._observations[i] = obs
+            self._observations[i], rewards[i], done, info = game.step(action)
             if done:
                 self._records["final_obs"][i] = game.final_obs
-                number = self._first + i
-                ends.append((number, game.terminated, episode_info))
+                ends.append((self._first + i, game.terminated, info))
         self._show()
         return ends
 
@@ -574,8 +558,7 @@ RESET = "reset"
 STEP = "step"
 ANSWERS = "answers"
 
-# One seed, or one for each game; and what a step of many games returns.
-Seeds = SupportsIndex | Sequence[SupportsIndex]
+# What a step of many games returns.
 Batch = tuple[NDArray, NDArray, NDArray, NDArray, dict]
 
 
@@ -597,7 +580,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         num_envs: int,
         env_id: str | EnvSpec = BREAKOUT,
         *,
-        seed: Seeds = 0,
+        seed: ArrayLike = 0,
         processes: int | None = None,
         timeout: float = 60.0,
         context: str | multiprocessing.context.BaseContext | None = None,
@@ -660,34 +643,26 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self.action_space = batch_space(game.env.action_space, n)
 
         # The memory is made first, and the processes inherit it.
-        record = np.dtype(
-            [
-                ("reward", np.float64),
-                ("screen", np.uint8, game.render().shape),
-                ("obs", obs.dtype, (2, *obs.shape)),
-                ("final_obs", obs.dtype, obs.shape),
-            ]
-        )
-        memory = multiprocessing.RawArray("B", n * record.itemsize)
+        record = [
+            ("reward", np.float64),
+            ("screen", np.uint8, game.render().shape),
+            ("obs", obs.dtype, (2, *obs.shape)),
+            ("final_obs", obs.dtype, obs.shape),
+        ]
+        memory = multiprocessing.RawArray("B", n * np.dtype(record).itemsize)
         self._records = np.frombuffer(memory, record)
         self._back = multiprocessing.RawValue("B", 0)
-        played = dict(env_id=env_id, make_game=make, options=game_options)
-        shared = dict(memory=memory, record=record, back=self._back)
-        self._share_options = {**played, **shared}
-        self._context = context
+        options = dict(env_id=env_id, make_game=make, options=game_options)
+        options |= dict(memory=memory, record=record, back=self._back)
+        self._worker_options = dict(options, make=Share, context=context)
 
         # Each process plays a slice of the games. Without processes there is
         # one share, of all games, which is played in this process.
-        shares = min(processes, n)
-        self._slices = [
-            slice(i * n // shares, (i + 1) * n // shares)
-            for i in range(shares)
-        ]
+        k = min(processes, n)
+        self._slices = [slice(i * n // k, (i + 1) * n // k) for i in range(k)]
         self._share = None
-        if shares == 0:
-            self._share = Share(
-                self._seeds, games=slice(0, n), **self._share_options
-            )
+        if k == 0:
+            self._share = Share(self._seeds, games=slice(0, n), **options)
 
         # The ends of episodes in a step that was played here, and which games
         # rest in the next one.
@@ -698,7 +673,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         # The first command raises here whatever is wrong, and then no worker
         # is left behind.
         try:
-            self._start_workers(range(shares), "render")
+            self._start_workers(range(k), "render")
         except BaseException:
             self.close()
             raise
@@ -718,12 +693,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         For `multiprocessing.connection.wait`: one is ready when its worker has
         answered, or died. With `processes=1` `step_wait` then doesn't wait.
         """
-        # The pipe of a lost worker is closed, but that its process has ended
-        # can be waited for in the same way.
-        return [
-            worker.process.sentinel if worker.lost else worker.child
-            for worker in self._workers.values()
-        ]
+        return [worker.child for worker in self._workers.values()]
 
     # ### A reset, and a step
     #
@@ -732,7 +702,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     # games. Workers write rewards and observations to the shared memory; their
     # answer is a list of the episodes that have ended, which is mostly empty.
     def reset(
-        self, *, seed: Seeds | None = None, options: dict | None = None
+        self, *, seed: ArrayLike | None = None, options: dict | None = None
     ) -> tuple[NDArray, dict]:
         """Start new games; return `observations, {}`.
 
@@ -862,6 +832,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         _, lost = self._gather(self._timeout)
         for i in lost:
             self._records["screen"][self._slices[i]] = 0
+            # So its pipe is ready: `pipes` tells of a late worker, too.
+            self._workers[i].process.kill()
         self._waits_for = waits_for
         return tuple(self._records["screen"].copy())
 
@@ -880,9 +852,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._read_answers(self._start_timeout)
         for i, worker in self._workers.items():
             worker.ask(command, data[self._slices[i]])
-        if self._share is None:
-            return []
-        return perform(self._share, command, data)
+        return perform(self._share, command, data) if self._share else []
 
     def _gather(self, timeout):
         """Return the ends of episodes, and the numbers of lost workers.
@@ -892,8 +862,11 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         ends = []
         for answer in self._read_answers(timeout):
             ends += pickle.loads(answer)
-        lost = [i for i, worker in self._workers.items() if worker.lost]
-        return ends, lost
+        return ends, self._which(LOST)
+
+    def _which(self, state):
+        """Return the numbers of the workers that are in this state."""
+        return [i for i, it in self._workers.items() if it.state == state]
 
     def _read_answers(self, timeout):
         """Return the answers that are owed, and lose workers that are late.
@@ -905,13 +878,13 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         answers = []
         for seconds in (timeout, GRACE):
             deadline = time.monotonic() + seconds
-            for worker in self._workers.values():
+            for i in self._which(ASKED):
+                worker = self._workers[i]
                 left = max(0.0, deadline - time.monotonic())
-                if worker.owes and connection.wait([worker.child], left):
+                if connection.wait([worker.child], left):
                     worker.read_into(answers)
-        for worker in self._workers.values():
-            if worker.owes:
-                worker.lose(f"gave no answer within {timeout + GRACE:g} s")
+        for i in self._which(ASKED):
+            self._workers[i].state = LOST
         return answers
 
     # ### When a worker dies
@@ -928,20 +901,24 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         `RuntimeError`.
         """
         for i in numbers_of_shares:
+            # A late worker must not write to the memory of the one that takes
+            # its place.
+            if i in self._workers:
+                self._workers[i].close()
             games = self._slices[i]
             seeds = self._seeds[games]
-            self._workers[i] = ShareWorker(
-                seeds,
-                make=Share,
-                context=self._context,
-                games=games,
-                **self._share_options,
-            )
-            self._workers[i].ask(command, seeds)
+            worker = ShareWorker(seeds, games=games, **self._worker_options)
+            self._workers[i] = worker
+            worker.ask(command, seeds)
+
+        # Python's own words for a process say how it ended.
         _, lost = self._gather(self._start_timeout)
         if lost:
+            process = self._workers[lost[0]].process
+            process.join(GRACE)
+            how = repr(process)
             self.close()
-            raise RuntimeError(f"a new worker {self._workers[lost[0]].lost}")
+            raise RuntimeError(f"a new worker didn't answer: {how}")
 
     # #### How the step reports it
     def _report_restarts(self, lost, infos):
@@ -979,8 +956,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         if self.closed:
             raise gym.error.ClosedEnvironmentError("the games are closed")
         if os.getpid() != self._owner:
-            words = "these games are another process's: make others here"
-            raise RuntimeError(words)
+            raise RuntimeError("these games belong to another process")
 
 
 # ## 3. Behind it
@@ -1078,6 +1054,7 @@ class Console:
         title = env.spec.kwargs["game"]
         self._trusts_snapshots = not sticky and title not in NO_SNAPSHOT
         self._state = None
+        self._frame_number = -1  # of no frame
 
     def reset(self, seed):
         """Start a game; a `seed` seeds its random numbers."""
@@ -1103,8 +1080,6 @@ class Console:
 
     def _shows_snapshot(self):
         """Return whether no frame was drawn since a restore."""
-        if self._state is None:
-            return False
         return self._ale.getEpisodeFrameNumber() == self._frame_number
 
     def gray_screen(self):
@@ -1147,34 +1122,32 @@ def shrink_changes(shrink, screen, last_screen, last_picture):
 # ### Losing a worker
 #
 # Whatever goes wrong between two processes is treated alike, as an answer that
-# doesn't come: the pipe of a worker that has died is closed, a worker that
+# doesn't come: the pipe of a worker that has died is broken, a worker that
 # doesn't answer in time counts as dead, and a pipe that was interrupted in the
-# middle of a message can't be trusted any more. The worker is then *lost*: it
-# is closed, and another takes its place.
+# middle of a message can't be trusted any more. Such a worker is *lost*: it
+# receives no more commands, and another takes its place.
+IDLE = "idle"
+ASKED = "asked"
+LOST = "lost"
 
 
 class ShareWorker(Worker):
-    """
-    A worker that plays a share.
+    """A worker that plays a share; `state` is one of the three above."""
 
-    `owes` says whether an answer of it has yet to be read, and `lost` why
-    there will be none.
-    """
-
-    owes = False
-    lost = ""
+    state = IDLE
 
     def ask(self, command, data):
         """Send a command, unless the worker is lost."""
-        with self._one_message():
-            self.child.send((command, data))
-            self.owes = True
+        if self.state != LOST:
+            with self._one_message():
+                self.child.send((command, data))
+                self.state = ASKED
 
     def read_into(self, answers):
         """Add the bytes of the answer to a list, unless the worker is lost."""
         with self._one_message():
             answers.append(self.child.recv_bytes())
-            self.owes = False
+            self.state = IDLE
 
     @contextlib.contextmanager
     def _one_message(self):
@@ -1182,18 +1155,9 @@ class ShareWorker(Worker):
         try:
             yield
         except BaseException as error:
+            self.state = LOST
             if not raised_by_pipe(error):
-                self.lose("was interrupted")
                 raise
-            # Python's own words for a process say how it ended.
-            self.process.join(GRACE)
-            self.lose(f"died: {self.process!r}")
-
-    def lose(self, why):
-        """Give this worker up."""
-        self.lost = why
-        self.owes = False
-        self.close()
 
 
 def raised_by_pipe(error):
@@ -1228,9 +1192,8 @@ def prepare_process(pipe):
     # program that has just sent a message, and would then have to wait until a
     # share of the games has played. A batch job that wakes up interrupts
     # nobody. Other systems don't have them, and some don't allow them.
-    if hasattr(os, "SCHED_BATCH"):
-        with contextlib.suppress(OSError):
-            os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+    with contextlib.suppress(AttributeError, OSError):
+        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
     # `pipe.poll()` makes a new selector for each call, which takes five times
     # as long as the call itself.
@@ -1313,7 +1276,6 @@ REPORT_EVERY = 10  # steps
 def main():
     """Play Atari games at random, and leave an image: game.png."""
     parser = argparse.ArgumentParser(
-        prog="game.py",
         description=main.__doc__,
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
@@ -1332,7 +1294,7 @@ def main():
         check_number("steps", args.steps, least=1)
         games = Games(n, args.env_id, seed=args.seed, on_life_loss="ignore")
     except (gym.error.Error, ImportError, TypeError, ValueError) as error:
-        parser.exit(2, f"game.py: {error}\n")
+        parser.exit(2, f"{parser.prog}: {error}\n")
 
     # labml warns if there is no file with its settings; none is needed here.
     with open(os.devnull, "w") as null, contextlib.redirect_stdout(null):
