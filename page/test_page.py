@@ -378,20 +378,10 @@ def test_axe_finds_nothing(visit, width, scheme):
     assert not found["violations"] and len(found["passes"]) > 20
 
 
-@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
-def test_the_first_screen_plays_and_stops(visit, motion):
-    """For who wants less motion it stands still, and plays when asked to."""
-    page = visit(390, reduced_motion=motion, java_script_enabled=False)
-    film = page.locator("#first .film")
-    expect(film).to_be_visible(visible=motion != "reduce")
-    page.locator("#first input").check()
-    expect(film).to_be_visible(visible=motion == "reduce")
-
-
 @pytest.mark.parametrize("width", [390, 1280, 1920])
 def test_the_first_screen_is_all_in_sight(visit, width):
     page = visit(width, height=844)
-    for part in "h1", "#first .screens", ".top pre", ".top a[href$='game.py']":
+    for part in "h1", "#guess .screen", ".top pre", ".top a[href$='game.py']":
         expect(page.locator(part)).to_be_in_viewport(ratio=1)
 
 
@@ -440,7 +430,7 @@ def test_a_name_leads_to_its_definition(visit, script):
 
 def test_without_javascript(page):
     """There are stills, and folds open by hand."""
-    assert page.locator(".still img").count() == 3
+    assert page.locator(".still img").count() == 5
     for still in page.locator(".still img").all():
         expect(still).to_be_visible()
     expect(page.locator(".stage:visible")).to_have_count(0)
