@@ -136,9 +136,9 @@ class Game:
         - `obs_4`, `uint8 (4, 84, 84)`, a copy that is yours to change;
         - `reward`, the points of these four frames;
         - `done`, whether an episode is over: `obs_4` begins the next one;
-        - `episode_info`, `None` or, if the emulator was reset, a dict with
-          the `"reward"` of the game, its `"length"` in steps, and whether a
-          limit has `"truncated"` it.
+        - `episode_info`, `None` or, if the emulator was reset, a dict: the
+          `"reward"` of the game, its `"length"` in steps, and whether a limit
+          has `"truncated"` it.
 
         Raises `ResetNeeded` before the first `reset`, and `ValueError` for an
         action that isn't one of the title's; the game is left unchanged.
@@ -233,10 +233,9 @@ class Game:
     #   Baselines and [most programs since](#what-others-do).
     # - `"ignore"`: only the end of the game ends an episode.
     #
-    # The number of each mode says how many lives must be left for a lost one
-    # to end the episode. For `"continue"` that is one: in 11 of 104 titles a
-    # game goes on for 69 to 5,400 frames after its last life, far too long to
-    # be useful as an episode.
+    # The number is how many lives must be left for a lost one to end the
+    # episode. With `"continue"` one must be: in 11 of 104 titles a game goes on
+    # for 69 to 5,400 frames after its last life, too long for an episode.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     # #### How an episode ends, and the next one begins
