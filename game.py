@@ -234,8 +234,8 @@ class Game:
     # - `"ignore"`: only the end of the game ends an episode.
     #
     # The number is how many lives must be left for a lost one to end the
-    # episode. With `"continue"` one must be: in 11 of 104 titles a game goes on
-    # for 69 to 5,400 frames after its last life, too long for an episode.
+    # episode. With `"continue"` one must be: in 11 of 104 titles a game goes
+    # on for 69 to 5,400 frames after its last life, too long for an episode.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     # #### How an episode ends, and the next one begins
