@@ -126,7 +126,10 @@ def faults_values(data, mutants):
     faults = sorted(soak["faults"].items())
     memory = soak["memory in MB, round by round"]
     replaced = pd.DataFrame(data["replace"]["seconds"]).T
-    seen = pd.DataFrame(data["peers"]["peers"]).map(in_words)
+    peers = pd.DataFrame(data["peers"]["peers"])
+    seen = peers.map(in_words)
+    threads = peers.loc["killed"].map(lambda each: each["workers"] == 0)
+    seen.loc[["killed", "stopped"], threads] = "no process to lose: threads"
     return {
         **data,
         "machine": machine(data["machine"]),
