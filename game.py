@@ -22,8 +22,9 @@ import time
 import traceback
 from collections.abc import Callable
 
-# Python's own pool of processes is made with these: `pool` takes a traceback
-# to another process, `util` ends processes in time.
+# Python's own pool of processes is built with these two, which its manual
+# leaves out: `pool` takes a traceback to another process, `util` ends
+# processes in time.
 from multiprocessing import connection, pool, util
 from typing import Literal, SupportsIndex
 
@@ -206,8 +207,9 @@ class Game:
 
     # ### The stack
     #
-    # One picture doesn't show which way the ball flies. In four frames in a
-    # row it hardly moves; over four steps, which are sixteen frames, it does.
+    # One picture doesn't show which way the ball flies. Four frames in a row
+    # show a twentieth of a second, in which it moves by a pixel or two. The
+    # pictures of four steps show four times as much.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
         # This is `self.shrink(screen)`, but faster: it resizes [only what has
@@ -230,12 +232,13 @@ class Game:
     # - `"restart"`: a lost life ends the episode, and the game starts over.
     #   The agent plays first lives only.
     # - `"continue"`: a lost life ends the episode, and the game goes on, as in
-    #   Baselines and [most programs since](#what-others-do).
+    #   Baselines, SB3, CleanRL and EnvPool ([others differ](#what-others-do)).
     # - `"ignore"`: only the end of the game ends an episode.
     #
-    # The number is how many lives must be left for a lost one to end the
-    # episode. With `"continue"` one must be: in 11 of 104 titles a game goes
-    # on for 69 to 5,400 frames after its last life, too long for an episode.
+    # The number is the fewest lives left with which a lost one ends the
+    # episode. With `"continue"` that is one: in 11 of 104 titles a game goes
+    # on for 69 to 5,400 frames after its last life, which would be an episode
+    # without any.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     # #### How an episode ends, and the next one begins
@@ -246,8 +249,8 @@ class Game:
         game_lost = self._ale.game_over(with_truncation=False)
         self.terminated = life_over or game_lost
 
-        # What would have followed a truncated game, a learner estimates from
-        # its last observation. The caller is given the next episode's first.
+        # From its last observation a learner estimates what a truncated game
+        # would have brought. The caller is given the next episode's first.
         self.final_obs = self.observe()
 
         # After a life that is one of several the game goes on.
@@ -263,10 +266,10 @@ class Game:
         return episode_info
 
     def _begin_episode(self):
-        """Begin an episode with the screen as it is, four times."""
-        # Breakout waits for FIRE to serve the ball. Nothing of the step that
-        # holds it counts (Baselines' `FireReset`; SB3 and EnvPool press it in
-        # ways of their own).
+        """Press FIRE, if asked to, and show the screen four times."""
+        # Breakout waits for FIRE to serve the ball. It is held for one step,
+        # of which nothing counts. (Baselines, SB3 and CleanRL press action 2
+        # after it; EnvPool and ALE hold FIRE for one frame.)
         if self._fires:
             for _ in range(ACTION_REPEAT):
                 self._ale.act(ale_py.Action.FIRE)
@@ -302,7 +305,7 @@ class Game:
         self._console.reset(seed)
 
         # Their number is sampled, and a game that ends among them is reset, as
-        # in Gymnasium: the same seed gives the same game there.
+        # in Gymnasium, which plays the same game with the same seed.
         if self._noop_max > 0:
             rng = self.env.unwrapped.np_random
             for _ in range(rng.integers(1, self._noop_max + 1)):
@@ -616,8 +619,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         may_start = not multiprocessing.current_process().daemon
         here = "processes=0 in a daemonic process, such as one of a pool"
         require(may_start or processes == 0, here, processes)
-        in_time = isinstance(timeout, numbers.Real) and 0 < timeout < math.inf
-        require(in_time, "timeout as a number of seconds above 0", timeout)
+        positive = isinstance(timeout, numbers.Real) and 0 < timeout < math.inf
+        require(positive, "timeout as a number of seconds above 0", timeout)
         self._timeout = min(timeout, LONGEST_WAIT)
         self._start_timeout = max(self._timeout, START_TIMEOUT + num_envs)
         mode = gym.vector.AutoresetMode(autoreset_mode)
@@ -628,7 +631,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         game = make(0, env_id, **game_options)
         obs = game.reset()
 
-        # The attributes that every vector environment has.
+        # What a vector environment tells of itself.
         n = self.num_envs
         self.spec = game.env.spec
         self.meanings = game.meanings
@@ -669,8 +672,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._ends = []
         self._resting = []
 
-        # The first command raises here whatever is wrong, and then no worker
-        # is left behind.
+        # The first command makes the games, and raises whatever is wrong with
+        # them. Then no worker is left behind.
         try:
             self._start_workers(range(k), "render")
         except BaseException:
@@ -774,8 +777,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         """Gather the answers to a step; return what `step_wait` returns."""
         ends, lost = self._gather(self._timeout)
 
-        # A loop over all games would take longer with each of them. This one
-        # is over those whose episode has ended.
+        # Only over the games whose episode has ended: in most steps there are
+        # none.
         terminated = np.zeros(self.num_envs, bool)
         truncated = np.zeros(self.num_envs, bool)
         infos = {}
@@ -1143,14 +1146,14 @@ class ShareWorker(Worker):
                 self.state = ASKED
 
     def read_into(self, answers):
-        """Add the bytes of the answer to a list, unless the worker is lost."""
+        """Add the bytes of the answer to a list."""
         with self._one_message():
             answers.append(self.child.recv_bytes())
             self.state = IDLE
 
     @contextlib.contextmanager
     def _one_message(self):
-        """Lose the worker, unless what is done with its pipe is completed."""
+        """Mark the worker as lost if its message isn't completed."""
         try:
             yield
         except BaseException as error:
@@ -1194,8 +1197,8 @@ def prepare_process(pipe):
     with contextlib.suppress(AttributeError, OSError):
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
-    # `pipe.poll()` makes a new selector for each call, which takes five times
-    # as long as the call itself.
+    # `pipe.poll()` makes a selector for each call, which takes five times as
+    # long as using one that is kept.
     inbox = selectors.DefaultSelector()
     inbox.register(pipe, selectors.EVENT_READ)
     return inbox
@@ -1205,12 +1208,12 @@ def wait_awake(inbox):
     """Wait a moment for a message without going to sleep: *spinning*.
 
     It takes longer to wake up a process that sleeps than to send it a message.
-    Meanwhile any other process that wants the core gets it. Eight games gained
-    up to a sixth where this was measured.
+    `sched_yield` offers the core to other processes meanwhile. Eight games
+    gained up to a sixth where this was measured.
     """
     if hasattr(os, "sched_yield"):  # on Windows a selector can't watch pipes
-        asleep = time.perf_counter() + AWAKE
-        while not inbox.select(0) and time.perf_counter() < asleep:
+        until = time.perf_counter() + AWAKE
+        while not inbox.select(0) and time.perf_counter() < until:
             os.sched_yield()
 
 
