@@ -25,8 +25,8 @@ function tell(played, reward, done) {
       "agent sees is the start of a new game.";
   }
   if (reward) return "A brick: the reward is the sum over the four frames.";
-  return "The third and the fourth frame become the newest picture, and the " +
-    "oldest one leaves.";
+  return "The third and fourth frame become the newest picture, and the " +
+    "oldest leaves.";
 }
 
 film(figure, async () => {
