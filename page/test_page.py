@@ -543,22 +543,12 @@ def test_axe_finds_nothing(visit, width, scheme):
     assert not found["violations"] and len(found["passes"]) > 20
 
 
-@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
-def test_the_first_screen_plays_and_stops(visit, motion):
-    """For who wants less motion it stands still, and plays when asked to."""
-    page = visit(390, reduced_motion=motion, java_script_enabled=False)
-    film = page.locator("#first .film")
-    expect(film).to_be_visible(visible=motion != "reduce")
-    page.locator("#first input").check()
-    expect(film).to_be_visible(visible=motion == "reduce")
-
-
 @pytest.mark.parametrize("width", [390, 1280, 1920])
 def test_the_first_screen_is_all_in_sight(visit, width):
     page = visit(width, height=844)
     for part in (
         "h1",
-        "#first .screens",
+        "#guess .screen",
         "main pre >> nth=0",
         "main a[href$='game.py'] >> nth=0",
     ):
@@ -610,7 +600,7 @@ def test_a_name_leads_to_its_definition(visit, script):
 
 def test_without_javascript(page):
     """There are stills, and folds open by hand."""
-    assert page.locator(".still img").count() == 3
+    assert page.locator(".still img").count() == 5
     for still in page.locator(".still img").all():
         expect(still).to_be_visible()
     expect(page.locator(".stage:visible")).to_have_count(0)

@@ -190,7 +190,8 @@ def told(source, text):
     whole, found = [], []
     for section in sections(blocks(source, folds), folds):
         here = slug(section[0].text)
-        at = 2 if [one.kind for one in section[1:2]] == ["comment"] else 1
+        words = section[1:] and section[1].kind in ("comment", "docstring")
+        at = 2 if words else 1
         for what, place in ("inside", at), ("after", len(section) + 1):
             if here in notes[what]:
                 section.insert(place, notes[what].pop(here))
