@@ -290,6 +290,17 @@ def test_a_pixel_is_touched(visit):
     expect(figure.locator(".says")).to_contain_text("Row 35, column 21:")
 
 
+def test_a_small_picture_that_is_touched_is_large(visit):
+    """And goes on to move, until it is touched again."""
+    page = visit(390, has_touch=True)
+    canvas = look_at(page, "step-figure").locator(".stack canvas").last
+    for times in 3, 1:
+        canvas.tap()
+        assert canvas.bounding_box()["width"] == times * 84
+        page.locator("#step-figure input").press("ArrowRight")
+        assert canvas.bounding_box()["width"] == times * 84
+
+
 def test_the_agent_sees_what_was_recorded(visit):
     figure = look_at(visit(), "agent-figure")
     agent = read("agent")
@@ -393,7 +404,10 @@ def test_ticks_are_where_something_happens(visit):
     page = visit()
     happens = [bool(step["reward"] or step["done"]) for step in PLAYED[1:]]
     lost = [bool(after[3]) for after in read("agent")["decisions"][1:]]
-    for name, ticks in ("step-figure", happens), ("agent-figure", [*lost, False]):
+    for name, ticks in (
+        ("step-figure", happens),
+        ("agent-figure", [*lost, False]),
+    ):
         figure = look_at(page, name)
         places = figure.locator(".ticks i").evaluate_all(
             "(all) => all.map((it) => parseFloat(it.style.left))"
