@@ -239,7 +239,7 @@ def main():
     cv2.setNumThreads(0)
     if run.publish:
         common.must_be_quiet()
-    names = "ale-py gymnasium numpy opencv-python"
+    names = f"ale-py gymnasium numpy {common.OPENCV}"
     versions = common.machine(names)["versions"]
     words = ", ".join(f"{k} {v}" for k, v in versions.items())
     facts = {"versions": f"Python {platform.python_version()}, {words}"}

@@ -367,7 +367,10 @@ def rows(section):
             section[i - 1 : i + 1] = block, section[i - 1]
     for block in section:
         if not found or found[-1][1] and not block.is_thing:
-            found.append(([], [], []))
+            # Beside a figure right below a heading there is room.
+            alone = found and all(one.level for one in found[-1][0])
+            if not (alone and block.kind == "note"):
+                found.append(([], [], []))
         found[-1][block.is_thing].append(block)
     if len(found) > 1 and not found[-1][1]:
         last = found.pop()
