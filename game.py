@@ -1,11 +1,9 @@
 """
 # Breakout, annotated
 
-What does an agent see of an Atari game? DQN, the first program that learned
-dozens of these games from the screen alone (Mnih et al. 2015), saw four small
-gray pictures at a time. This module makes them, and explains each of its
-lines. Part 1 is about one game and part 2 about many games at once. Part 3 has
-what makes them fast and safe, to be looked up.
+What does an *agent*, a program that learns to play, see of an Atari game? DQN,
+the first that learned dozens of them from the screen alone (Mnih et al. 2015),
+saw four small gray pictures at a time. This module makes them.
 """
 
 import argparse
@@ -24,8 +22,9 @@ import time
 import traceback
 from collections.abc import Callable
 
-# Python's own pool of processes is made with these: `pool` takes a traceback
-# to another process, `util` ends processes in time.
+# Python's own pool of processes is built with these two, which its manual
+# leaves out: `pool` takes a traceback to another process, `util` ends
+# processes in time.
 from multiprocessing import connection, pool, util
 from typing import Literal, SupportsIndex
 
@@ -133,22 +132,25 @@ class Game:
     def step(self, action: SupportsIndex) -> Step:
         """Hold `action`, an index into `meanings`, for four frames.
 
-        Returns `obs_4`, `uint8 (4, 84, 84)`, a copy that is yours to change;
-        the points of these four frames; whether an episode is over, so that
-        `obs_4` is the first of the next one; and `None` or, when the emulator
-        was reset, a dict: the game's `"reward"`, its `"length"` in steps, and
-        whether a limit has `"truncated"` it. Raises `ResetNeeded` before the
-        first `reset`, and `ValueError` for an action that isn't one of the
-        title's; the game is left unchanged.
+        Returns the values of a `Step`:
+
+        - `obs_4`, `uint8 (4, 84, 84)`, a copy that is yours to change;
+        - `reward`, the points of these four frames;
+        - `done`, whether an episode is over: `obs_4` begins the next one;
+        - `episode_info`, `None` or, if the emulator was reset, a dict: the
+          `"reward"` of the game, its `"length"` in steps, and whether a limit
+          has `"truncated"` it.
+
+        Raises `ResetNeeded` before the first `reset`, and `ValueError` for an
+        action that isn't one of the title's; the game is left unchanged.
         """
         action = check_actions(action, self.meanings)
         if not self._stack:
             raise gym.error.ResetNeeded("call reset() before step()")
         reward = 0.0
 
-        # Sixty decisions a second are more than these games need. DQN holds
-        # each action for four frames, and so sees four times as much of a game
-        # for the same computing.
+        # Sixty decisions a second are more than these games need. With fifteen
+        # the agent sees four times as much of a game for the same computing.
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
@@ -163,17 +165,16 @@ class Game:
             if frame == ACTION_REPEAT - 1:
                 third = self.screen()
 
-        # The console can draw only a few objects at a time, so many titles
-        # draw some of them on even frames and the others on odd ones. The glow
-        # of a television blended the two. Here the brighter pixels of the
-        # **third** and the **fourth** frame are kept, and of an episode that
-        # ends before them the last screen.
+        # Of the **third** and the **fourth** frame the brighter pixels are
+        # kept: many titles draw some objects on even frames and the others on
+        # odd ones. If the episode ends before the fourth, its last screen is
+        # taken as it is.
         screen = self.screen()  # (210, 160)
         if frame == ACTION_REPEAT:
             np.maximum(third, screen, out=screen)
         self._see(screen)
 
-        # The score of the game stays raw, whatever the learner is given.
+        # The score of the game is never clipped, even if rewards are.
         self._score += reward
         self._length += 1
         if self._clip_reward:
@@ -194,21 +195,21 @@ class Game:
 
     # With `INTER_AREA` each new pixel is the mean of the area that it covers:
     # a ball two pixels wide fades, but it can't fall between two samples. The
-    # maximum is taken before, or small things would be dimmed first and
-    # compared then.
+    # maximum comes first: otherwise small things would be dimmed before they
+    # are compared.
     @staticmethod
     def shrink(screen: NDArray, height: int = SIZE) -> NDArray:
         """Return a screen, `(210, 160)`, as a picture, `(84, 84)`.
 
-        A strip of a screen becomes a strip of a picture, of that `height`.
+        `height` is for [a strip](#resizing-only-what-has-changed) of a screen.
         """
         return cv2.resize(screen, (SIZE, height), interpolation=cv2.INTER_AREA)
 
     # ### The stack
     #
-    # One picture doesn't show which way the ball flies, and neither do four
-    # frames in a row. The pictures of the last four steps, which are sixteen
-    # frames, do.
+    # One picture doesn't show which way the ball flies. Four frames in a row
+    # show a twentieth of a second, in which it moves by a pixel or two. The
+    # pictures of four steps show four times as much.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
         # This is `self.shrink(screen)`, but faster: it resizes [only what has
@@ -224,19 +225,20 @@ class Game:
     # ### What ends an episode
     #
     # Most titles give the player a few lives. If each lost life ends an
-    # episode, an agent learns sooner what to avoid, but it never learns that a
-    # life can be spent; Machado et al. (2018) advise against it. So
+    # episode, an agent learns sooner what to avoid, but it never learns that
+    # giving up a life can pay; Machado et al. (2018) advise against it. So
     # `on_life_loss` is a choice:
     #
     # - `"restart"`: a lost life ends the episode, and the game starts over.
     #   The agent plays first lives only.
     # - `"continue"`: a lost life ends the episode, and the game goes on, as in
-    #   Baselines and [most programs since](#what-others-do).
+    #   Baselines, SB3, CleanRL and EnvPool ([others differ](#what-others-do)).
     # - `"ignore"`: only the end of the game ends an episode.
     #
-    # The numbers say how many lives must be left for that. `"continue"` needs
-    # one: in 11 of 104 titles a game goes on for 69 to 5,400 frames after its
-    # last life, which is no episode to learn from.
+    # The number is the fewest lives left with which a lost one ends the
+    # episode. With `"continue"` that is one: in 11 of 104 titles a game goes
+    # on for 69 to 5,400 frames after its last life, which would be an episode
+    # without any.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     # #### How an episode ends, and the next one begins
@@ -247,8 +249,8 @@ class Game:
         game_lost = self._ale.game_over(with_truncation=False)
         self.terminated = life_over or game_lost
 
-        # What would have followed a truncated game, a learner estimates from
-        # its last observation. The caller is given the next episode's first.
+        # From its last observation a learner estimates what a truncated game
+        # would have brought. The caller is given the next episode's first.
         self.final_obs = self.observe()
 
         # After a life that is one of several the game goes on.
@@ -264,10 +266,10 @@ class Game:
         return episode_info
 
     def _begin_episode(self):
-        """Begin an episode with the screen as it is, four times."""
-        # Breakout waits for FIRE to serve the ball. Nothing of the step that
-        # holds it counts (Baselines' `FireReset`; SB3 and EnvPool press it in
-        # ways of their own).
+        """Press FIRE, if asked to, and show the screen four times."""
+        # Breakout waits for FIRE to serve the ball. It is held for one step,
+        # of which nothing counts. (Baselines, SB3 and CleanRL press action 2
+        # after it; EnvPool and ALE hold FIRE for one frame.)
         if self._fires:
             for _ in range(ACTION_REPEAT):
                 self._ale.act(ale_py.Action.FIRE)
@@ -303,7 +305,7 @@ class Game:
         self._console.reset(seed)
 
         # Their number is sampled, and a game that ends among them is reset, as
-        # in Gymnasium: the same seed gives the same game there.
+        # in Gymnasium, which plays the same game with the same seed.
         if self._noop_max > 0:
             rng = self.env.unwrapped.np_random
             for _ in range(rng.integers(1, self._noop_max + 1)):
@@ -331,8 +333,8 @@ class Game:
 # ### A game in another process
 #
 # The emulator holds Python's global lock, the GIL, while it plays, so threads
-# gain nothing: to use a second core, a game needs a process of its own. It
-# receives commands through a pipe, and answers each of them but `close`.
+# gain nothing: to use a second core, a game needs a process of its own. The
+# process receives commands through a pipe, and answers each but `close`.
 
 
 def worker_process(
@@ -352,7 +354,8 @@ def worker_process(
     """
     inbox = prepare_process(remote)
     game = None
-    # When the parent is gone, the pipe is broken and the last `send` fails.
+    # When the parent is gone, `recv` fails, and then so does the `send` of
+    # that error, which ends the loop.
     with contextlib.suppress(OSError):
         while True:
             wait_awake(inbox)
@@ -360,13 +363,13 @@ def worker_process(
                 command, data = remote.recv()
                 if command == "close":
                     return
-                # The game is made here, so that an error in its making is
-                # answered, too.
+                # The game is made here, so that an error while it is made is
+                # sent back, too.
                 if game is None:
                     game = make(seed, env_id, **options)
                 remote.send(perform(game, command, data))
             except Exception as error:
-                # When `recv` in the parent unpickles this, it is raised.
+                # Unpickling this in the parent raises the error.
                 remote.send(Raised(error))
 
 
@@ -418,10 +421,10 @@ class Worker(contextlib.AbstractContextManager):
 
     `child` is the parent's end of the pipe, a `Connection`.
     `child.send(("step", action))` sends a command, and `child.recv()` returns
-    what `Game.step` returns or raises what it has raised. A wrong option is
-    raised by the first `recv()`. If the process has died, any of them raises
-    `EOFError` or an `OSError`. `process` is the `multiprocessing.Process`,
-    which `close()` or a `with` statement ends.
+    what `Game.step` returns or raises what it has raised; the first one raises
+    the error of a wrong option. If the process has died, both raise `EOFError`
+    or an `OSError`. `process` is the `multiprocessing.Process`, which
+    `close()` or a `with` statement ends.
     """
 
     def __init__(
@@ -437,18 +440,19 @@ class Worker(contextlib.AbstractContextManager):
             context = multiprocessing.get_context(context)
         self.child, remote = context.Pipe()
 
-        # Python ends a daemon when the program ends.
+        # A daemon ends with the program.
         args = (remote, seed, env_id, make)
         self.process = context.Process(
             target=worker_process, args=args, kwargs=options, daemon=True
         )
 
-        # The process ends when this object is dropped. The priority makes sure
-        # that it also does when the interpreter ends.
+        # The process also ends when this object is dropped. With a priority,
+        # the interpreter calls `end_process` before it waits for its children,
+        # of which one may be stopped.
         self._ends = (self.child, self.process, os.getpid())
         util.Finalize(self, end_process, args=self._ends, exitpriority=0)
         self.process.start()
-        # Only the worker holds this end, so the pipe breaks if it dies.
+        # Now only the worker holds this end: if it dies, the pipe breaks.
         remote.close()
 
     def close(self) -> None:
@@ -464,7 +468,7 @@ class Worker(contextlib.AbstractContextManager):
 # With one `Worker` for each of eight games, a step sends eight messages and
 # receives eight, at 20 µs for a message there and back; eight observations are
 # pickled, sent and unpickled; and the step waits for the slowest of eight
-# processes. So `Games` has one process for each core, which plays a *share* of
+# processes. So `Games` starts one process for each core, gives it a *share* of
 # the games, and sends it one short message a step. Observations don't cross
 # the pipe at all: they are in memory that all processes share.
 
@@ -478,9 +482,10 @@ class Share:
     """
     The games of one process, played one after the other.
 
-    Each is `make_game(seed, env_id, **options)`. `memory` holds a record of
-    type `record` for each game of all processes, and `games` is the slice of
-    those that are played here.
+    Each is `make_game(seed, env_id, **options)`. `memory` holds a record for
+    each game of all processes, with its `reward`, its `screen`, two buffers
+    for its `obs` and its `final_obs`. `games` is the slice of those that are
+    played here.
     """
 
     def __init__(
@@ -541,17 +546,16 @@ class Share:
 # ### The vector environment
 #
 # Gymnasium calls many games that are stepped together a *vector environment*:
-# one `step` takes a batch of actions and returns a batch of observations. In
-# the step that ends an episode there are two candidates for it, and the
-# *autoreset mode* says which is returned. With SAME_STEP it is the first
-# observation of the next episode, and the last one of this episode is in the
-# infos. With NEXT_STEP, Gymnasium's default, it is the last one; the game
-# rests in the following step, which returns the first one.
+# one `step` takes a batch of actions and returns a batch of observations. If
+# it ends an episode, it could return the last observation of that or the first
+# of the next one. With SAME_STEP it returns the first, and the last one is in
+# the *infos*, a dict. With NEXT_STEP, Gymnasium's default, it returns the
+# last, and the first in the following step, in which the game rests.
 SAME_STEP = gym.vector.AutoresetMode.SAME_STEP
 NEXT_STEP = gym.vector.AutoresetMode.NEXT_STEP
 
-# What the games wait for. During a call they wait for a reset, so that nothing
-# half done is ever continued if an error or Ctrl-C ends the call.
+# What the games wait for. Each call sets this to RESET, and to what comes next
+# when it succeeds: after an error or Ctrl-C, only `reset` helps.
 RESET = "reset"
 STEP = "step"
 ANSWERS = "answers"
@@ -615,8 +619,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         may_start = not multiprocessing.current_process().daemon
         here = "processes=0 in a daemonic process, such as one of a pool"
         require(may_start or processes == 0, here, processes)
-        in_time = isinstance(timeout, numbers.Real) and 0 < timeout < math.inf
-        require(in_time, "timeout as a number of seconds above 0", timeout)
+        positive = isinstance(timeout, numbers.Real) and 0 < timeout < math.inf
+        require(positive, "timeout as a number of seconds above 0", timeout)
         self._timeout = min(timeout, LONGEST_WAIT)
         self._start_timeout = max(self._timeout, START_TIMEOUT + num_envs)
         mode = gym.vector.AutoresetMode(autoreset_mode)
@@ -627,7 +631,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         game = make(0, env_id, **game_options)
         obs = game.reset()
 
-        # The attributes that every vector environment has.
+        # What a vector environment tells of itself.
         n = self.num_envs
         self.spec = game.env.spec
         self.meanings = game.meanings
@@ -668,8 +672,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._ends = []
         self._resting = []
 
-        # The first command raises here whatever is wrong, and then no worker
-        # is left behind.
+        # The first command makes the games, and raises whatever is wrong with
+        # them. Then no worker is left behind.
         try:
             self._start_workers(range(k), "render")
         except BaseException:
@@ -773,8 +777,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         """Gather the answers to a step; return what `step_wait` returns."""
         ends, lost = self._gather(self._timeout)
 
-        # The loop is over the games whose episode has ended. Over all of them
-        # it would take longer with each game.
+        # Only over the games whose episode has ended: in most steps there are
+        # none.
         terminated = np.zeros(self.num_envs, bool)
         truncated = np.zeros(self.num_envs, bool)
         infos = {}
@@ -845,9 +849,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
 
         Returns the ends of episodes of the games in this process.
         """
-        # Whatever interrupts a call leaves games that need a reset, until the
-        # call has returned. Answers to a step that nobody has waited for are
-        # read here, and dropped.
+        # Answers to a step that nobody has waited for are read and dropped.
         self._waits_for = RESET
         self._read_answers(self._start_timeout)
         for i, worker in self._workers.items():
@@ -897,7 +899,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     def _start_workers(self, numbers_of_shares, command):
         """Start workers, and wait until they have carried out a command.
 
-        If one of them doesn't, the games are closed, and it raises
+        If one of them doesn't, this closes the games and raises
         `RuntimeError`.
         """
         for i in numbers_of_shares:
@@ -1124,8 +1126,8 @@ def shrink_changes(shrink, screen, last_screen, last_picture):
 # Whatever goes wrong between two processes is treated alike, as an answer that
 # doesn't come: the pipe of a worker that has died is broken, a worker that
 # doesn't answer in time counts as dead, and a pipe that was interrupted in the
-# middle of a message can't be trusted any more. The worker is then *lost*:
-# nothing more is asked of it, and another takes its place.
+# middle of a message can't be trusted any more. Such a worker is *lost*: it
+# receives no more commands, and another takes its place.
 IDLE = "idle"
 ASKED = "asked"
 LOST = "lost"
@@ -1144,14 +1146,14 @@ class ShareWorker(Worker):
                 self.state = ASKED
 
     def read_into(self, answers):
-        """Add the bytes of the answer to a list, unless the worker is lost."""
+        """Add the bytes of the answer to a list."""
         with self._one_message():
             answers.append(self.child.recv_bytes())
             self.state = IDLE
 
     @contextlib.contextmanager
     def _one_message(self):
-        """Lose the worker, unless what is done with its pipe is completed."""
+        """Mark the worker as lost if its message isn't completed."""
         try:
             yield
         except BaseException as error:
@@ -1195,8 +1197,8 @@ def prepare_process(pipe):
     with contextlib.suppress(AttributeError, OSError):
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
-    # `pipe.poll()` makes a new selector for each call, which takes five times
-    # as long as the call itself.
+    # `pipe.poll()` makes a selector for each call, which takes five times as
+    # long as using one that is kept.
     inbox = selectors.DefaultSelector()
     inbox.register(pipe, selectors.EVENT_READ)
     return inbox
@@ -1206,12 +1208,12 @@ def wait_awake(inbox):
     """Wait a moment for a message without going to sleep: *spinning*.
 
     It takes longer to wake up a process that sleeps than to send it a message.
-    Meanwhile any other process that wants the core gets it. Eight games gained
-    up to a sixth where this was measured.
+    `sched_yield` offers the core to other processes meanwhile. Eight games
+    gained up to a sixth where this was measured.
     """
     if hasattr(os, "sched_yield"):  # on Windows a selector can't watch pipes
-        asleep = time.perf_counter() + AWAKE
-        while not inbox.select(0) and time.perf_counter() < asleep:
+        until = time.perf_counter() + AWAKE
+        while not inbox.select(0) and time.perf_counter() < until:
             os.sched_yield()
 
 

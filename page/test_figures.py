@@ -290,6 +290,17 @@ def test_a_pixel_is_touched(visit):
     expect(figure.locator(".says")).to_contain_text("Row 35, column 21:")
 
 
+def test_a_small_picture_that_is_touched_is_large(visit):
+    """And goes on to move, until it is touched again."""
+    page = visit(390, has_touch=True)
+    canvas = look_at(page, "step-figure").locator(".stack canvas").last
+    for times in 3, 1:
+        canvas.tap()
+        assert canvas.bounding_box()["width"] == times * 84
+        page.locator("#step-figure input").press("ArrowRight")
+        assert canvas.bounding_box()["width"] == times * 84
+
+
 def test_the_agent_sees_what_was_recorded(visit):
     figure = look_at(visit(), "agent-figure")
     agent = read("agent")
@@ -393,7 +404,10 @@ def test_ticks_are_where_something_happens(visit):
     page = visit()
     happens = [bool(step["reward"] or step["done"]) for step in PLAYED[1:]]
     lost = [bool(after[3]) for after in read("agent")["decisions"][1:]]
-    for name, ticks in ("step-figure", happens), ("agent-figure", [*lost, False]):
+    for name, ticks in (
+        ("step-figure", happens),
+        ("agent-figure", [*lost, False]),
+    ):
         figure = look_at(page, name)
         places = figure.locator(".ticks i").evaluate_all(
             "(all) => all.map((it) => parseFloat(it.style.left))"
@@ -450,3 +464,14 @@ def test_a_figure_keeps_its_height_and_whole_pixels(visit, width):
         .filter((it) => it.checkVisibility({ visibilityProperty: true }))
         .every((it) => it.offsetWidth % it.width === 0 ||
           getComputedStyle(it).objectFit === "none")""")
+
+
+def test_in_print_there_are_stills_alone(visit):
+    """After the guesses have begun, too."""
+    page = visit(794)
+    page.locator("#guess .next").click()
+    expect(page.locator("#guess [value=up]")).to_be_visible()
+    page.emulate_media(media="print")
+    expect(page.locator(".stage:visible")).to_have_count(0)
+    for still in page.locator(".still img").all():
+        expect(still).to_be_visible()

@@ -42,7 +42,7 @@ from pathlib import Path
 import pygments
 from markdown_it import MarkdownIt
 from pygments.formatters import HtmlFormatter
-from pygments.lexers import PythonLexer
+from pygments.lexers import get_lexer_by_name
 
 from measured import measured
 
@@ -56,11 +56,7 @@ PIECE = (
     r"(?m)^(#+ .*|```(?s:.*?)^```|!\[.*(?:\n!.*)*|\|.*(?:\n\|.*)*|"
     r" {4}.*(?:\n {4}.*)*)$"
 )
-DESCRIPTION = (
-    "Atari preprocessing for DQN and PPO, explained line by line: frame skip, "
-    "maximum, 84×84 gray, frame stack, lost lives, and many games at once."
-)
-ANCHOR = r'(?s)( id=".+?")(.*</summary>)'
+ANCHOR = r'(?s)( id=".+?")(.*?)( <a class="sign".*?</a>)(.*</summary>)'
 # What has a colour of its own, in bold prose and as a name in code.
 COLOURED = "third|fourth|picture"
 # Whoever wants to cite a place finds its address here.
@@ -177,10 +173,7 @@ def told(source, text):
     """Return the source's blocks, the notes between them, and the folds."""
     tree = ast.parse(source)
     rows = {name: row for row, name in definitions(tree)}
-    imports = (ast.Import, ast.ImportFrom)
-    rows["imports"] = next(
-        node.lineno for node in tree.body if isinstance(node, imports)
-    )
+    rows["imports"] = tree.body[1].lineno  # below the docstring
     notes = {"inside": {}, "after": {}, "fold": {}, "anchor": {}}
     places = re.split(r"<!-- (\w+): (\S+) -->\n", text)[1:]
     for what, name, text in zip(*[iter(places)] * 3, strict=True):
@@ -190,7 +183,8 @@ def told(source, text):
     whole, found = [], []
     for section in sections(blocks(source, folds), folds):
         here = slug(section[0].text)
-        at = 2 if [one.kind for one in section[1:2]] == ["comment"] else 1
+        words = section[1:] and section[1].kind in ("comment", "docstring")
+        at = 2 if words else 1
         for what, place in ("inside", at), ("after", len(section) + 1):
             if here in notes[what]:
                 section.insert(place, notes[what].pop(here))
@@ -277,6 +271,8 @@ def linked(html, anchors):
     def link(found):
         name = found["name"] or found["token"] or ""
         text = found["token"] or found[0]
+        if found["token"]:  # where a long line may go on below
+            text = re.sub("[(=]$", r"\g<0><wbr>", text)
         there = {name} & set(anchors)
         if name.startswith("_"):
             there = [one for one in anchors if f".{one}".endswith(f".{name}")]
@@ -287,12 +283,17 @@ def linked(html, anchors):
     return re.sub(NAMES, link, html)
 
 
-def highlight(code, language="python", _=None):
-    """Code as HTML; what isn't Python stays as it is."""
-    if language != "python":
-        return ""
-    lexer, html = PythonLexer(stripnl=False), HtmlFormatter(nowrap=True)
-    return pygments.highlight(code, lexer, html)
+def highlight(text, language="python", _=None, start=1, anchors=()):
+    """Code as HTML; each line knows how far it is indented."""
+    lexer = get_lexer_by_name(language or "text", stripnl=False)
+    html = pygments.highlight(text, lexer, HtmlFormatter(nowrap=True))
+    html = re.sub(f'="n">({COLOURED})<', r'="n \1">\1<', html)
+    lines = ""
+    for row, line in enumerate(html.splitlines(), start):
+        indent = len(line) - len(line.lstrip())
+        where = f' id="{anchors[row]}"' if row in anchors else ""
+        lines += f'<span{where} style="--i:{indent}">{line}\n</span>'
+    return lines
 
 
 def to_html(text):
@@ -348,18 +349,6 @@ def figure(tokens, at, *_):
     return f'<figure class="{name}">{picture}{caption}</figure>\n'
 
 
-def code(block, anchors):
-    """Code as HTML; each line knows how far it is indented."""
-    html = ""
-    for row, line in enumerate(highlight(block.text).splitlines(), block.row):
-        indent = len(line) - len(line.lstrip())
-        where = f' id="{anchors[row]}"' if row in anchors else ""
-        where += f' style="--i:{indent}"' if indent else ""
-        html += f"<span{where}>{line}</span>\n"
-    html = re.sub(f'="n">({COLOURED})<', r'="n \1">\1<', html)
-    return f"<pre><code>{html}</code></pre>"
-
-
 def rows(section):
     """Return rows of blocks: words on the left, things on the right of them,
     and behind these what else the section has of words, on the left again.
@@ -371,7 +360,10 @@ def rows(section):
             section[i - 1 : i + 1] = block, section[i - 1]
     for block in section:
         if not found or found[-1][1] and not block.is_thing:
-            found.append(([], [], []))
+            # Beside a figure right below a heading there is room.
+            alone = found and all(one.level for one in found[-1][0])
+            if not (alone and block.kind == "note"):
+                found.append(([], [], []))
         found[-1][block.is_thing].append(block)
     if len(found) > 1 and not found[-1][1]:
         last = found.pop()
@@ -379,26 +371,21 @@ def rows(section):
     return found
 
 
-def block_html(block, anchors):
-    if block.is_code:
-        html = code(block, anchors)
-    else:
-        html = to_html(block.text)
-    if not block.anchor:
-        return f'<div class="{block.kind}">{html}</div>\n'
-    sign = SIGN.format(block.anchor)
-    return (
-        f'<div class="{block.kind}" id="{block.anchor}">{sign}{html}</div>\n'
-    )
-
-
-def row_html(row, anchors):
-    """A row, with its columns."""
+def to_row(row, anchors):
+    """A row as HTML."""
     html = '<div class="row">\n'
     for name, column in zip(("words", "things", "after"), row, strict=True):
-        inside = "".join(block_html(block, anchors) for block in column)
-        if inside:
-            html += f'<div class="{name}">\n{inside}</div>\n'
+        html += f'<div class="{name}">\n' if column else ""
+        for block in column:
+            where = f' id="{block.anchor}"' if block.anchor else ""
+            html += f'<div class="{block.kind}"{where}>'
+            html += SIGN.format(block.anchor) if block.anchor else ""
+            if block.is_code:
+                lines = highlight(block.text, "python", "", block.row, anchors)
+                html += f"<pre><code>{lines}</code></pre></div>\n"
+            else:
+                html += f"{to_html(block.text)}</div>\n"
+        html += "</div>\n" if column else ""
     return html + "</div>\n"
 
 
@@ -409,17 +396,16 @@ def html_page(source):
         if section[0].kind == "fold":
             # What leads to its title leads inside: the browser opens it.
             html = to_html(section.pop(0).text).replace("p>", "span>")
-            main += re.sub(ANCHOR, r"\2<span\1></span>", html)
+            main += re.sub(ANCHOR, r"\2\4<span\1>\3</span>", html)
         for row in rows(section):
-            main += row_html(row, anchors)
+            main += to_row(row, anchors)
     main = linked(main, anchors.values())
-    before, contents, after = re.split("(?s)(<nav.*</nav>)", main)
+    before, contents, after = re.split("(?s)<nav(.*</nav>)", main)
     return fill(
         (HERE / "page.html").read_text(),
         title=re.search("^# (.+)", source, re.M)[1],
-        description=DESCRIPTION,
         style="".join(texts("css")),
-        contents=contents,
+        contents="<nav popover" + contents,
         main=before + after,
         scripts="\n".join(
             f"<script>\n{text}</script>" for text in texts("js")

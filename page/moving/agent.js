@@ -31,7 +31,7 @@ function stackAt(i) {
 
 function show(at) {
   const i = at - 1, [action, reward, lives, , value, chances] = decisions[i];
-  put(screen, "the screen", screens[i], "", colours);
+  put(screen, "the screen", screens[i], "plain", colours);
   stackAt(i).forEach((frame, slot) =>
     put(stack[slot], `obs_4[${slot}]`, frame));
   chances.forEach((chance, a) => {

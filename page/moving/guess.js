@@ -26,7 +26,7 @@ function draw(at, later = []) {
   }
   const names = ["oldest", "", "", round ? "newest" : ""];
   four.forEach((pixels, i) =>
-    put(stack[i], names[i], pixels, "", GRAYS, part));
+    put(stack[i], names[i], pixels, "plain", GRAYS, part));
 }
 
 function show(asking) {
@@ -61,7 +61,7 @@ async function begin() {
   round = scores.length;
   marks = [];
   figure.classList.add("begun");
-  $in(".says").textContent = `With ${ROUNDS[round]}. The keys ↑ and ↓ will do.`;
+  $in(".says").textContent = `With ${ROUNDS[round]}. The keys ↑ and ↓ work, too.`;
   show(true);
   ask();
 }

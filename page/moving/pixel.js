@@ -46,7 +46,7 @@ function show(column, row) {
   output.textContent = stored;
   output.style = shade(stored);
   says.textContent = `Row ${at[1]}, column ${at[0]}: the mean of the brighter ` +
-    `pixels, weighted by the area that is covered, is ${mean.toFixed(1)}, ` +
+    `pixels, weighted by the covered area, is ${mean.toFixed(1)}, ` +
     `stored as ${stored}.`;
   field.style = `--column:${at[0] - LEFT};--row:${at[1] - TOP}`;
 }
@@ -56,7 +56,7 @@ async function begin() {
   frames = game.kept(STEP);
   frames.push(frames.reduce(brighter));
   picture = game.picture(STEP);
-  put(cells(field, 1)[0], "", picture, "", GRAYS, [LEFT, TOP, SHOWN]);
+  put(cells(field, 1)[0], "", picture, "plain", GRAYS, [LEFT, TOP, SHOWN]);
   field.append(document.createElement("i"));
   show(...at);
 }

@@ -75,16 +75,22 @@ const recording = () => (recorded ??= (async () => {
 // Places for pictures, each a canvas and a label below it.
 function cells(box, count) {
   box.innerHTML = "<div><canvas></canvas><small></small></div>".repeat(count);
+  box.addEventListener("click", ({ target }) => {
+    target.closest("canvas")?.parentElement.classList.toggle("large");
+  });
   return [...box.children];
 }
+
+const KINDS = ["plain", "absent", "thrown", "third", "fourth", "picture"];
 
 // A canvas has the size of its picture, or of the part of it that is shown:
 // left, top and size in pixels. The style says how large it is shown. Without
 // a picture it is blank.
-function put(cell, label, pixels, kind = "", colours = GRAYS, part = null) {
+function put(cell, label, pixels, kind = "plain", colours = GRAYS, part = null) {
   const [canvas, name] = cell.children, context = canvas.getContext("2d");
   name.textContent = label;
-  cell.className = pixels ? kind : "absent";
+  cell.classList.remove(...KINDS);
+  cell.classList.add(pixels ? kind : "absent");
   context.clearRect(0, 0, canvas.width, canvas.height);
   if (!pixels) return;
   const width = pixels.length === WIDTH * HEIGHT ? WIDTH : SIZE;

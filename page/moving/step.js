@@ -1,7 +1,6 @@
 // One step: which of its frames the agent sees, and as what.
 (() => {
 const figure = $("step-figure");
-const KINDS = ["thrown", "thrown", "third", "fourth"];
 const box = figure.querySelector(".frames"), frames = cells(box, 4);
 const stack = cells(figure.querySelector(".stack"), 4);
 let game = null;
@@ -9,13 +8,13 @@ let game = null;
 function show(at) {
   const [action, played, reward, lives, done, [x, y], newest] = game.steps[at];
   figure.querySelector(".action").textContent = ACTIONS[action];
-  const kinds = done ? ["", "", "", ""] : KINDS;
+  const kinds = ["thrown", "thrown", "third", "fourth"];
   frames.forEach((cell, f) => put(cell, `frame ${f + 1}`,
-    f < played ? game.screens[4 * at + f] : null, kinds[f], game.colours));
+    f < played ? game.screens[4 * at + f] : null, done ? "plain" : kinds[f], game.colours));
   box.style = `--x:${-x * WIDTH / 12}px;--y:${-y * HEIGHT / 12}px`;
   figure.querySelector(".into").classList.toggle("none", done);
   newest.forEach((i, slot) => put(stack[slot], `obs_4[${slot}]`,
-    game.picture(i), i === at ? "picture" : ""));
+    game.picture(i), i === at ? "picture" : "plain"));
   return `${tell(played, reward, done)} Reward ${reward}, lives ${lives}, ` +
     `done ${done ? "True" : "False"}.`;
 }
@@ -26,8 +25,7 @@ function tell(played, reward, done) {
       "agent sees is the start of a new game.";
   }
   if (reward) return "A brick: the reward is the sum over the four frames.";
-  return "The third and the fourth frame become the newest picture, and the " +
-    "oldest one leaves.";
+  return "Frames 3 and 4 become the newest picture, and the oldest leaves.";
 }
 
 film(figure, async () => {
