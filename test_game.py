@@ -644,7 +644,7 @@ some_options = some.fixed_dictionaries(
 class TestAnyGame:
     """Whatever may happen in a game, and whichever options it has."""
 
-    @SETTINGS(max_examples=5000 if ALL else 150)
+    @SETTINGS(max_examples=5000 if ALL else 100)
     @hypothesis.given(some_script, some_options, some.integers(0, 5))
     def test_any_game(self, script, options, seed):
         """All that it returns and shows, and what it tells of an end."""
