@@ -378,7 +378,8 @@ def test_a_spec_has_modes_and_all_actions():
     one = game.Game(0, names["spec"])
     one.reset()
     ale = one.env.unwrapped.ale
-    assert (ale.getMode(), ale.getDifficulty()) == (4, 1)
+    state = ale.cloneState()
+    assert (state.getCurrentMode(), state.getDifficulty()) == (4, 1)
     assert ale.lives() == 5 and ale.getRAM().shape == (128,)
 
 
