@@ -2254,6 +2254,11 @@ def alone():
     print(game.__file__)
 
 
+def libraries():
+    with open("/proc/self/maps") as maps:
+        print(*{line.split()[-1].rpartition("/")[2] for line in maps})
+
+
 class TestPrograms:
     """Programs that end, one way or another."""
 
@@ -2333,6 +2338,17 @@ class TestPrograms:
         (tmp_path / "labml.py").write_text("raise ImportError")
         expected = [str(tmp_path / "game.py")], []
         assert end_of(program(alone)) == expected
+
+    @needs_proc
+    def test_no_library_of_a_desktop_is_loaded(self, program):
+        """A server or a container has neither X, GL nor GLib.
+
+        If this fails, `opencv-python` was installed over its build without
+        windows: uninstall both, and install what requirements.txt names.
+        """
+        ((names,), _) = end_of(program(libraries))
+        assert "libc.so" in names
+        assert not re.findall(r"\blib(?:X|xcb|GL|EGL|glib)\S*", names)
 
 
 def steps_in(lines):
