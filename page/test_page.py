@@ -359,17 +359,27 @@ def test_the_program_to_type_prints_what_it_says(tmp_path):
     assert f"```text\n{run(text, tmp_path)}```" in after
 
 
-def test_a_game_of_your_own_is_played(tmp_path):
-    played = """
-from game import Worker
+def test_games_of_your_own_are_played(tmp_path):
+    said = run(program("class Colour")[0], tmp_path)
+    assert said.splitlines() == [
+        "Colour (2, 4, 84, 84, 3) uint8",
+        "Small (2, 4, 42, 42) uint8",
+        "Floats (2, 4, 84, 84) float32",
+        "ChannelsLast (2, 84, 84, 4) uint8",
+        "RandomStarts (2, 4, 84, 84) uint8",
+    ]
 
-if __name__ == "__main__":
-    with Worker(7, make=Coin) as worker:
-        worker.child.send(("step", 5))
-        print(worker.child.recv())
-"""
-    text = program("class Coin")[0] + played
-    assert run(text, tmp_path) == "(12, 1.0, False, None)\n"
+
+def test_a_spec_has_modes_and_all_actions():
+    names = {}
+    exec(program("full_action_space")[0], names)
+    assert len(names["games"].meanings) == 18
+    one = game.Game(0, names["spec"])
+    one.reset()
+    ale = one.env.unwrapped.ale
+    state = ale.cloneState()
+    assert (state.getCurrentMode(), state.getDifficulty()) == (4, 1)
+    assert ale.lives() == 5 and ale.getRAM().shape == (128,)
 
 
 def test_many_games_print_their_scores(tmp_path):
