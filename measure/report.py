@@ -18,6 +18,7 @@ import charts
 import common
 from benchmark import IN_TURN, LOCKSTEP, OURS_IN_TURN, batches, best_threads
 from charts import TESTER, rounds
+from ratios import ratios, spread, told
 
 TEMPLATES = common.HERE / "templates"
 DISTURBED = 0.15  # cores; others that take less do no harm
@@ -28,12 +29,6 @@ BLOCK = re.compile(r"<!-- (\w+) -->.*?<!-- /\1 -->", re.S)
 def cells(table, words):
     """Of each row the cells for Markdown, in these words."""
     return table.map(words).agg(" | ".join, axis=1)
-
-
-def spread(values):
-    """The median and the range."""
-    low, high = min(values), max(values)
-    return f"{np.median(values):.2f} ({low:.2f}–{high:.2f})"
 
 
 def middle(values):
@@ -65,6 +60,8 @@ def speed_values(data, shared):
         "threads": best_threads(data),
         "share": {name: shares(each) for name, each in speeds.items()},
         "ahead": {name: ahead(each) for name, each in speeds.items()},
+        "gymnasium": beside(speeds["whole"], "games", "gymnasium"),
+        "labml": beside(speeds["whole"], "games", "labml"),
         "snapshots": beside(speeds["restart"], "games", "games_true"),
         "network": cells(network, middle),
         "network_ahead": cells(ahead(network), str),
@@ -105,16 +102,15 @@ def ahead(speeds):
             for name in [*LOCKSTEP, *IN_TURN]
             if name in speeds.index and batches(name) == batches(ours)
         ]
-        fastest = speeds.loc[rivals].map(np.median).idxmax()
         table.loc[ours] = [
-            spread(column[ours] / column[fastest[name]])
-            for name, column in speeds.items()
+            told(ratios(column[ours], [column[rival] for rival in rivals]))
+            for _, column in speeds.items()
         ]
     return table
 
 
 def beside(speeds, name, base):
-    return " | ".join((speeds.loc[name] / speeds.loc[base]).map(spread))
+    return " | ".join((speeds.loc[name] / speeds.loc[base]).map(told))
 
 
 # What happens when something dies

@@ -2,16 +2,25 @@
 
 import csv
 import json
+import sys
 from collections import defaultdict
 from pathlib import Path
 from statistics import mean, median
 
+# What the instruments publish of speeds is published here, too.
+sys.path.append(str(Path(__file__).resolve().parents[1] / "measure"))
+import ratios
+
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE.parent / "measure/results"
 FACTS = RESULTS / "facts.json"
-IN_LOCKSTEP = "ale", "envpool"  # what `Games` is compared with
-IN_TURN = "ale_2", "ale_3", "envpool_2", "envpool_3"
-HOW_MANY = "none", "one", "two", "three", "all"
+# Ours, and what it is compared with.
+COMPARISONS = {
+    "engine": ("games", ["ale", "envpool"]),
+    "turn": ("games_2", ["ale_2", "envpool_2"]),
+    "gymnasium": ("games", ["gymnasium"]),
+    "labml": ("games", ["labml"]),
+}
 
 
 def measured():
@@ -20,27 +29,33 @@ def measured():
         file.stem: json.loads(file.read_text())
         for file in RESULTS.glob("*.json")
     }
-    learned = learning(files["agent"])
-    return files | files["facts"] | speeds(files["benchmark"]) | learned
+    benchmark = files["benchmark"]
+    speed = median(benchmark["whole"]["columns"]["Breakout"]["games"]["speed"])
+    return {
+        **files,
+        **files["facts"],
+        **learning(files["agent"]),
+        "speed": speed,
+        "ten_million": round(10e6 / speed / 60),
+        "quiet": beside(benchmark["whole"]["columns"]),
+        "shared": beside(files["shared_host"]["whole"]["columns"]),
+    }
 
 
-def speeds(benchmark):
-    """How fast eight whole games are, and how many times as fast as others."""
-    times, columns = {}, benchmark["whole"]["columns"]
-    for title, arms in columns.items():
-        speed = {name: median(arm["speed"]) for name, arm in arms.items()}
-        times[title] = {
-            "engine": speed["games"] / max(map(speed.get, IN_LOCKSTEP)),
-            "turn": speed["games_2"] / max(map(speed.get, IN_TURN)),
-            "gymnasium": speed["games"] / speed["gymnasium"],
-            "labml": speed["games"] / speed["labml"],
-        }
-    ahead = {}
-    for way in "engine", "turn":
-        ahead[way] = HOW_MANY[sum(one[way] > 1 for one in times.values())]
-    speed = median(columns["Breakout"]["games"]["speed"])
-    minutes = round(10e6 / speed / 60)
-    return dict(times=times, ahead=ahead, speed=speed, ten_million=minutes)
+def beside(columns):
+    """How many times as fast as others, for each title, and on how many."""
+    result = {}
+    for name, (ours, rivals) in COMPARISONS.items():
+        values = {}
+        for title, arms in columns.items():
+            speeds = {arm: row["speed"] for arm, row in arms.items()}
+            others = [speeds[rival] for rival in rivals if rival in speeds]
+            if others:
+                values[title] = ratios.ratios(speeds[ours], others)
+        result[name] = {title: ratios.told(it) for title, it in values.items()}
+        verdicts = map(ratios.verdict, values.values())
+        result[name]["titles"] = ratios.counted(verdicts)
+    return result
 
 
 def learning(agent):

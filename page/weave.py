@@ -16,8 +16,8 @@ read.
 `<!-- fold: who-is-who -->` folds that section, and the lines below it are what
 the closed fold shows beside its title. A definition's name, such as
 `Game.render`, or `imports` begins a section, too: the fold starts at its line
-and goes to the next heading or fold. `<!-- anchor: the-maximum -->` gives that
-anchor to the one block with the text that stands below it.
+and goes to the next heading or fold. `<!-- anchor: maximum -->` makes that
+address lead to the words that stand below it.
 
 In a browser words stand left, and what follows them right: code, programs,
 figures and tables. A docstring stands left of its `def` and what follows that.
@@ -34,7 +34,7 @@ import ast
 import re
 import struct
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from itertools import pairwise
 from pathlib import Path
@@ -86,7 +86,7 @@ class Block:
     kind: str
     text: str
     row: int = 0
-    anchor: str = ""
+    anchors: dict = field(default_factory=dict)
 
     level = property(lambda self: len(re.match("#*", self.text)[0]))
     is_code = property(lambda self: self.kind == "code")
@@ -199,10 +199,11 @@ def told(source, text):
             section.insert(0, Block("fold", seen, first.row))
             section.append(Block("fold", "</details>"))
         found += section
-    for anchor, text in notes.pop("anchor").items():
-        places = [block for block in found if text.text in block.text]
-        assert len(places) == 1, f"notes.md: {len(places)} places for {anchor}"
-        places[0].anchor = anchor
+    for name, note in notes.pop("anchor").items():
+        words = [block for block in found if not block.is_code]
+        places = [block for block in words if note.text in block.text]
+        assert len(places) == 1, f"notes.md: {len(places)} places for {name}"
+        places[0].anchors[name] = note.text
     assert not any(notes.values()), f"notes.md: no place for {notes}"
     return found
 
@@ -241,8 +242,7 @@ def markdown(told):
             text = re.sub(r"\]\((?!http|#)", "](docs/", text)
             text = text.replace("](docs/../", "](")
             text = re.sub(IMAGE, r"\1)\n\n*\3*\n\n", text).strip("\n")
-        if block.anchor:
-            out.append(f'<a id="{block.anchor}"></a>')
+        out += [f'<a id="{name}"></a>' for name in block.anchors]
         out.append(text)
     return "\n\n".join(out) + "\n"
 
@@ -377,14 +377,18 @@ def to_row(row, anchors):
     for name, column in zip(("words", "things", "after"), row, strict=True):
         html += f'<div class="{name}">\n' if column else ""
         for block in column:
-            where = f' id="{block.anchor}"' if block.anchor else ""
-            html += f'<div class="{block.kind}"{where}>'
-            html += SIGN.format(block.anchor) if block.anchor else ""
+            text = block.text
+            for name, words in block.anchors.items():
+                sign = SIGN.format(name).replace(" href", f' id="{name}" href')
+                text = text.replace(
+                    words, re.sub("^(- )?", rf"\1{sign}", words)
+                )
             if block.is_code:
-                lines = highlight(block.text, "python", "", block.row, anchors)
-                html += f"<pre><code>{lines}</code></pre></div>\n"
+                text = highlight(text, "python", "", block.row, anchors)
+                text = f"<pre><code>{text}</code></pre>"
             else:
-                html += f"{to_html(block.text)}</div>\n"
+                text = to_html(text)
+            html += f'<div class="{block.kind}">{text}</div>\n'
         html += "</div>\n" if column else ""
     return html + "</div>\n"
 
