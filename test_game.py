@@ -2214,6 +2214,7 @@ def ending(how):
     if how == "stopped":
         for child in multiprocessing.active_children():
             os.kill(child.pid, signal.SIGSTOP)
+        time.sleep(0.5)  # until they have stopped
     while how == "ctrl-c":
         many.step_wait()
         worker.child.send(("step", 0))

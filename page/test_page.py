@@ -359,27 +359,50 @@ def test_the_program_to_type_prints_what_it_says(tmp_path):
     assert f"```text\n{run(text, tmp_path)}```" in after
 
 
-def test_games_of_your_own_are_played(tmp_path):
-    said = run(program("class Colour")[0], tmp_path)
-    assert said.splitlines() == [
-        "Colour (2, 4, 84, 84, 3) uint8",
-        "Small (2, 4, 42, 42) uint8",
-        "Floats (2, 4, 84, 84) float32",
-        "ChannelsLast (2, 84, 84, 4) uint8",
-        "RandomStarts (2, 4, 84, 84) uint8",
-    ]
+def test_games_of_your_own(tmp_path):
+    """Each has the shape that stands there, and is the same in `Games`.
+
+    Those of the module's own tests are the same, line by line.
+    """
+    text, _ = program("class Colour")
+    tested = (ROOT / "test_game.py").read_text()
+    *same, memory = re.split(r"\n\n\n(?=class )", text)
+    assert len(same) == 5 and "class Memory" in memory
+    for one in same:
+        assert re.sub("  #.*", "", one).strip() in tested
+    played = """
+if __name__ == "__main__":
+    for make in Game.__subclasses__():
+        one = make(7, noop_max=30)
+        with Games(2, make=make, noop_max=30, seed=6) as games:
+            obs = games.reset()[0][1]
+            assert np.array_equal(obs, one.reset())
+            for step in range(100):
+                obs = games.step([step % 4] * 2)[0][1]
+                assert np.array_equal(obs, one.step(step % 4)[0])
+        print(make.__name__, obs.shape, obs.dtype)
+"""
+    imports = "import cv2\nimport numpy as np\nfrom game import Game, Games\n"
+    lines = run(imports + text + played, tmp_path).splitlines()
+    for one, line in zip([*same, memory], lines, strict=True):
+        name, shape, kind = re.fullmatch(
+            r"(\w+) (\(.*\)) (\w+)", line
+        ).groups()
+        first = one.strip().splitlines()[0]
+        assert f"class {name}(" in first
+        assert shape in first or shape == "(4, 84, 84)"
+        assert kind in ("uint8", *re.findall("float32", first))
 
 
-def test_a_spec_has_modes_and_all_actions():
-    names = {}
-    exec(program("full_action_space")[0], names)
-    assert len(names["games"].meanings) == 18
-    one = game.Game(0, names["spec"])
-    one.reset()
-    ale = one.env.unwrapped.ale
-    state = ale.cloneState()
-    assert (state.getCurrentMode(), state.getDifficulty()) == (4, 1)
-    assert ale.lives() == 5 and ale.getRAM().shape == (128,)
+def test_another_title_by_a_spec(tmp_path):
+    _, after = program("class Colour")
+    text = re.search("```python\n(.*?)```", after, re.S)[1]
+    imports = "import dataclasses\nimport gymnasium as gym\n"
+    imports += "from game import Game, Games\n"
+    # Named in a program, the games are played in its own process.
+    text = text.replace("settings))", "settings), processes=0)")
+    out = run(imports + text + "print(len(games.meanings))", tmp_path)
+    assert out == "18\n"
 
 
 def test_many_games_print_their_scores(tmp_path):
