@@ -163,13 +163,12 @@ def test_the_time_it_takes():
     longer = woven_with("# One word and another.\n" * 550)[0]
     first, *others = minutes(MARKDOWN)
     assert minutes(longer) == [first + 10, *others]
-    assert len(others) == 2 and f"Part 1 takes {first} minutes" in MARKDOWN
-    assert f"takes\n{others[0]} minutes" in MARKDOWN
+    assert len(others) == 2
 
 
 def test_the_contents_are_short():
     contents = MARKDOWN.partition("<nav")[2].partition("</nav>")[0]
-    assert 6 < contents.count("\n- ") + contents.count("\n  - ") <= 12
+    assert 6 < contents.count("\n- ") + contents.count("\n  - ") <= 15
 
 
 def test_a_comment_changes_a_few_lines():
@@ -291,7 +290,7 @@ def test_numbers_in_the_prose_of_the_module_were_measured():
         assert said and said <= set(numbers), pattern
     assert "in a third of the time" in NOTES
     assert 60 < float(FACTS["shrink_saves"].rstrip("\xa0%")) < 70
-    assert "between nothing and a sixth" in " ".join(SOURCE.split())
+    assert "gained up to a sixth where this was" in " ".join(SOURCE.split())
     gains = [
         np.median(np.divide(speeds["new"], speeds["old"]))
         for speeds in AWAKE["columns"].values()
@@ -406,8 +405,8 @@ def test_another_title_by_a_spec(tmp_path):
 
 
 def test_many_games_print_their_scores(tmp_path):
-    text, _ = program("with Games(8, on_life_loss")
-    assert re.match(r"\d+ \[.*\]\n", run(text, tmp_path))
+    text, after = program("ended = infos")
+    assert f"```text\n{run(text, tmp_path)}```" in after
 
 
 def different_games(text):
@@ -551,17 +550,17 @@ def scroll_through(page):
 
 
 def test_no_holes(visit):
-    """Neither half of the page is empty for more than 320 pixels."""
+    """No quarter of the screen is empty for half of the page."""
     page = visit(device_scale_factor=0.25)
     scroll_through(page)
     page.evaluate("scrollTo(0, 0)")
     screenshot = np.frombuffer(page.screenshot(full_page=True), np.uint8)
     picture = cv2.imdecode(screenshot, cv2.IMREAD_GRAYSCALE)
-    for half in np.array_split(picture, 2, axis=1):
-        rows = np.flatnonzero(
-            np.ptp(half, axis=1) > 8
-        )  # in which there is ink
-        assert len(rows) > 1000 and np.diff(rows).max() * 4 <= 320
+    for quarter in np.array_split(picture, 4, axis=1):
+        # The two grounds differ by less than ink.
+        inked = np.flatnonzero(np.ptp(quarter, axis=1) > 12)
+        holes = 4 * np.diff(inked)
+        assert holes[holes > 320].sum() < 4 * len(picture) / 2
 
 
 @pytest.mark.parametrize("width, scheme", [(390, "dark"), (1280, "light")])
@@ -581,8 +580,7 @@ def test_the_first_screen_is_all_in_sight(visit, width):
     for part in (
         "h1",
         "#guess .screen",
-        "main pre >> nth=0",
-        "main a[href$='game.py'] >> nth=0",
+        "header a[href$='game.py']",
     ):
         expect(page.locator(part)).to_be_in_viewport(ratio=1)
 
@@ -634,9 +632,10 @@ def test_the_contents_mark_where_one_is(visit, width):
     entry.click()
     expect(contents).to_be_hidden()
     expect(bar).to_have_text(entry.text_content())
-    bar.click()
     expect(contents.locator("[aria-current]")).to_have_count(1)
     expect(entry).to_have_attribute("aria-current", "true")
+    bar.click()
+    expect(contents).to_be_visible()
     page.keyboard.press("Escape")
     expect(contents).to_be_hidden()
 
@@ -667,7 +666,7 @@ def test_a_name_leads_to_its_definition(visit, script):
     page.locator(".note a[href='#Games']").first.focus()
     page.keyboard.press("Enter")
     expect(page.locator("#Games")).to_be_in_viewport()
-    link = page.locator(".comment a[href='#who-is-who']").first
+    link = page.locator(".row a[href='#who-is-who']").first
     fold = page.locator("details:has(#who-is-who)")
     for _ in range(2):
         link.click()
