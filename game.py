@@ -235,10 +235,9 @@ class Game:
     #   Baselines, SB3, CleanRL and EnvPool ([others differ](#what-others-do)).
     # - `"ignore"`: only the end of the game ends an episode.
     #
-    # The number is the fewest lives left with which a lost one ends the
-    # episode. With `"continue"` that is one: in 11 of 104 titles a game goes
-    # on for 69 to 5,400 frames after its last life, which would be an episode
-    # without any.
+    # A lost life ends the episode if at least this many are left. With
+    # `"continue"` that is one: in 11 of 104 titles a game goes on for 69 to
+    # 5,400 frames after its last life, which would be an episode without any.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     # #### How an episode ends, and the next one begins
@@ -329,6 +328,15 @@ class Game:
 
 
 # ## 2. Many games
+#
+# ### Why eight pipes are slow
+#
+# With one process for each of eight games, a step sends eight messages and
+# receives eight, at 20 µs for a message there and back; eight observations are
+# pickled, sent and unpickled; and the step waits for the slowest of eight
+# processes. So `Games` starts one process for each core, gives it a *share* of
+# the games, and sends it one short message a step. Observations don't cross
+# the pipe at all: they are in memory that all processes share.
 #
 # ### A game in another process
 #
@@ -421,10 +429,10 @@ class Worker(contextlib.AbstractContextManager):
 
     `child` is the parent's end of the pipe, a `Connection`.
     `child.send(("step", action))` sends a command, and `child.recv()` returns
-    what `Game.step` returns or raises what it has raised; the first one raises
-    the error of a wrong option. If the process has died, both raise `EOFError`
-    or an `OSError`. `process` is the `multiprocessing.Process`, which
-    `close()` or a `with` statement ends.
+    what `Game.step` returns or raises what it has raised; the first `recv`
+    raises a wrong option's error. If the process has died, both raise
+    `EOFError` or an `OSError`. `process` is the `multiprocessing.Process`,
+    which `close()` or a `with` statement ends.
     """
 
     def __init__(
@@ -446,9 +454,9 @@ class Worker(contextlib.AbstractContextManager):
             target=worker_process, args=args, kwargs=options, daemon=True
         )
 
-        # The process also ends when this object is dropped. With a priority,
-        # the interpreter calls `end_process` before it waits for its children,
-        # of which one may be stopped.
+        # The process also ends when this object is dropped. Its priority makes
+        # Python call `end_process` at the end of the program before it waits
+        # for its children: a stopped one never ends.
         self._ends = (self.child, self.process, os.getpid())
         util.Finalize(self, end_process, args=self._ends, exitpriority=0)
         self.process.start()
@@ -462,15 +470,6 @@ class Worker(contextlib.AbstractContextManager):
     def __exit__(self, *_):
         self.close()
 
-
-# ### Why eight pipes are slow
-#
-# With one `Worker` for each of eight games, a step sends eight messages and
-# receives eight, at 20 µs for a message there and back; eight observations are
-# pickled, sent and unpickled; and the step waits for the slowest of eight
-# processes. So `Games` starts one process for each core, gives it a *share* of
-# the games, and sends it one short message a step. Observations don't cross
-# the pipe at all: they are in memory that all processes share.
 
 # ### A share of the games
 #
@@ -546,11 +545,11 @@ class Share:
 # ### The vector environment
 #
 # Gymnasium calls many games that are stepped together a *vector environment*:
-# one `step` takes a batch of actions and returns a batch of observations. If
-# it ends an episode, it could return the last observation of that or the first
-# of the next one. With SAME_STEP it returns the first, and the last one is in
-# the *infos*, a dict. With NEXT_STEP, Gymnasium's default, it returns the
-# last, and the first in the following step, in which the game rests.
+# one `step` takes a batch of actions and returns a batch of observations. When
+# an episode ends, should that be its last observation or the next one's first?
+# With SAME_STEP it is the first, and the last one is in the *infos*, a dict.
+# With NEXT_STEP, Gymnasium's default, it is the last, and the first is
+# returned in the following step, in which the game rests.
 SAME_STEP = gym.vector.AutoresetMode.SAME_STEP
 NEXT_STEP = gym.vector.AutoresetMode.NEXT_STEP
 
