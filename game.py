@@ -149,8 +149,8 @@ class Game:
             raise gym.error.ResetNeeded("call reset() before step()")
         reward = 0.0
 
-        # Sixty decisions a second are more than these games need. With fifteen
-        # the agent sees four times as much of a game for the same computing.
+        # Sixty decisions a second are more than these games need. With fifteen,
+        # the network computes a quarter as often.
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
@@ -232,7 +232,7 @@ class Game:
     # - `"restart"`: a lost life ends the episode, and the game starts over.
     #   The agent plays first lives only.
     # - `"continue"`: a lost life ends the episode, and the game goes on, as in
-    #   Baselines, SB3, CleanRL and EnvPool ([others differ](#what-others-do)).
+    #   Baselines, SB3 and CleanRL ([others differ](#what-others-do)).
     # - `"ignore"`: only the end of the game ends an episode.
     #
     # A lost life ends the episode if at least this many are left. With
@@ -893,8 +893,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     # A new worker takes its place and starts its games over from their seeds,
     # while the other games continue undisturbed. The step reports this: for
     # these games the reward is 0, and `truncated` and `infos["restarted"]` are
-    # true. If the new worker dies before its first answer, so would the next:
-    # `Games` closes and raises an error.
+    # true. If the new worker dies before its first answer, the next probably
+    # would: `Games` closes and raises an error.
     def _start_workers(self, numbers_of_shares, command):
         """Start workers, and wait until they have carried out a command.
 
@@ -1031,9 +1031,9 @@ def check_actions(actions, meanings, shape=()):
 #
 # A true reset plays 60 frames until the console has booted. When lives are
 # lost every 30 to 60 steps, that adds up. So the state after the first reset
-# is kept as a *snapshot*, and each later reset restores it. Every game then
-# starts from the same state, whereas a true reset carries over some memory of
-# the previous game in 25 of the 104 titles.
+# is kept as a *snapshot*, and each later reset restores it. Such games start
+# from the same state, whereas a true reset carries over some memory of the
+# previous game in 25 of the 104 titles.
 #
 # The snapshots of five titles leave something out: after a restore, screens or
 # memory differ. These titles take true resets. With `GAME_TESTS=all`,
