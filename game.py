@@ -149,8 +149,8 @@ class Game:
             raise gym.error.ResetNeeded("call reset() before step()")
         reward = 0.0
 
-        # Sixty decisions a second are more than these games need. With fifteen,
-        # the network computes a quarter as often.
+        # Sixty decisions a second are more than these games need. With
+        # fifteen, the network computes a quarter as often.
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
