@@ -149,8 +149,8 @@ class Game:
             raise gym.error.ResetNeeded("call reset() before step()")
         reward = 0.0
 
-        # Sixty decisions a second are more than these games need. With fifteen,
-        # the network computes a quarter as often.
+        # Sixty decisions a second are more than these games need. With
+        # fifteen, the network computes a quarter as often.
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
@@ -235,9 +235,9 @@ class Game:
     #   Baselines, SB3 and CleanRL ([others differ](#what-others-do)).
     # - `"ignore"`: only the end of the game ends an episode.
     #
-    # A lost life ends the episode if at least this many are left. With
-    # `"continue"` that is one: in 11 of 104 titles a game goes on for 69 to
-    # 5,400 frames after its last life, which would be an episode without any.
+    # `MODES` says how many lives must be left for that. With `"continue"` it
+    # is one: in 11 of 104 titles a game runs on for 69 to 5,400 frames after
+    # its last life, which would be an episode with no life.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     # #### How an episode ends, and the next one begins
@@ -454,9 +454,9 @@ class Worker(contextlib.AbstractContextManager):
             target=worker_process, args=args, kwargs=options, daemon=True
         )
 
-        # The process also ends when this object is dropped. Its priority makes
-        # Python call `end_process` at the end of the program before it waits
-        # for its children: a stopped one never ends.
+        # The process also ends when this object is dropped. With
+        # `exitpriority` Python calls `end_process` at its own exit before it
+        # waits for its children: a stopped child never ends.
         self._ends = (self.child, self.process, os.getpid())
         util.Finalize(self, end_process, args=self._ends, exitpriority=0)
         self.process.start()
@@ -546,15 +546,15 @@ class Share:
 #
 # Gymnasium calls many games that are stepped together a *vector environment*:
 # one `step` takes a batch of actions and returns a batch of observations. When
-# an episode ends, should that be its last observation or the next one's first?
+# an episode ends, is its last one returned, or the next one's first?
 # With SAME_STEP it is the first, and the last one is in the *infos*, a dict.
 # With NEXT_STEP, Gymnasium's default, it is the last, and the first is
 # returned in the following step, in which the game rests.
 SAME_STEP = gym.vector.AutoresetMode.SAME_STEP
 NEXT_STEP = gym.vector.AutoresetMode.NEXT_STEP
 
-# What the games wait for. Each call sets this to RESET, and to what comes next
-# when it succeeds: after an error or Ctrl-C, only `reset` helps.
+# Which call is due. Each call sets this to RESET first, and to the next one if
+# it succeeds: after an error or Ctrl-C, only `reset` helps.
 RESET = "reset"
 STEP = "step"
 ANSWERS = "answers"
@@ -901,9 +901,9 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         If one of them doesn't, this closes the games and raises
         `RuntimeError`.
         """
+        # A late worker must not write to the memory of the one that takes its
+        # place.
         for i in numbers_of_shares:
-            # A late worker must not write to the memory of the one that takes
-            # its place.
             if i in self._workers:
                 self._workers[i].close()
             games = self._slices[i]
