@@ -1782,7 +1782,7 @@ class TestCalls:
     # A signal may come where Python only says so and goes on.
     @pytest.mark.filterwarnings("ignore:Exception ignored")
     def test_any_order(self):
-        examples = 1500 if ALL else 100
+        examples = 400 if ALL else 100
         settings = SETTINGS(max_examples=examples, stateful_step_count=40)
         stateful.run_state_machine_as_test(Calls, settings=settings)
 
