@@ -1141,7 +1141,9 @@ class ShareWorker(Worker):
         """Send a command, unless the worker is lost."""
         if self.state != LOST:
             with self._one_message():
-                self.child.send((command, data))
+                # A `send` that fails leaves a buffer to the garbage collector,
+                # which crashes Python 3.12.1 and prints an error in 3.13.
+                self.child.send_bytes(pickle.dumps((command, data)))
                 self.state = ASKED
 
     def read_into(self, answers):
