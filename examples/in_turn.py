@@ -1,26 +1,41 @@
-"""Two `Games` in turn: one plays while a network looks at the other's.
+"""Several `Games` in turn: some play while a network looks at another's.
 
     pip install -r requirements.txt
     python examples/in_turn.py
 
-It pays if the network runs on a device, or leaves cores free; which is faster
-depends on the machine. Here the "network" only waits, as a program does for a
-GPU. Prints the steps a second of one `Games` in lockstep and of two in turn,
-each with as many games to a batch.
+It pays if the network runs on a device, or leaves cores free. Here the
+"network" only waits, as a program does for a GPU. Prints the steps a second of
+three ways to play, each with as many games to a batch: one `Games` in
+lockstep, two in turn, and several of one process each, whichever is ready
+first.
 """
 
 import contextlib
+import itertools
 import pathlib
 import sys
 import time
+from multiprocessing import connection
 
 # In this repository game.py lies one folder up; copied, it lies beside.
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-from game import Games
+from game import Games, count_cores
 
 GAMES = 8  # to a batch
+BATCHES = count_cores() + 3  # one plays on each core, the others wait ready
 NETWORK = 0.0015  # seconds that the network takes for a batch
 SECONDS = 3  # to play
+
+
+def ready_first(fleet):
+    """Yield `Games` of one process each as their steps are done, for ever."""
+    while True:
+        # Looked up each time: a worker that was replaced has a new pipe. The
+        # pipe of one that died is ready, too, and `step_wait` replaces it.
+        owners = {games.pipes[0]: games for games in fleet}
+        # All that are ready have their turn before anybody has a second one.
+        for pipe in connection.wait(owners):
+            yield owners[pipe]
 
 
 def choose(games, obs):
@@ -29,28 +44,39 @@ def choose(games, obs):
     return games.action_space.sample()
 
 
-def play(count):
-    """Play `count` `Games` in turn for a while; return the steps a second."""
+def play(order, count, **options):
+    """Play `count` `Games` for a while; return the steps a second.
+
+    `order` takes them all and yields those whose turn it is.
+    """
     with contextlib.ExitStack() as stack:
         fleet = []
         for i in range(count):
-            fleet.append(stack.enter_context(Games(GAMES, seed=i * GAMES)))
+            games = Games(GAMES, seed=i * GAMES, **options)
+            fleet.append(stack.enter_context(games))
         for games in fleet:
             obs, _ = games.reset()
             games.step_async(choose(games, obs))
         steps = 0
         start = time.perf_counter()
-        while time.perf_counter() < start + SECONDS:
-            for games in fleet:
-                # `step_wait` waits for these games alone, and `step_async`
-                # doesn't wait: the others are played all the while. With one
-                # `Games` there are no others: lockstep.
-                obs, rewards, terminated, truncated, infos = games.step_wait()
-                games.step_async(choose(games, obs))
-                steps += GAMES
-        return steps / (time.perf_counter() - start)
+        for games in order(fleet):
+            # `step_wait` waits for these games alone, and `step_async` doesn't
+            # wait: the others are played all the while. With one `Games` there
+            # are no others: lockstep.
+            obs, rewards, terminated, truncated, infos = games.step_wait()
+            games.step_async(choose(games, obs))
+            steps += GAMES
+            spent = time.perf_counter() - start
+            if spent > SECONDS:
+                break
+        return steps / spent
 
 
 if __name__ == "__main__":
-    print(f"one in lockstep: {play(1):,.0f} steps/s", flush=True)
-    print(f"two in turn: {play(2):,.0f} steps/s")
+    for name, order, count, options in (
+        ("one in lockstep", itertools.cycle, 1, {}),
+        ("two in turn", itertools.cycle, 2, {}),
+        (f"{BATCHES}, ready first", ready_first, BATCHES, {"processes": 1}),
+    ):
+        speed = play(order, count, **options)
+        print(f"{name}: {speed:,.0f} steps/s", flush=True)

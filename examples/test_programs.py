@@ -42,13 +42,6 @@ def test_readmes_programs_run_as_they_stand(tmp_path, monkeypatch, number):
     assert out == shown or number == 1
 
 
-def test_two_in_turn(tmp_path):
-    out = start(tmp_path, HERE / "in_turn.py")
-    assert re.fullmatch(
-        r"one in lockstep: [\d,]+ steps/s\ntwo in turn: [\d,]+ steps/s\n", out
-    )
-
-
 @pytest.mark.parametrize("program", ["dqn", "ppo", "sb3"])
 def test_help_is_there_and_writes_nothing(tmp_path, program):
     out = start(tmp_path, HERE / f"{program}.py", "--help")

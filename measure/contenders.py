@@ -238,24 +238,39 @@ def stepped_by_pipes(pipes, rows):
 # ## `Games`
 
 
-def games(game, games, rule, count=1, snapshots=True):
-    """`Games` as it comes. With a `count` of 2, two of them in turn: one plays
-    while the network looks at the other's. `snapshots=False` makes every
-    reset a true one."""
+def games(game, games, rule, snapshots=True):
+    """`Games` as it comes. `snapshots=False` makes every reset a true one."""
     from ale_py.env import AtariEnv
-
-    from game import Games
 
     if not snapshots:
         AtariEnv.restore_state = lambda env, _: env.ale.reset_game()
+    yield from in_turn(game, games, rule, 1, itertools.cycle)
+
+
+def turns(game, games, rule, count):
+    """Some `Games` in turn: some play while the network looks at one's."""
+    yield from in_turn(game, games, rule, count, itertools.cycle)
+
+
+def ready(game, games, rule, count):
+    """Some `Games` of one process each, as examples/in_turn.py plays them."""
+    from in_turn import ready_first
+
+    yield from in_turn(game, games, rule, count, ready_first, processes=1)
+
+
+def in_turn(game, games, rule, count, order, **options):
+    from game import Games
+
     env_id = f"{game}NoFrameskip-v4"
     actions, envs = rows(game, games), []
     for number in range(count):
-        env = Games(games, env_id, seed=number * games, on_life_loss=rule)
+        seed = number * games
+        env = Games(games, env_id, seed=seed, on_life_loss=rule, **options)
         env.reset()
         env.step_async(next(actions))
         envs.append(env)
-    for env, row in zip(itertools.cycle(envs), actions):
+    for env, row in zip(order(envs), actions):
         yield env.step_wait()[0], games
         env.step_async(row)
 
