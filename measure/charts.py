@@ -16,7 +16,7 @@ import pandas as pd
 from matplotlib.ticker import EngFormatter
 
 import common
-from benchmark import IN_TURN, LOCKSTEP, OURS, OURS_IN_TURN, batches
+from benchmark import LOCKSTEP, OURS
 
 STYLES = {
     "games": ("Games", "#e8590c"),
@@ -63,8 +63,23 @@ def chart(path, title, across=""):
 
 # Speeds
 
-GROUPS = {"lockstep": [*OURS, *LOCKSTEP], "turns": [*OURS_IN_TURN, *IN_TURN]}
-NETWORKS = ["no network", "waits 1.5 ms", "computes 1.5 ms"]
+# Of each part of the benchmark who is drawn. Colours are of engines, so that
+# two of a kind differ by their hatching.
+IN_TURN = [
+    "games_2",
+    "ready",
+    "ale_3",
+    "ale_many",
+    "envpool_3",
+    "envpool_many",
+]
+DRAWN = {
+    "whole": [*OURS, *LOCKSTEP],
+    "turns": IN_TURN,
+    "waits": IN_TURN,
+    "computes": IN_TURN,
+}
+HATCHED = "ready", "ale_many", "envpool_many"
 
 
 def rounds(columns, number="speed"):
@@ -74,18 +89,13 @@ def rounds(columns, number="speed"):
 
 def draw_speeds(data, folder):
     """Draw the charts of docs/speed.md."""
-    speeds = rounds(data["whole"]["columns"])
-    shares = speeds / speeds.loc["limit"]
-    networks = rounds(data["network"]["columns"])[NETWORKS]
-    for group, names in GROUPS.items():
+    for part, names in DRAWN.items():
+        speeds = rounds(data[part]["columns"])
+        shares = speeds / speeds.loc["limit"]
         title = "share of the emulator's own speed"
-        with chart(folder / f"{group}.svg", title) as axis:
+        with chart(folder / f"{part}.svg", title) as axis:
             bars(axis, shares.loc[names])
             axis.yaxis.set_major_formatter("{x:.0%}")
-        title = "Breakout, steps/s"
-        with chart(folder / f"{group}-network.svg", title) as axis:
-            bars(axis, networks.loc[names])
-            axis.yaxis.set_major_formatter("{x:,.0f}")
     for number, title in (
         ("speed", "Breakout, steps/s"),
         ("memory", "Breakout, memory in MB"),
@@ -106,12 +116,11 @@ def bars(axis, table):
     """A bar for each cell: the median of the rounds, and their range."""
     middle = table.map(np.median)
     most = table.map(np.max)
-    lines = {column: column.replace("s ", "s\n", 1) for column in table}
-    middle.rename(index=label, columns=lines).T.plot.bar(
+    middle.rename(index=label).T.plot.bar(
         ax=axis,
         rot=0,
         width=0.86,
-        color=[COLOURS[name.split("_")[0]] for name in table.index],
+        color=[COLOURS[family(name)] for name in table.index],
         edgecolor=GROUND,
         linewidth=0.5,
         yerr=np.stack([middle - table.map(np.min), most - middle], axis=1),
@@ -120,7 +129,7 @@ def bars(axis, table):
     drawn = [each for each in axis.containers if hasattr(each, "patches")]
     for name, container in zip(table.index, drawn, strict=True):
         for bar in container.patches:
-            bar.set_hatch("//////" * (batches(name) == 3))
+            bar.set_hatch("//////" * (name in HATCHED))
     axis.grid(axis="x", visible=False)
     legend_above(axis, most)
 
@@ -131,10 +140,17 @@ def legend_above(axis, table):
     axis.legend(loc="upper left", ncols=2)
 
 
+def family(name):
+    """Whose colour a contender has."""
+    return "games" if name == "ready" else name.split("_")[0]
+
+
 def label(name):
-    """A contender's name in a legend: short, and how much is in flight."""
-    flying = f", {8 * batches(name)} games" if batches(name) > 1 else ""
-    return STYLES[name.split("_")[0]][0] + flying
+    """A contender's name in a legend: short, and what is in flight."""
+    flying = {"games_2": ", 2 in turn", "ready": ", ready first"}
+    batches = {"3": ", 3 batches", "many": ", as many"}
+    end = flying.get(name, batches.get(name.partition("_")[2], ""))
+    return STYLES[family(name)][0] + end
 
 
 # Learning

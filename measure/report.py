@@ -16,7 +16,8 @@ import pandas as pd
 
 import charts
 import common
-from benchmark import IN_TURN, LOCKSTEP, OURS_IN_TURN, batches, best_threads
+import ratios
+from benchmark import FLYING, LOCKSTEP, NETWORKS, TITLES, best_threads
 from charts import TESTER, rounds
 
 TEMPLATES = common.HERE / "templates"
@@ -28,12 +29,6 @@ BLOCK = re.compile(r"<!-- (\w+) -->.*?<!-- /\1 -->", re.S)
 def cells(table, words):
     """Of each row the cells for Markdown, in these words."""
     return table.map(words).agg(" | ".join, axis=1)
-
-
-def spread(values):
-    """The median and the range."""
-    low, high = min(values), max(values)
-    return f"{np.median(values):.2f} ({low:.2f}–{high:.2f})"
 
 
 def middle(values):
@@ -49,29 +44,62 @@ def machine(data):
 
 # How fast
 
+NAMES = {
+    "limit": "the emulator alone, the limit",
+    "games": "`Games`",
+    "games_true": "`Games` without snapshots",
+    "worker": "`Worker`",
+    "ale": "ALE `AtariVectorEnv`",
+    "envpool": "EnvPool",
+    "gymnasium": "Gymnasium `AsyncVectorEnv`",
+    "sb3": "SB3 `SubprocVecEnv`",
+    "sb3_games": "`Games` under SB3",
+    "labml": "labml's original worker",
+    "games_2": "two `Games` in turn",
+    "games_3": "three `Games` in turn",
+    "ready": "`Games` of one process, ready first",
+}
+NAMES |= {
+    name: f"{NAMES[name.split('_')[0]]}, asynchronous" for name in FLYING
+}
+AHEAD = {  # what is compared, and with whom
+    "`Games` beside the best of the others in lockstep": ("games", LOCKSTEP),
+    "`Games` beside `Games` without snapshots": ("games", ["games_true"]),
+    "two in turn beside the best asynchronous engine": ("games_2", FLYING),
+    "ready first beside the best asynchronous engine": ("ready", FLYING),
+    "ready first beside those with as many games in flight": (
+        "ready",
+        ["ale_many", "envpool_many"],
+    ),
+    "ready first beside one `Games` in lockstep": ("ready", ["games"]),
+}
 
-def speed_values(data, shared):
-    """What stands in speed.md; `shared` was measured on a shared host."""
-    rules = "whole", "restart", "continue"
-    speeds = {rule: rounds(data[rule]["columns"]) for rule in rules}
-    speeds["shared"] = rounds(shared["columns"])
-    network = rounds(data["network"]["columns"])
-    count = data["count"]["columns"]
+
+def speed_values(data, neighbours):
+    """What stands in speed.md, and README's part of it.
+
+    `neighbours` was measured where other machines used the host.
+    """
+    measured = {name: part for name, part in data.items() if name != "machine"}
+    measured["true-neighbours"] = neighbours["whole"]
+    parts = dict(measured)
+    games = parts.pop("count")["columns"]
+    tuned = {name: parts.pop(name) for name in ("tune", "shared-tune")}
     return {
         "machine": machine(data["machine"]),
+        "neighbours_machine": machine(neighbours["machine"]),
         "benchmark": data,
-        "how": {part: how(data[part]) for part in data if part != "machine"},
-        "how_shared": how(shared),
-        "threads": best_threads(data),
-        "share": {name: shares(each) for name, each in speeds.items()},
-        "ahead": {name: ahead(each) for name, each in speeds.items()},
-        "snapshots": beside(speeds["restart"], "games", "games_true"),
-        "network": cells(network, middle),
-        "network_ahead": cells(ahead(network), str),
-        "in_turn": beside(network, "games_2", "games"),
-        "count": cells(rounds(count), middle),
-        "memory": cells(rounds(count, "memory"), middle),
-        "about": network.map(lambda v: f"{round(np.median(v), -2):,.0f}"),
+        "how": {name: how(part) for name, part in measured.items()},
+        "threads": {name: threads(part) for name, part in tuned.items()},
+        "table": {name: speed_table(name, parts[name]) for name in parts},
+        "limits": {
+            host: limits(parts, prefix)
+            for host, prefix in ratios.HOSTS.items()
+        },
+        "count": cells(rounds(games), middle),
+        "memory": cells(rounds(games, "memory"), middle),
+        "choice": ratios.table(data),
+        **ratios.published(data),
     }
 
 
@@ -89,32 +117,63 @@ def how(part):
     )
 
 
-def shares(speeds):
-    """Each one's share of the limit, and the limit."""
-    table = (speeds / speeds.loc["limit"]).map(spread)
-    table.loc["limit"] = speeds.loc["limit"].map(middle) + " steps/s"
-    return cells(table, str)
+def threads(tuned):
+    """The best number of threads of each engine."""
+    best = best_threads(tuned)
+    rows = {name: next(iter(tuned["columns"][name].values())) for name in best}
+    return ", ".join(
+        f"{NAMES[name]}, {in_flight(rows[name])} games: {best[name]}"
+        for name in best
+    )
 
 
-def ahead(speeds):
-    """Ours beside the best of the others with as many batches in flight."""
-    table = pd.DataFrame(columns=speeds.columns)
-    for ours in ["games", *OURS_IN_TURN]:
-        rivals = [
-            name
-            for name in [*LOCKSTEP, *IN_TURN]
-            if name in speeds.index and batches(name) == batches(ours)
-        ]
-        fastest = speeds.loc[rivals].map(np.median).idxmax()
-        table.loc[ours] = [
-            spread(column[ours] / column[fastest[name]])
-            for name, column in speeds.items()
-        ]
-    return table
+def in_flight(row):
+    """How many games a contender has in flight."""
+    options = row["options"]
+    return options.get("num_envs", options["games"] * options.get("count", 1))
 
 
-def beside(speeds, name, base):
-    return " | ".join((speeds.loc[name] / speeds.loc[base]).map(spread))
+def speed_table(name, part):
+    """A Markdown table of a part: everybody's speed, and who is ahead.
+
+    With a network that is in steps a second, else as a share of the limit.
+    """
+    columns = part["columns"]
+    speeds = rounds(columns)
+    network = name.endswith(("waits", "computes"))
+    words = speeds.map(middle)
+    if not network:
+        words = (speeds / speeds.loc["limit"]).map(ratios.spread)
+    words.loc["limit"] = speeds.loc["limit"].map(middle) + " steps/s"
+    rows = next(iter(columns.values()))
+    lines = [
+        ["steps/s" if network else "share of the limit", "in flight", *speeds],
+        ["---"] * (2 + len(speeds.columns)),
+    ]
+    for one, row in rows.items():
+        flying = "" if one == "limit" else in_flight(row)
+        lines.append([NAMES[one], flying, *words.loc[one]])
+    for title, (ours, rivals) in AHEAD.items():
+        there = [rival for rival in rivals if rival in rows]
+        if ours in rows and there:
+            told = [
+                ratios.told(ratios.ratios(speed[ours], list(speed[there])))
+                for _, speed in speeds.items()
+            ]
+            lines.append([f"**{title}**", "", *told])
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+
+
+def limits(parts, host):
+    """Cells: the limit's median and range, over the parts of both hosts."""
+    names = [f"{host}{part}" for part in ("whole", *NETWORKS)]
+    tables = [rounds(parts[name]["columns"]).loc["limit"] for name in names]
+    words = [
+        f"{np.median(speeds):,.0f} ({min(speeds):,.0f}–{max(speeds):,.0f})"
+        for title in TITLES
+        for speeds in [np.concatenate([table[title] for table in tables])]
+    ]
+    return " | ".join(words)
 
 
 # What happens when something dies
@@ -257,7 +316,7 @@ def write(docs):
     drawn = "agent", "training", "labml", "pong", "pong_cores"
     charts.draw_learning(*[curves[name] for name in drawn], folder)
     values = {
-        "speed": speed_values(data["benchmark"], data["shared_host"]["whole"]),
+        "speed": speed_values(data["benchmark"], data["shared_host"]),
         "faults": faults_values(data["chaos"], data["mutants"]),
         "learning": learning_values(curves, data),
     }

@@ -2,16 +2,18 @@
 
 import csv
 import json
+import sys
 from collections import defaultdict
 from pathlib import Path
 from statistics import mean, median
 
+# What the instruments publish of speeds is published here, too.
+sys.path.append(str(Path(__file__).resolve().parents[1] / "measure"))
+import ratios
+
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE.parent / "measure/results"
 FACTS = RESULTS / "facts.json"
-IN_LOCKSTEP = "ale", "envpool"  # what `Games` is compared with
-IN_TURN = "ale_2", "ale_3", "envpool_2", "envpool_3"
-HOW_MANY = "none", "one", "two", "three", "all"
 
 
 def measured():
@@ -25,22 +27,12 @@ def measured():
 
 
 def speeds(benchmark):
-    """How fast eight whole games are, and how many times as fast as others."""
-    times, columns = {}, benchmark["whole"]["columns"]
-    for title, arms in columns.items():
-        speed = {name: median(arm["speed"]) for name, arm in arms.items()}
-        times[title] = {
-            "engine": speed["games"] / max(map(speed.get, IN_LOCKSTEP)),
-            "turn": speed["games_2"] / max(map(speed.get, IN_TURN)),
-            "gymnasium": speed["games"] / speed["gymnasium"],
-            "labml": speed["games"] / speed["labml"],
-        }
-    ahead = {}
-    for way in "engine", "turn":
-        ahead[way] = HOW_MANY[sum(one[way] > 1 for one in times.values())]
-    speed = median(columns["Breakout"]["games"]["speed"])
+    """How fast eight whole games are, and beside others, as README has it."""
+    speed = median(benchmark["whole"]["columns"]["Breakout"]["games"]["speed"])
     minutes = round(10e6 / speed / 60)
-    return dict(times=times, ahead=ahead, speed=speed, ten_million=minutes)
+    table = ratios.table(benchmark)
+    beside = ratios.published(benchmark)
+    return dict(speed=speed, ten_million=minutes, speeds=table, beside=beside)
 
 
 def learning(agent):
