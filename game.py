@@ -29,10 +29,12 @@ import signal
 import threading
 import time
 import traceback
+from collections.abc import Callable, Sequence
 
 # Python's own pool of processes is made with these: `pool` takes a traceback
 # to another process, `util` ends processes in time.
-from multiprocessing import pool, util
+from multiprocessing import connection, pool, util
+from typing import Literal, SupportsIndex
 
 # The emulator is the Arcade Learning Environment, ALE (Bellemare et al. 2013);
 # importing `ale_py` makes its titles known to Gymnasium, the interface of
@@ -41,7 +43,9 @@ import ale_py
 import cv2
 import gymnasium as gym
 import numpy as np
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector.utils import batch_space
+from numpy.typing import ArrayLike, NDArray
 
 # ## 1. What the agent sees
 #
@@ -63,6 +67,12 @@ BREAKOUT = "BreakoutNoFrameskip-v4"
 ACTION_REPEAT = 4  # frames to a step, 2 at least
 STACK = 4  # pictures to an observation
 SIZE = 84  # pixels of a picture, both ways
+
+# What a step returns: of one game `obs_4, reward, done, episode_info`, and of
+# many `observations, rewards, terminated, truncated, infos`.
+Seeds = SupportsIndex | Sequence[SupportsIndex]
+Step = tuple[NDArray, float, bool, dict | None]
+Batch = tuple[NDArray, NDArray, NDArray, NDArray, dict]
 
 # ### One game
 
@@ -90,6 +100,9 @@ class Game:
     the episode that ended last: `final_obs` is its last observation,
     `terminated` whether it was lost. Bad options raise `ValueError` or
     `TypeError`, an unknown id Gymnasium's own error.
+
+    A subclass that overrides `screen`, `shrink`, `observe` or `start_action`
+    shows something else, and `Worker` and `Games` play it by `make=`.
     """
 
     # #### How a game is made
@@ -98,13 +111,13 @@ class Game:
     # codes; `_console` resets it. For whoever asks how ids differ.
     def __init__(
         self,
-        seed,
-        env_id=BREAKOUT,
+        seed: SupportsIndex,
+        env_id: str | EnvSpec = BREAKOUT,
         *,
-        on_life_loss="restart",
-        noop_max=0,
-        fire_on_reset=False,
-        clip_reward=False,
+        on_life_loss: Literal["restart", "continue", "ignore"] = "restart",
+        noop_max: int = 0,
+        fire_on_reset: bool = False,
+        clip_reward: bool = False,
     ):
         # What can be checked is checked before the emulator is loaded.
         modes = list(self.MODES)
@@ -135,11 +148,8 @@ class Game:
         ]
         self._console = Console(self.env)
 
-        # The stack drops its oldest picture when a new one comes. Beside it,
-        # the last gray screen and its picture.
+        # The stack drops its oldest picture when a new one comes.
         self._stack = collections.deque(maxlen=STACK)
-        black = np.zeros_like(self._ale.getScreenGrayscale())
-        self._last = (black, np.zeros((SIZE, SIZE), np.uint8))
 
         # Of the game that is played, and of the episode that ended last.
         self._is_reset = False
@@ -154,7 +164,7 @@ class Game:
     # Sixty decisions a second are more than a game needs. DQN holds each
     # action for four frames, and plays four times as much for the same
     # computing.
-    def step(self, action):
+    def step(self, action: SupportsIndex) -> Step:
         """Hold `action`, an index into `meanings`, for four frames.
 
         Returns `obs_4, reward, done, episode_info`:
@@ -169,19 +179,24 @@ class Game:
         Raises `ResetNeeded` before the first `reset`, and `ValueError` for an
         action that isn't one of the title's; the game is then as it was.
         """
-        action = check_actions(action, (), self.meanings)
+        action = check_actions(action, self.meanings)
         if not self._is_reset:
             raise gym.error.ResetNeeded("call reset() before step()")
         held = self._actions[action]
         reward = 0.0
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(held)
-            lost = self._lost_a_life()
-            over = self._ale.game_over()
-            if lost or over:
+
+            # Lives are read after every frame: a life won and a life lost
+            # within one step would cancel out.
+            lives_before = self._lives
+            self._lives = self._ale.lives()
+            life_over = self._lives_needed <= self._lives < lives_before
+            game_over = self._ale.game_over()
+            if life_over or game_over:
                 break
             if frame == ACTION_REPEAT - 1:
-                third = self._ale.getScreenGrayscale()
+                third = self.screen()
 
         # The console can draw only a few objects at a time, so many titles
         # draw some of them on even frames and the others on odd ones, and the
@@ -189,7 +204,7 @@ class Game:
         # fourth frame may miss half of the world. DQN takes the brighter of
         # the last two. If the episode ends before frame 4, its last screen is
         # taken alone.
-        screen = self._ale.getScreenGrayscale()  # (210, 160)
+        screen = self.screen()  # (210, 160)
         if frame == ACTION_REPEAT:
             np.maximum(third, screen, out=screen)
         self._see(screen)
@@ -199,11 +214,11 @@ class Game:
         self._length += 1
         if self._clip_reward:
             reward = float(np.sign(reward))
-        done = lost or over
+        done = life_over or game_over
         episode_info = None
         if done:
-            episode_info = self._end_episode(lost, over)
-        return np.array(self._stack), reward, done, episode_info
+            episode_info = self._end_episode(life_over, game_over)
+        return self.observe(), reward, done, episode_info
 
     # ### Small and gray
     #
@@ -212,9 +227,13 @@ class Game:
     # `INTER_AREA` each new pixel is the mean of the area it covers: a ball two
     # pixels wide fades, but it can't fall between two samples. The maximum
     # comes first, or small things would be dimmed before they are compared.
+    def screen(self) -> NDArray:
+        """Return the screen as it is now, in gray: `uint8 (210, 160)`."""
+        return self._console.gray_screen()
+
     @staticmethod
-    def shrink(screen, height=SIZE):
-        """Return a gray screen, `(210, 160)`, as a picture, `(84, 84)`.
+    def shrink(screen: NDArray, height: int = SIZE) -> NDArray:
+        """Return a screen, `(210, 160)`, as a picture, `(84, 84)`.
 
         A strip of a screen becomes a strip of a picture, of that `height`.
         """
@@ -226,13 +245,16 @@ class Game:
     # are those of the last four steps, sixteen frames, and not of four frames
     # in a row.
     def _see(self, screen):
-        """Put the picture of a gray screen on the stack."""
-        # `self.shrink(screen)` would do. To the last bit the same, but faster,
-        # is to shrink [only what has changed](#only-what-has-changed) since
-        # the last screen.
-        picture = shrink_changes(screen, *self._last)
+        """Put the picture of a screen on the stack."""
+        # This is `self.shrink(screen)`, but faster: only [what has
+        # changed](#only-what-has-changed) since the last screen is shrunk.
+        picture = shrink_changes(self.shrink, screen, *self._last)
         self._last = (screen, picture)
         self._stack.append(picture)
+
+    def observe(self) -> NDArray:
+        """Return the stack as an observation, `(4, 84, 84)`, a copy."""
+        return np.array(self._stack)
 
     # ### What ends an episode
     #
@@ -257,29 +279,21 @@ class Game:
     # episode.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
-    def _lost_a_life(self):
-        """Whether this frame lost a life, and that ends the episode."""
-        # Lives are read after every frame: a life won and a life lost within
-        # one step would cancel out.
-        lives_before = self._lives
-        self._lives = self._ale.lives()
-        return self._lives_needed <= self._lives < lives_before
-
-    def _end_episode(self, lost, over):
+    def _end_episode(self, life_over, game_over):
         """Begin the next episode; return the `episode_info` of this one."""
         # The ids stop a game after 108,000 frames, half an hour (as in Hessel
         # et al. 2018). Such a game is truncated, not lost.
         game_lost = self._ale.game_over(with_truncation=False)
-        self.terminated = lost or game_lost
-        self.final_obs = np.array(self._stack)
+        self.terminated = life_over or game_lost
+        self.final_obs = self.observe()
 
         # After a life that is one of several the game goes on.
         episode_info = None
-        if over or self._restarts:
+        if game_over or self._restarts:
             episode_info = {
                 "reward": self._score,
                 "length": self._length,
-                "truncated": over and not game_lost,
+                "truncated": game_over and not game_lost,
             }
             self._start_game()
         self._begin_episode()
@@ -300,14 +314,16 @@ class Game:
 
         # All four pictures are new, or the jump from the episode before would
         # look like motion.
-        for _ in range(STACK):
-            self._see(self._console.gray_screen())
+        screen = self.screen()
+        picture = self.shrink(screen)
+        self._last = (screen, picture)
+        self._stack.extend([picture] * STACK)
 
     # ### Where a game starts
     #
     # Games of a title start alike. DQN let up to 30 no-op frames pass before
     # the agent's first decision, so that they don't.
-    def reset(self, seed=None):
+    def reset(self, seed: SupportsIndex | None = None) -> NDArray:
         """Start a new game; return its first observation.
 
         That is `uint8 (4, 84, 84)`, the same picture four times, a copy that
@@ -322,7 +338,7 @@ class Game:
         self._start_game(seed)
         self._begin_episode()
         self._is_reset = True
-        return np.array(self._stack)
+        return self.observe()
 
     def _start_game(self, seed=None):
         """Reset the emulator, and let no-op frames pass."""
@@ -335,11 +351,18 @@ class Game:
         if self._noop_max > 0:
             rng = self.env.unwrapped.np_random
             for _ in range(rng.integers(1, self._noop_max + 1)):
-                self._ale.act(ale_py.Action.NOOP)
+                self._ale.act(self._actions[self.start_action(rng)])
                 if self._ale.game_over():
                     self._console.reset(seed)
 
-    def render(self):
+    def start_action(self, rng: np.random.Generator) -> SupportsIndex:
+        """Return the action of a frame before the first observation: no-op.
+
+        `rng` are the game's own random numbers.
+        """
+        return 0
+
+    def render(self) -> NDArray[np.uint8]:
         """Return the colour screen as it is now, `uint8 (height, 160, 3)`.
 
         It is a copy, yours to change.
@@ -356,7 +379,13 @@ class Game:
 # Commands go there through a pipe, and each but `close` is answered.
 
 
-def worker_process(remote, seed, env_id=BREAKOUT, make=Game, **options):
+def worker_process(
+    remote: connection.Connection,
+    seed: SupportsIndex,
+    env_id: str | EnvSpec = BREAKOUT,
+    make: Callable = Game,
+    **options,
+) -> None:
     """Play a game for whoever is at the other end of the pipe `remote`.
 
     Answers `("step", action)`, `("reset", seed or None)` and
@@ -367,8 +396,8 @@ def worker_process(remote, seed, env_id=BREAKOUT, make=Game, **options):
     """
     inbox = prepare_process(remote)
     game = None
-    # When the pipe breaks the parent is gone.
-    with contextlib.suppress(EOFError, OSError):
+    # When the parent is gone the pipe is broken, and the last `send` fails.
+    with contextlib.suppress(OSError):
         while True:
             wait_awake(inbox)
             try:
@@ -443,7 +472,15 @@ class Worker(contextlib.AbstractContextManager):
     a `with` statement ends it.
     """
 
-    def __init__(self, seed, env_id=BREAKOUT, *, context=None, **options):
+    def __init__(
+        self,
+        seed: SupportsIndex,
+        env_id: str | EnvSpec = BREAKOUT,
+        *,
+        context: str | multiprocessing.context.BaseContext | None = None,
+        make: Callable = Game,
+        **options,
+    ):
         if not hasattr(context, "Process"):
             context = multiprocessing.get_context(context)
         self.child, remote = context.Pipe()
@@ -452,24 +489,24 @@ class Worker(contextlib.AbstractContextManager):
         # own.
         self.process = context.Process(
             target=worker_process,
-            args=(remote, seed, env_id),
+            args=(remote, seed, env_id, make),
             kwargs=options,
             daemon=True,
         )
 
         # The process ends at the latest when the object is dropped or, which
         # the priority is for, when the interpreter ends.
-        ends = (self.child, self.process)
-        util.Finalize(self, end_process, args=ends, exitpriority=0)
+        self._ends = (self.child, self.process, os.getpid())
+        util.Finalize(self, end_process, args=self._ends, exitpriority=0)
         try:
             self.process.start()
         finally:
             # Only the worker has this end now: the pipe breaks if it dies.
             remote.close()
 
-    def close(self):
+    def close(self) -> None:
         """End the process, in whatever state it is; again is no error."""
-        end_process(self.child, self.process)
+        end_process(*self._ends)
 
     def __exit__(self, *_):
         self.close()
@@ -496,21 +533,23 @@ class Share:
 
     `memory` has a record of type `record` for each of all the games, and
     `games` is the slice of those that are played here, with their `seeds`.
+    Each is `make_game(seed, env_id, **options)`.
     """
 
     def __init__(
-        self, seeds, env_id, *, memory, record, games, half, **options
+        self, seeds, env_id, make_game, options, games, memory, record, back
     ):
-        self._games = [Game(seed, env_id, **options) for seed in seeds]
+        self._games = [make_game(seed, env_id, **options) for seed in seeds]
         self._observations = [None] * len(seeds)
         self._records = np.frombuffer(memory, record)[games]
         self._first = games.start
 
-        # Double buffering: a record has two halves for an observation. What
-        # the caller saw last is in the one, and the games write to the other,
-        # number `half.value`. If this process dies meanwhile, what the caller
-        # saw is whole. The parent swaps them when every share has answered.
-        self._half = half
+        # Double buffering: a record has two buffers for an observation. What
+        # the caller saw last is in the front one, and the games write to the
+        # back one, number `back.value`. If this process dies meanwhile, what
+        # the caller saw is whole. The parent swaps them when every share has
+        # answered.
+        self._back = back
 
     def reset(self, seeds):
         """Reset all games, each with its seed or `None`; no episode ends."""
@@ -549,9 +588,72 @@ class Share:
 
     def _show(self):
         """Copy what the agents see to the shared memory."""
-        half = self._records["obs"][:, self._half.value]
+        written = self._records["obs"][:, self._back.value]
         for i, obs in enumerate(self._observations):
-            half[i] = obs
+            written[i] = obs
+
+
+# ### A worker that answers, or is lost
+#
+# Whatever goes wrong between two processes is one thing here: an answer that
+# doesn't come. The pipe of a worker that died is closed, one that hasn't
+# answered in time counts as dead, and a pipe that was interrupted in the
+# middle of a message can't be trusted any more. A worker is then *lost*: it is
+# closed, and another takes its place.
+
+
+class ShareWorker(Worker):
+    """
+    A worker that plays a share.
+
+    `owes` is whether an answer of it has yet to be read, `lost` says why there
+    will be none.
+    """
+
+    owes = False
+    lost = ""
+
+    def ask(self, command, data):
+        """Send a command, unless the worker is lost."""
+        with self._one_message():
+            self.child.send((command, data))
+            self.owes = True
+
+    def read_into(self, answers):
+        """Add the bytes of the answer to a list, unless the worker is lost."""
+        with self._one_message():
+            answers.append(self.child.recv_bytes())
+            self.owes = False
+
+    @contextlib.contextmanager
+    def _one_message(self):
+        """Lose the worker if what is done with its pipe isn't completed."""
+        try:
+            yield
+        except BaseException as error:
+            if not raised_by_pipe(error):
+                self.lose("was interrupted")
+                raise
+            # How a process ended is in the words that Python has for it.
+            self.process.join(GRACE)
+            self.lose(f"died: {self.process!r}")
+
+    def lose(self, why):
+        """Give this worker up."""
+        self.lost = why
+        self.owes = False
+        self.close()
+
+
+def raised_by_pipe(error):
+    """Whether a pipe raised `error`, and not a handler of a signal.
+
+    The program may have handlers, which Python calls between any two lines and
+    which may raise anything: `TimeoutError`, say, which is an `OSError`, too.
+    """
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    in_pipe = frame.f_globals["__name__"] == connection.__name__
+    return in_pipe and isinstance(error, (EOFError, OSError))
 
 
 # ### The vector environment
@@ -565,8 +667,8 @@ class Share:
 SAME_STEP = gym.vector.AutoresetMode.SAME_STEP
 NEXT_STEP = gym.vector.AutoresetMode.NEXT_STEP
 
-# What the games wait for. After an error of a game, or after Ctrl-C, they need
-# a reset: half of a step is never carried on.
+# What the games wait for. While a call is carried out that is a reset: so if
+# an error of a game, or Ctrl-C, ends the call, half of it is never carried on.
 RESET = "reset"
 STEP = "step"
 ANSWERS = "answers"
@@ -581,9 +683,14 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     - `processes`: how many workers; `None` is one for each core, and with 0
       all games are played in this process, with the same results.
     - `timeout`: if a step takes a worker more seconds, by the clock on the
-      wall, it is replaced; starts and resets may take a minute and more.
+      wall, and one more in which it may catch up, it is replaced; starts and
+      resets may take a minute and more.
     - `context`: a start method or a context, as for `Worker`.
     - `autoreset_mode`: Gymnasium's SAME_STEP or NEXT_STEP.
+    - `make`: what is called with a seed, `env_id` and `game_options` to make a
+      game: `Game`, a subclass, or anything with its methods `reset`, `step`
+      and `render` and its attributes `env`, `meanings`, `terminated` and
+      `final_obs`. Observations have the shape and type of its own.
 
     Bad arguments raise `ValueError` or `TypeError` at once, an unknown id
     Gymnasium's error; calls after `close` raise its `ClosedEnvironmentError`.
@@ -596,67 +703,73 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
 
     # #### How the games are made
     #
-    # `_slices` are the games of each worker, `_owing` the workers that owe an
-    # answer, `_resting` the games that skip a step. For whoever asks what lies
-    # in shared memory.
+    # `_slices` are the games of each worker, `_resting` those that skip a
+    # step. For whoever asks what lies in shared memory.
     def __init__(
         self,
-        num_envs,
-        env_id=BREAKOUT,
+        num_envs: int,
+        env_id: str | EnvSpec = BREAKOUT,
         *,
-        seed=0,
-        processes=None,
-        timeout=60.0,
-        context=None,
-        autoreset_mode=SAME_STEP,
+        seed: Seeds = 0,
+        processes: int | None = None,
+        timeout: float = 60.0,
+        context: str | multiprocessing.context.BaseContext | None = None,
+        autoreset_mode: gym.vector.AutoresetMode | str = SAME_STEP,
+        make: Callable = Game,
         **game_options,
     ):
         # Checked before a title is loaded.
         self._workers = {}
+        self._owner = os.getpid()
         self.num_envs = check_number("num_envs", num_envs, least=1)
         self._seeds = self._seeds_from(seed)
         if processes is None:
             processes = count_cores()
         processes = check_number("processes", processes)
+        may_start = not multiprocessing.current_process().daemon
+        here = "processes=0 in a daemonic process, such as one of a pool"
+        require(may_start or processes == 0, here, processes)
         in_time = isinstance(timeout, numbers.Real) and 0 < timeout < math.inf
         require(in_time, "timeout as a number of seconds above 0", timeout)
-        self._timeout = timeout
-        self._start_timeout = max(timeout, START_TIMEOUT + num_envs)
+        self._timeout = min(timeout, LONGEST_WAIT)
+        self._start_timeout = max(self._timeout, START_TIMEOUT + num_envs)
         mode = gym.vector.AutoresetMode(autoreset_mode)
         require(mode.name != "DISABLED", "SAME_STEP or NEXT_STEP", mode)
 
         # A game of the parent's own checks the id and the options, and gives
         # the spaces.
-        game = Game(0, env_id, **game_options)
+        game = make(0, env_id, **game_options)
+        obs = game.reset()
 
         # What a vector environment has to say of itself.
         n = self.num_envs
         self.spec = game.env.spec
         self.meanings = game.meanings
+        self.autoreset_mode = mode
         self.metadata = {**self.metadata, "autoreset_mode": mode}
-        shape = (STACK, SIZE, SIZE)
-        observations = gym.spaces.Box(0, 255, shape, np.uint8)
-        self.single_observation_space = observations
-        self.observation_space = batch_space(observations, n)
+        limits = (0, 255) if obs.dtype == np.uint8 else (-math.inf, math.inf)
+        space = gym.spaces.Box(*limits, obs.shape, obs.dtype)
+        self.single_observation_space = space
+        self.observation_space = batch_space(space, n)
         self.single_action_space = game.env.action_space
         self.action_space = batch_space(game.env.action_space, n)
 
-        # The memory is made first, and the processes inherit it. It has no
-        # name in the file system that could be left behind.
+        # The memory is made first, and the processes inherit it.
         record = np.dtype(
             [
                 ("reward", np.float64),
                 ("screen", np.uint8, game.render().shape),
-                ("obs", np.uint8, (2, *shape)),
-                ("final_obs", np.uint8, shape),
+                ("obs", obs.dtype, (2, *obs.shape)),
+                ("final_obs", obs.dtype, obs.shape),
             ]
         )
         memory = multiprocessing.RawArray("B", n * record.itemsize)
         self._records = np.frombuffer(memory, record)
-        self._half = multiprocessing.RawValue("B", 0)
-        shared = dict(memory=memory, record=record, half=self._half)
-        options = dict(game_options, env_id=env_id, **shared)
-        self._worker_options = dict(options, make=Share, context=context)
+        self._back = multiprocessing.RawValue("B", 0)
+        played = dict(env_id=env_id, make_game=make, options=game_options)
+        shared = dict(memory=memory, record=record, back=self._back)
+        self._share_options = {**played, **shared}
+        self._context = context
 
         # Each process plays a slice of the games. Without processes there is
         # one share, of all games, which is played right here.
@@ -667,12 +780,13 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         ]
         self._share = None
         if shares == 0:
-            self._share = Share(self._seeds, games=slice(0, n), **options)
+            self._share = Share(
+                self._seeds, games=slice(0, n), **self._share_options
+            )
 
-        # Which workers owe an answer, which ends of episodes their answers
-        # brought, and which games rest in the next step.
+        # The ends of episodes in a step that was played here, and which games
+        # rest in the next one.
         self._waits_for = RESET
-        self._owing = set()
         self._ends = []
         self._resting = []
 
@@ -697,13 +811,29 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         require(len(seed) == self.num_envs, f"{self.num_envs} seeds", seed)
         return [check_number("seed", one) for one in seed]
 
+    @property
+    def pipes(self) -> list:
+        """The parent's ends of the workers' pipes, as they are now.
+
+        For `multiprocessing.connection.wait`: one is ready when its worker has
+        answered, or died. With `processes=1` `step_wait` then doesn't wait.
+        """
+        # The pipe of a lost worker is closed, but that its process has ended
+        # can be waited for in the same way.
+        return [
+            worker.process.sentinel if worker.lost else worker.child
+            for worker in self._workers.values()
+        ]
+
     # ### A reset, and a step
     #
     # Between `step_async` and `step_wait` a program can do something else, say
     # choose the actions for other games. The workers write rewards and
     # observations to the shared memory, and answer with the ends of episodes
     # alone, mostly an empty list.
-    def reset(self, *, seed=None, options=None):
+    def reset(
+        self, *, seed: Seeds | None = None, options: dict | None = None
+    ) -> tuple[NDArray, dict]:
         """Start new games; return `observations, {}`.
 
         `observations` is `uint8 (num_envs, 4, 84, 84)`, a copy that is yours
@@ -717,39 +847,31 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         if seed is not None:
             self._seeds = self._seeds_from(seed)
         seeds = self._seeds
-        if seed is None and self._waits_for == STEP:
+        if seed is None and self._waits_for != RESET:
             seeds = [None] * self.num_envs
         self._ask("reset", seeds)
-        self._start_workers(self._gather(self._start_timeout), "reset")
+        _, lost = self._gather(self._start_timeout)
+        self._start_workers(lost, "reset")
         self._resting.clear()
         observations = self._take_observations()
         self._waits_for = STEP
         return observations, {}
 
-    def step(self, actions):
+    def step(self, actions: ArrayLike) -> Batch:
         """Step all games; return what `step_wait` returns."""
-        self.step_async(actions)
-        return self.step_wait()
+        self._begin_step(actions)
+        return self._finish_step()
 
-    def step_async(self, actions):
+    def step_async(self, actions: ArrayLike) -> None:
         """Begin a step and return at once, unless the games are played here.
 
         `actions` are `num_envs` whole numbers. Raises `ValueError` if they
         aren't, and no game has moved.
         """
-        self._require_open()
-        if self._waits_for == ANSWERS:
-            raise gym.error.AlreadyPendingCallError("call step_wait()", "step")
-        if self._waits_for == RESET:
-            raise gym.error.ResetNeeded("call reset() before step()")
-        actions = check_actions(actions, (self.num_envs,), self.meanings)
-        for number in self._resting:
-            actions[number] = None
-        self._ask("step", actions)
-        self._resting.clear()
+        self._begin_step(actions)
         self._waits_for = ANSWERS
 
-    def step_wait(self):
+    def step_wait(self) -> Batch:
         """Wait for the step that was begun.
 
         Returns `observations, rewards, terminated, truncated, infos`: `uint8
@@ -762,50 +884,69 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._require_open()
         if self._waits_for != ANSWERS:
             raise gym.error.NoAsyncCallError("call step_async()", "step")
-        lost = self._gather(self._timeout)
+        self._waits_for = RESET
+        return self._finish_step()
+
+    def _begin_step(self, actions):
+        """Check the actions, and ask for a step."""
+        self._require_open()
+        if self._waits_for == ANSWERS:
+            raise gym.error.AlreadyPendingCallError("call step_wait()", "step")
+        if self._waits_for == RESET:
+            raise gym.error.ResetNeeded("call reset() before step()")
+        actions = check_actions(actions, self.meanings, (self.num_envs,))
+        for number in self._resting:
+            actions[number] = None
+        self._ends = self._ask("step", actions)
+        self._resting.clear()
+
+    def _finish_step(self):
+        """Gather the answers to a step; return what `step_wait` returns."""
+        ends, lost = self._gather(self._timeout)
 
         # Only games whose episode has ended take work of their own: a loop
         # over all of them would take longer with each game.
         terminated = np.zeros(self.num_envs, bool)
         truncated = np.zeros(self.num_envs, bool)
         infos = {}
-        for number, was_terminated, episode_info in self._ends:
+        for number, was_terminated, episode_info in self._ends + ends:
             terminated[number] = was_terminated
             info = {}
             if episode_info is not None:
                 truncated[number] = episode_info["truncated"]
                 info["final_info"] = episode_info
-            self._end_episode(number, info, infos)
+            self._report_end(number, info, infos)
 
-        # The games of a worker that died were cut short.
+        # The games of a lost worker were cut short.
         if lost:
-            truncated |= self._replace(lost, infos)
+            self._start_workers(lost, "reset")
+            truncated |= self._report_restarts(lost, infos)
         rewards = self._records["reward"].copy()
         observations = self._take_observations()
         self._waits_for = STEP
         return observations, rewards, terminated, truncated, infos
 
-    def _end_episode(self, number, info, infos):
+    def _report_end(self, number, info, infos):
         """Hand out a game's last observation; add its `info` to `infos`.
 
         Gymnasium puts the infos of single games into one dict: an array for
         each key, and under `"_" + key` a mask of the games that have it.
         """
         last = self._records["final_obs"][number]
-        if self.metadata["autoreset_mode"] is NEXT_STEP:
-            self._records["obs"][number, self._half.value] = last
+        if self.autoreset_mode is NEXT_STEP:
+            self._records["obs"][number, self._back.value] = last
             self._resting.append(number)
         else:
             info["final_obs"] = last.copy()
         self._add_info(infos, info, number)
 
     def _take_observations(self):
-        """Return a copy of what the games show; the halves change roles."""
-        shown = self._half.value
-        self._half.value = 1 - shown
-        return self._records["obs"][:, shown].copy()
+        """Swap the buffers; return a copy of what the games have written."""
+        written = self._back.value
+        self._back.value = 1 - written
+        return self._records["obs"][:, written].copy()
 
-    def render(self):
+    def render(self) -> tuple[NDArray[np.uint8], ...]:
         """Return a tuple of colour screens, `uint8 (height, 160, 3)` each.
 
         They are copies, yours to change. Those of a worker that has died are
@@ -816,7 +957,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             raise gym.error.AlreadyPendingCallError("call step_wait()", "step")
         waits_for = self._waits_for
         self._ask("render", [None] * self.num_envs)
-        for i in self._gather(self._timeout):
+        _, lost = self._gather(self._timeout)
+        for i in lost:
             self._records["screen"][self._slices[i]] = 0
         self._waits_for = waits_for
         return tuple(self._records["screen"].copy())
@@ -824,59 +966,52 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     # ### Asking and waiting
     #
     # All workers are asked before the first answer is waited for: they play at
-    # the same time. Whatever goes wrong is one thing here, an answer that
-    # doesn't come: the pipe of a worker that died is closed, and one that
-    # hasn't answered in time counts as dead.
+    # the same time.
     def _ask(self, command, data):
-        """Ask all workers, each for its part of `data`, one item a game."""
+        """Give all workers a command, with one item of `data` for each game.
+
+        Returns the ends of episodes in what is played right here.
+        """
         # Until every answer is there and was handed out, whatever interrupts
-        # that leaves games that need a reset.
+        # that leaves games that need a reset. What was still to be answered,
+        # to a step that nobody waited for, is dropped.
         self._waits_for = RESET
-        self._ends = []
-        if self._share is not None:
-            self._ends += perform(self._share, command, data)
+        self._read_answers(self._start_timeout)
         for i, worker in self._workers.items():
-            # If Ctrl-C interrupted the waiting, a worker still owes an answer,
-            # which would be taken for the new one. So it is closed, and
-            # `_gather` finds it dead.
-            if i in self._owing:
-                worker.close()
-            self._owing.add(i)
-            with contextlib.suppress(OSError):
-                worker.child.send((command, data[self._slices[i]]))
+            worker.ask(command, data[self._slices[i]])
+        if self._share is None:
+            return []
+        return perform(self._share, command, data)
 
     def _gather(self, timeout):
-        """Read the answers; return the numbers of the workers that are lost.
+        """Read all answers; return the ends of episodes, and who is lost.
 
-        `timeout` seconds are one deadline for all of them. An error of a game
-        is raised when all have answered.
+        An error of a game is raised when all have answered.
         """
-        self._waits_for = RESET
-        errors = []
+        ends = []
+        for answer in self._read_answers(timeout):
+            ends += pickle.loads(answer)
+        lost = [i for i, worker in self._workers.items() if worker.lost]
+        return ends, lost
 
+    def _read_answers(self, timeout):
+        """Return the answers that are owed, and lose workers that are late.
+
+        `timeout` seconds are one deadline for all of them.
+        """
         # The clock goes on while the whole program is stopped, by Ctrl-Z say,
         # so whoever is late gets another moment.
-        for seconds in (timeout, MOMENT):
+        answers = []
+        for seconds in (timeout, GRACE):
             deadline = time.monotonic() + seconds
-            for i in sorted(self._owing):
-                child = self._workers[i].child
-                seconds_left = max(0.0, deadline - time.monotonic())
-                try:
-                    if not child.poll(seconds_left):
-                        continue
-                    answer = child.recv_bytes()
-                except (EOFError, OSError):
-                    continue
-                self._owing.remove(i)
-
-                # This raises an error of the game, which may be an `OSError`.
-                try:
-                    self._ends += pickle.loads(answer)
-                except Exception as error:
-                    errors.append(error)
-        if errors:
-            raise errors[0]
-        return sorted(self._owing)
+            for worker in self._workers.values():
+                left = max(0.0, deadline - time.monotonic())
+                if worker.owes and connection.wait([worker.child], left):
+                    worker.read_into(answers)
+        for worker in self._workers.values():
+            if worker.owes:
+                worker.lose(f"gave no answer within {timeout + GRACE:g} s")
+        return answers
 
     # ### When a worker dies
     #
@@ -885,49 +1020,42 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     # `truncated`, and `infos["restarted"]`. If the new one dies before its
     # first answer, what killed it would only kill the next: `Games` closes,
     # and raises an error.
-    def _replace(self, lost, infos):
-        """Replace lost workers; return a mask of the games that start over."""
-        self._start_workers(lost, "reset")
+    def _start_workers(self, numbers_of_shares, command):
+        """Start workers, and wait until they have carried out a command.
+
+        Raises `RuntimeError` if one of them doesn't; the games are closed
+        then.
+        """
+        for i in numbers_of_shares:
+            games = self._slices[i]
+            seeds = self._seeds[games]
+            self._workers[i] = ShareWorker(
+                seeds,
+                make=Share,
+                context=self._context,
+                games=games,
+                **self._share_options,
+            )
+            self._workers[i].ask(command, seeds)
+        _, lost = self._gather(self._start_timeout)
+        if lost:
+            self.close()
+            raise RuntimeError(f"a new worker {self._workers[lost[0]].lost}")
+
+    def _report_restarts(self, lost, infos):
+        """Report games that start over; return the mask of them."""
         restarted = np.zeros(self.num_envs, bool)
         for i in lost:
             restarted[self._slices[i]] = True
         infos["restarted"] = restarted
 
         # Their last observation is what the caller saw last.
-        seen = self._records["obs"][:, 1 - self._half.value]
+        seen = self._records["obs"][:, 1 - self._back.value]
         self._records["final_obs"][restarted] = seen[restarted]
         self._records["reward"][restarted] = 0
         for number in np.flatnonzero(restarted):
-            self._end_episode(number, {}, infos)
+            self._report_end(number, {}, infos)
         return restarted
-
-    def _start_workers(self, numbers_of_shares, command):
-        """Start workers for these shares, and give them their first command.
-
-        Raises `RuntimeError` if one of them dies at once; the games are closed
-        then.
-        """
-        for i in numbers_of_shares:
-            # A late worker must not write to the memory of the one that takes
-            # its place.
-            if i in self._workers:
-                self._workers[i].close()
-            games = self._slices[i]
-            seeds = self._seeds[games]
-            worker = Worker(seeds, games=games, **self._worker_options)
-            self._workers[i] = worker
-            self._owing.add(i)
-            with contextlib.suppress(OSError):
-                worker.child.send((command, seeds))
-
-        # How a process ended is in the words that Python has for it.
-        lost = self._gather(self._start_timeout)
-        if lost:
-            process = self._workers[lost[0]].process
-            process.join(MOMENT)
-            how = repr(process)
-            self.close()
-            raise RuntimeError(f"a worker died at its start: {how}")
 
     # #### Closing
     #
@@ -947,9 +1075,12 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         raise TypeError("Games can't be copied or pickled: make another one")
 
     def _require_open(self):
-        """Raise Gymnasium's error after `close`."""
+        """Raise an error after `close`, or in a forked copy of the program."""
         if self.closed:
             raise gym.error.ClosedEnvironmentError("the games are closed")
+        if os.getpid() != self._owner:
+            words = "these games are another process's: make others here"
+            raise RuntimeError(words)
 
 
 # ## 3. Behind it
@@ -986,11 +1117,17 @@ def require_atari(env_id):
         spec = gym.registry.get(env_id)
         if spec is None:
             return
-    atari = "game" in getattr(spec, "kwargs", {})
-    require(atari, "the id of an Atari title", env_id)
+    entry_point = getattr(spec, "entry_point", None)
+    atari = entry_point == gym.spec(BREAKOUT).entry_point
+    require(atari and "game" in spec.kwargs, "an Atari title", env_id)
+
+    # The emulator is played directly, so a wrapper around its environment, or
+    # Gymnasium's own limit of steps, would have no effect.
+    bare = not spec.additional_wrappers and spec.max_episode_steps is None
+    require(bare, "a title without wrappers and max_episode_steps", env_id)
 
 
-def check_actions(actions, shape, meanings):
+def check_actions(actions, meanings, shape=()):
     """Return `actions` as plain numbers, or raise a `ValueError`.
 
     One check serves a single action, of shape `()`, and a batch of them.
@@ -1078,9 +1215,9 @@ class Console:
         return self._ale.getEpisodeFrameNumber() == self._frame_number
 
     def gray_screen(self):
-        """Return the screen in gray, `uint8 (height, 160)`."""
+        """Return the screen in gray, `uint8 (height, 160)`, a copy."""
         if self._shows_snapshot():
-            return self._first_gray
+            return self._first_gray.copy()
         return self._ale.getScreenGrayscale()
 
     def colour_screen(self):
@@ -1101,8 +1238,11 @@ class Console:
 # bands: 250 rows are two of 125.)
 
 
-def shrink_changes(screen, last_screen, last_picture):
-    """Return `Game.shrink(screen)`, by the screen before and its picture."""
+def shrink_changes(shrink, screen, last_screen, last_picture):
+    """Return `shrink(screen)`, by the screen before and its picture."""
+    # A subclass may shrink in a way that can't be done band by band.
+    if shrink is not Game.shrink:
+        return shrink(screen)
     height = len(screen)
     bands = math.gcd(height, SIZE)
     changed = (screen != last_screen).reshape(bands, -1).any(axis=1)
@@ -1110,7 +1250,7 @@ def shrink_changes(screen, last_screen, last_picture):
     picture = last_picture.copy()
     if len(strip) > 0:
         rows = changed.repeat(SIZE // bands)
-        picture[rows] = Game.shrink(strip, len(strip) * SIZE // height)
+        picture[rows] = shrink(strip, len(strip) * SIZE // height)
     return picture
 
 
@@ -1124,8 +1264,13 @@ AWAKE = 0.0003  # seconds
 def prepare_process(pipe):
     """Make this process a good worker; return what to look at `pipe` with."""
     # Ctrl-C in a terminal goes to every process that runs in it, but what is
-    # to happen then is for the parent to decide.
+    # to happen then is for the parent to decide. Nor are the handlers of other
+    # signals, which a forked process has of the program, to run here: one may
+    # write a checkpoint.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in signal.valid_signals():
+        if callable(signal.getsignal(number)):
+            signal.signal(number, signal.SIG_DFL)
     threading.Thread(target=leave_with_parent, daemon=True).start()
     # OpenCV's own threads would fight with the other workers for the cores.
     cv2.setNumThreads(0)
@@ -1163,7 +1308,10 @@ def wait_awake(inbox):
 # How a worker ends even if its parent was killed or its game hangs: for
 # whoever has found processes left behind.
 START_TIMEOUT = 60.0  # seconds for a start or a reset, and one more a game
-MOMENT = 1.0  # second, for whoever is late
+LONGEST_WAIT = 1e6  # seconds, twelve days: systems can't wait much longer
+GRACE = 1.0  # second, for whoever is late
+END_TIMEOUT = 5.0  # seconds, for the system to end a process
+LOOK_EVERY = 1.0  # second, whether the parent is there
 
 
 def count_cores():
@@ -1188,19 +1336,26 @@ def leave_with_parent():
     parent = multiprocessing.parent_process()
     parent_id = os.getppid()
     while parent.is_alive() and os.getppid() == parent_id:
-        parent.join(MOMENT)
+        parent.join(LOOK_EVERY)
     os._exit(1)
 
 
-def end_process(pipe, process):
-    """End `process`, in whatever state it is, and close `pipe`."""
+def end_process(pipe, process, owner):
+    """End `process`, in whatever state it is, and close `pipe`.
+
+    Only the process `owner` does: a forked copy of the program has a copy of
+    this object, too.
+    """
+    if os.getpid() != owner:
+        return
+
     # There is nothing in a worker that has to be saved, so it is killed: that
     # ends a stopped or hanging process, too. The pipe comes first: if Ctrl-C
     # interrupts the rest, a worker that waits ends by itself.
     pipe.close()
     if process.pid is not None:
         process.kill()
-        process.join(5 * MOMENT)
+        process.join(END_TIMEOUT)
 
 
 # ### Playing
@@ -1244,7 +1399,7 @@ def main():
     rng = np.random.default_rng(args.seed)
     scores = []
     steps = 0
-    with games:
+    with games, open("game.png", "wb") as file:
         seen, _ = games.reset()
         start = time.perf_counter()
 
@@ -1269,26 +1424,25 @@ def main():
                     speed = steps / (time.perf_counter() - start)
                     tracker.save(steps, {"steps per second": speed})
         speed = steps / (time.perf_counter() - start)
+        file.write(draw(seen))
 
-    # The summary: three lines, and the image.
+    # The summary in three lines.
     print(f"\n{steps:,} steps of {n} games, {len(scores)} episodes")
     if scores:
         print(f"score: mean {np.mean(scores):.2f}, best {max(scores):.0f}")
     else:
         print("score: no game has ended")
     print(f"{speed:,.0f} steps/s, {speed * ACTION_REPEAT:,.0f} frames/s")
-    draw(seen)
 
 
 def draw(observations):
-    """Write an image of `observations`, `(games, 4, 84, 84)`."""
+    """Return an image of `observations`, `(games, 4, 84, 84)`, as a file."""
     image = np.vstack([np.hstack(stack) for stack in observations])
     image = image.repeat(ZOOM, axis=0).repeat(ZOOM, axis=1)
     image = np.pad(image, ((MARGIN, 0), (0, 0)))
     label = "What each agent saw: its last four steps, the newest on the right"
     cv2.putText(image, label, (8, 16), cv2.FONT_HERSHEY_PLAIN, 1, color=255)
-    with open("game.png", "wb") as file:
-        file.write(cv2.imencode(".png", image)[1])
+    return cv2.imencode(".png", image)[1]
 
 
 if __name__ == "__main__":

@@ -1060,7 +1060,7 @@ class TestInput:
         """By `Game`, and by `Games` for the rest."""
         for made, expected in [
             (Game, "restart 0 False False"),
-            (Games, "0 None 60.0 None AutoresetMode.SAME_STEP"),
+            (Games, f"0 None 60.0 None AutoresetMode.SAME_STEP {Game}"),
         ]:
             parameters = inspect.signature(made).parameters.values()
             _, env_id, *others = [
@@ -1645,7 +1645,7 @@ class TestFaults:
 
     def test_all_that_hang_share_one_timeout(self, trap, monkeypatch):
         """A process that wakes up after it is late, whoever else was late."""
-        monkeypatch.setattr(game, "MOMENT", 0.1)
+        monkeypatch.setattr(game, "GRACE", 0.1)
         with pair(timeout=2, noop_max=3) as (many, twin):
             begin(many, twin, 5)
             first, second = trap.player(5), trap.player(7)
@@ -1764,7 +1764,7 @@ class TestFaults:
 
     def test_a_short_timeout_is_for_steps_alone(self, monkeypatch):
         """Starts and resets get their time, which grows with the games."""
-        monkeypatch.setattr(game, "MOMENT", 0.01)
+        monkeypatch.setattr(game, "GRACE", 0.01)
         monkeypatch.setattr(game, "START_TIMEOUT", 0.1)
         test = os.getpid()
 
@@ -1870,7 +1870,7 @@ class Calls(stateful.RuleBasedStateMachine):
         self.trap = Trap()
         script = dict(LIFELIKE, limit=limit, ghost=self.trap)
         replace_titles(self.patch, **script)
-        self.patch.setattr(game, "MOMENT", 0.1)
+        self.patch.setattr(game, "GRACE", 0.1)
         options = dict(
             on_life_loss=on_life_loss, fire_on_reset=fire, noop_max=5
         )

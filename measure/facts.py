@@ -18,7 +18,7 @@ import numpy as np
 import common
 import recordings
 from figures import percent, two_frames
-from game import BREAKOUT, shrink_changes
+from game import BREAKOUT, Game, shrink_changes
 from recordings import FIRE, NOOP, brighter, kept, make, play, small
 
 # What single frames miss
@@ -212,7 +212,7 @@ def times():
 
     def shrink_bands():
         for old, new in zip(screens, screens[1:], strict=False):
-            shrink_changes(new, old, picture)
+            shrink_changes(Game.shrink, new, old, picture)
 
     saved = 1 - fastest(shrink_bands, 100) / fastest(shrink_all, 100)
     reset = fastest(ale.reset_game, 300)

@@ -442,7 +442,7 @@ def test_a_name_leads_to_its_definition(visit, script):
     page.locator(".code a[href='#shrink_changes']").click()
     there = page.locator("[id=shrink_changes]")
     expect(there).to_be_in_viewport()
-    head = "def shrink_changes(screen, last_screen, last_picture):"
+    head = "def shrink_changes(shrink, screen, last_screen, last_picture):"
     expect(there).to_have_text(head)
     page.go_back()
     page.locator(".note a[href='#Games']").first.focus()
