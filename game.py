@@ -798,11 +798,6 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             self.close()
             raise
 
-    @property
-    def pipes(self):
-        """The parent's ends of the workers' pipes, as they are now."""
-        return [worker.child for worker in self._workers.values()]
-
     def _seeds_from(self, seed):
         """Return the seeds of all games, from one number or from a list."""
         if np.ndim(seed) == 0:
