@@ -1,6 +1,7 @@
 """Tests of the instruments: quick ones, about their manners."""
 
 import contextlib
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -17,6 +18,7 @@ import benchmark
 import chaos
 import common
 import compare
+import contenders
 import differences
 import facts
 import game
@@ -24,10 +26,11 @@ import ppo
 import step_time
 import training
 import training_run
+import waiting
 from recordings import unpack
 
 # Of the benchmark: fewer contenders and titles than it has by itself.
-CONTENDERS = ["limit", "games", "worker", "ale", "sb3_games"]
+CONTENDERS = ["limit", "games", "worker", "ale", "sb3_games", "ready"]
 COLUMNS = {"whole": (CONTENDERS, {"Pong": {"game": "Pong"}})}
 KILLS = {"RATE": 0.5, "SIGNALS": {"killed": [signal.SIGKILL]}}
 
@@ -66,6 +69,7 @@ def files(folder):
             {"ENGINES": ["ale"], "COLUMNS": COLUMNS, "ROUNDS": 1},
             "benchmark.json",
         ),
+        (waiting, ["quiet"], {"ROUNDS": 1, "STEPS": 9}, "waiting.json"),
     ],
 )
 def test_a_run_writes_to_runs_alone(
@@ -112,6 +116,36 @@ def test_results_of_another_machine_are_not_mixed(trial, monkeypatch, machine):
     assert data["machine"] == common.machine()
     assert data["new"].keys() == {"date", "commit"}
     assert ("old" in data) == (machine == common.machine())
+
+
+def test_neighbours_come_and_go():
+    """They are above all programs here, one on each core, or nobody starts."""
+    try:
+        with contenders.neighbours():
+            started = [each.pid for each in multiprocessing.active_children()]
+            cores = [os.sched_getaffinity(pid) for pid in started]
+            policies = {os.sched_getscheduler(pid) for pid in started}
+    except PermissionError:
+        pass
+    else:
+        assert sorted(cores) == [{core} for core in os.sched_getaffinity(0)]
+        assert policies == {os.SCHED_FIFO}
+    assert not multiprocessing.active_children()
+
+
+def test_games_are_shared_out_as_the_words_say(monkeypatch):
+    monkeypatch.setattr(waiting, "GAMES", 4)
+    monkeypatch.setattr(waiting, "CORES", 2)
+    slow, fast = np.array([3.0, 3, 1, 1]), np.array([1.0, 1, 1, 1])
+    ways = waiting.simulate([slow, slow, fast])
+    assert ways == {
+        "as it is": 6 + 6 + 2,
+        # After the first step one game of the slower process moves.
+        "one moves": 6 + 5 + 3,
+        "the next": 4 + 4 + 2,
+        "longest first": 4 + 4 + 2,
+        "nobody waits": 4 + 4 + 2,
+    }
 
 
 def test_the_middle_is_surely_between():

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 import common
+import ratios
 import report
 
 DOCS = common.ROOT / "docs"
@@ -38,6 +39,42 @@ def test_what_the_pages_say_in_words_is_so():
     last = curves[curves.steps == curves.steps.max()]
     scores = last.groupby("side").score
     assert scores.min().max() <= scores.max().min()
+
+
+RATIO = r"(?:level, )?\d\.\d\d \(\d\.\d\d–\d\.\d\d\)"
+
+
+@pytest.mark.parametrize("page", ["README.md", "game.md", "docs/index.html"])
+def test_speeds_are_the_same_wherever_they_are_published(page):
+    """Each comparison is one that docs/speed.md has, to the last digit."""
+    speed = (DOCS / "speed.md").read_text("utf-8")
+    text = (common.ROOT / page).read_text("utf-8")
+    told = re.findall(RATIO, text)
+    assert len(told) >= 12
+    assert set(told) <= set(re.findall(RATIO, speed))
+
+
+@pytest.mark.parametrize(
+    ("ours", "told"),
+    [
+        ([3, 2.2, 2], "1.10 (1.00–1.50)"),
+        ([3, 2.2, 2.02], "1.10 (1.01–1.50)"),
+        ([2.009, 2.2, 3], "1.10 (1.00–1.50)"),
+        ([1, 2.1, 2], "1.00 (0.50–1.05)"),
+        ([1, 1.5, 1.98], "0.75 (0.50–0.99)"),
+    ],
+)
+def test_a_comparison_is_level_where_its_range_touches_1(ours, told):
+    # The one that is faster in the middle is compared with.
+    rivals = [[2, 2, 2], [9, 1, 1]]
+    level = "level, " if "1.00" in told else ""
+    assert ratios.told(ratios.ratios(ours, rivals)) == level + told
+
+
+def test_titles_are_counted_in_words():
+    verdicts = ["level", "faster", "level", "faster"]
+    assert ratios.counted(verdicts) == "faster on two, level on two"
+    assert ratios.counted(["slower"] * 4) == "slower on all"
 
 
 def test_readmes_parts_are_replaced_and_nothing_else():
