@@ -10,6 +10,7 @@ agents is measured by the instruments in `measure/`, as are the numbers in the
 text (`facts.py`).
 """
 
+import itertools
 import json
 from pathlib import Path
 
@@ -24,7 +25,8 @@ from rules import break_rules, record_rules, shown
 
 HERE = Path(__file__).resolve().parent
 NETWORK_MS = 1.5  # of the network in measure/benchmark.py
-TURNS_MS = 10  # of the drawing of two `Games` in turn
+TURNS_MS = 14  # of the drawing of `Games` in turn
+OTHERS_MS = 4, 7  # when others have a core in it
 ASTEROIDS = 130  # the first of two frames
 BANDS = 42  # of five rows, which become two
 
@@ -182,35 +184,76 @@ def draw_modes(actions):
 
 
 def draw_turns(step_time):
-    """Steps in lockstep above, and of two `Games` in turn below."""
+    """Three ways to play beside a network, while a core is taken away."""
     cores = step_time["machine"]["cores"]
-    games = 8 * step_time["Breakout"]["total"] / cores / 1000
-    both, each = NETWORK_MS + games, max(NETWORK_MS, games)
+    games = 8 * step_time["Breakout"]["total"] / 1000  # ms of one core
     left, scale = 76, 400 / TURNS_MS
-    d = Drawing(280)
-    d.text(4, 16, "In lockstep", "strong")
-    d.text(4, 116, "Two Games in turn", "strong")
-    for y, name, start, period, length, letters in [
-        (26, "network", 0, both, NETWORK_MS, "A"),
-        (52, "games", NETWORK_MS, both, games, "A"),
-        (126, "network", 0, each, NETWORK_MS, "AB"),
-        (152, "games A", NETWORK_MS, 2 * each, games, "A"),
-        (178, "games B", NETWORK_MS + each, 2 * each, games, "B"),
-    ]:
-        d.text(4, y + 15, name, "quiet")
-        d.line((left, y + 22), (left + 400, y + 22))
-        for i, at in enumerate(np.arange(start, TURNS_MS, period)):
-            letter, x = letters[i % len(letters)], left + at * scale
-            width = min(length, TURNS_MS - at) * scale - 2
-            kind = "other" if letter == "B" else "bar"
-            d.box(f"{x:.1f}", y, f"{width:.1f}", 20, kind)
-            d.text(f"{x + 5:.1f}", y + 15, letter, "ink")
-    d.text(left, 222, f"{TURNS_MS} ms, from left to right", "quiet")
-    told = f"{games:.1f} ms on {cores} cores, as measured; the"
-    d.text(4, 248, f"Eight games take {told}", "quiet")
-    told = f"{NETWORK_MS} ms on a device of its own, as in the benchmark."
-    d.text(4, 266, f"network {told}", "quiet")
+    d = Drawing(412)
+    for top, title, letters, parts in (
+        (0, "In lockstep", "A", cores),
+        (116, "Two Games in turn", "AB", cores),
+        (232, "Games of one process, ready first", "ABCDE", 1),
+    ):
+        d.text(4, top + 16, title, "strong")
+        for row in range(1 + cores):
+            y = top + 26 + 26 * row
+            name = f"core {row}" if row > 0 else "network"
+            d.text(4, y + 15, name, "quiet")
+            d.line((left, y + 22), (left + 400, y + 22))
+        for row, start, end, letter in timeline(letters, parts, games, cores):
+            start, end = max(start, 0), min(end, TURNS_MS)
+            x, y = left + start * scale, top + 26 + 26 * row
+            width = (end - start) * scale - 2
+            kind = {"A": "bar", "": "box"}.get(letter, "other")
+            if width > 0:
+                d.box(f"{x:.1f}", y, f"{width:.1f}", 20, kind)
+            if width > 12:
+                d.text(f"{x + 5:.1f}", y + 15, letter, "ink")
+    d.text(left, 356, f"{TURNS_MS} ms, from left to right", "quiet")
+    told = (
+        f"Eight games take {games:.1f} ms of a core, as measured, the network"
+    )
+    d.text(4, 382, told, "quiet")
+    told = f"{NETWORK_MS} ms of a device. Empty box: others have the core."
+    d.text(4, 400, told, "quiet")
     d.save("turns.svg")
+
+
+def timeline(letters, parts, games, cores):
+    """What happens in the drawing: its row, start and end, and whose it is.
+
+    Each batch is in some parts, one to a core. A batch in one part is seen by
+    the network when it is ready, others one after the other.
+    """
+    seen = []
+    free = [-5 * TURNS_MS] * cores  # so that it has settled at 0
+    done = {}
+    others_from, others_to = OTHERS_MS  # on the last core
+
+    def ask(letter, at):
+        ends = []
+        used = range(cores) if parts > 1 else [np.argmin(free)]
+        for core in used:
+            start = max(free[core], at)
+            end = start + games / parts
+            if core == cores - 1 and start < others_to and end > others_from:
+                end += others_to - max(start, others_from)
+            seen.append((1 + core, start, end, letter))
+            free[core] = end
+            ends.append(end)
+        done[letter] = max(ends)
+
+    network = free[0]
+    for letter in letters:
+        ask(letter, network)
+    turns = itertools.cycle(letters)
+    while network < TURNS_MS:
+        letter = next(turns) if parts > 1 else min(done, key=done.get)
+        start = max(network, done[letter])
+        network = start + NETWORK_MS
+        seen.append((0, start, network, letter))
+        ask(letter, network)
+    return [*seen, (cores, others_from, others_to, "")]
 
 
 def draw_agent(recording):
