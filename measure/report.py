@@ -17,7 +17,7 @@ import pandas as pd
 import charts
 import common
 import ratios
-from benchmark import FLYING, LOCKSTEP, NETWORKS, TITLES, best_threads
+from benchmark import LOCKSTEP, NETWORKS, TITLES, best_threads
 from charts import TESTER, rounds
 
 TEMPLATES = common.HERE / "templates"
@@ -60,13 +60,21 @@ NAMES = {
     "ready": "`Games` of one process, ready first",
 }
 NAMES |= {
-    name: f"{NAMES[name.split('_')[0]]}, asynchronous" for name in FLYING
+    f"{engine}_{batches}": f"{NAMES[engine]}, asynchronous"
+    for engine in ratios.ENGINES
+    for batches in ("2", "3", "many")
 }
 AHEAD = {  # what is compared, and with whom
     "`Games` beside the best of the others in lockstep": ("games", LOCKSTEP),
     "`Games` beside `Games` without snapshots": ("games", ["games_true"]),
-    "two in turn beside the best asynchronous engine": ("games_2", FLYING),
-    "ready first beside the best asynchronous engine": ("ready", FLYING),
+    "two in turn beside the best asynchronous engine": (
+        "games_2",
+        ratios.ASYNCHRONOUS,
+    ),
+    "ready first beside the best asynchronous engine": (
+        "ready",
+        ratios.ASYNCHRONOUS,
+    ),
     "ready first beside those with as many games in flight": (
         "ready",
         ["ale_many", "envpool_many"],
@@ -75,10 +83,11 @@ AHEAD = {  # what is compared, and with whom
 }
 
 
-def speed_values(data, neighbours):
+def speed_values(data, neighbours, waiting):
     """What stands in speed.md, and README's part of it.
 
-    `neighbours` was measured where other machines used the host.
+    `neighbours` was measured where other machines used the host, and
+    `waiting` is how long one process waits for another.
     """
     measured = {name: part for name, part in data.items() if name != "machine"}
     measured["true-neighbours"] = neighbours["whole"]
@@ -98,9 +107,20 @@ def speed_values(data, neighbours):
         },
         "count": cells(rounds(games), middle),
         "memory": cells(rounds(games, "memory"), middle),
+        "flying": data["machine"]["cores"] + 3,
         "choice": ratios.table(data),
+        "ways": "\n".join(ways(host, waiting[host]) for host in ratios.HOSTS),
+        "sharing": waiting,
         **ratios.published(data),
     }
+
+
+def ways(host, part):
+    """Rows: of each way to share the games out what it would gain."""
+    table = cells(pd.DataFrame(part["columns"]), ratios.spread)
+    return "\n".join(
+        f"| {way}, {host} host | {table[way]} |" for way in table.index
+    )
 
 
 def how(part):
@@ -316,7 +336,9 @@ def write(docs):
     drawn = "agent", "training", "labml", "pong", "pong_cores"
     charts.draw_learning(*[curves[name] for name in drawn], folder)
     values = {
-        "speed": speed_values(data["benchmark"], data["shared_host"]),
+        "speed": speed_values(
+            *map(data.get, ["benchmark", "shared_host", "waiting"])
+        ),
         "faults": faults_values(data["chaos"], data["mutants"]),
         "learning": learning_values(curves, data),
     }
