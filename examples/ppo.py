@@ -1,13 +1,13 @@
 """Train an agent with PPO on `Games`: the file to start from.
 
-In the manner of CleanRL's `ppo_atari.py`, each detail with its source. What
-isn't PPO is in training_run.py; copy both beside game.py.
+It follows CleanRL's `ppo_atari.py` and names the source of each detail.
+Everything that isn't PPO is in training_run.py; copy both beside game.py.
 
     pip install -r requirements.txt torch Pillow
-    python examples/ppo.py PongNoFrameskip-v4             # train
-    python examples/ppo.py PongNoFrameskip-v4 --resume    # go on with it
-    python examples/ppo.py PongNoFrameskip-v4 --evaluate  # whole games
-    python examples/ppo.py PongNoFrameskip-v4 --film      # one, as a film
+    python examples/ppo.py             # train on Breakout
+    python examples/ppo.py --resume    # continue an interrupted training
+    python examples/ppo.py --evaluate  # play 30 whole games in two ways
+    python examples/ppo.py --film      # play one and write it as a film
 """
 
 import numpy as np
@@ -15,31 +15,23 @@ import torch
 from torch import nn
 from torch.distributions import Categorical
 
-from training_run import SERVED, Run, final_scores, main, make_fleet, timed
+from training_run import Run, final_scores, main, make_fleet, timed
 
-# Served as training_run.py says. Rewards become -1, 0 or 1, so that one
-# learning rate is right for all titles (Mnih et al. 2015). Actions aren't
-# sticky, as in DQN; with ids such as "ALE/Pong-v5" they are (Machado et al.
-# 2018).
-TRAINING = dict(SERVED, clip_reward=True)
-
-# As Baselines' ppo2 sets them for Atari, and CleanRL after it.
-STEPS = 128  # of each game, to an update
+# The settings of Baselines' ppo2 for Atari, which CleanRL shares.
+STEPS = 128  # of each game between two updates
 MINIBATCHES = 4
+EPOCHS = 4
 LEARNING_RATE = 2.5e-4
 GAMMA = 0.99
 LAMBDA = 0.95
 CLIP = 0.1
 ENTROPY_WEIGHT = 0.01
 VALUE_WEIGHT = 0.5
-MAX_GRADIENT = 0.5  # the length of all gradients together
-# Three as in the PPO paper (Schulman et al. 2017, table 5), where Baselines
-# have four: on a CPU most of the time goes into learning.
-EPOCHS = 3
+MAX_GRADIENT = 0.5  # the norm of all gradients together
 
 
 def layer(module, gain=2**0.5):
-    """Orthogonal weights and no bias at first (Baselines)."""
+    """Initialise with orthogonal weights and no bias (Baselines)."""
     nn.init.orthogonal_(module.weight, gain)
     nn.init.zeros_(module.bias)
     return module
@@ -62,28 +54,36 @@ class Agent(nn.Module):
             layer(nn.Linear(64 * 7 * 7, 512)),
             nn.ReLU(),
         )
-        # At first all actions are nearly as likely (Baselines).
+        # At first all actions are almost equally likely (Baselines).
         self.policy = layer(nn.Linear(512, actions), gain=0.01)
         self.value = layer(nn.Linear(512, 1), gain=1)
-        # The same numbers in another order: a CPU is faster with them.
+        # Convolutions are faster on a CPU if channels come last in memory.
         self.to(memory_format=torch.channels_last)
 
     def forward(self, obs):
-        """From `uint8 (n, 4, 84, 84)` to a policy and `n` values."""
-        obs = obs.to(self.dtype, memory_format=torch.channels_last) / 255
+        """Map observations, `uint8 (n, 4, 84, 84)`, to a policy and values."""
+        return self.look(self.scale(obs))
+
+    def scale(self, obs):
+        """Scale them to 0..1, as `(n, 84, 84, 4)`: channels come last."""
+        return obs.movedim(1, 3).contiguous().to(self.dtype) / 255
+
+    def look(self, scaled):
+        """Map scaled observations to a policy and values."""
         half = self.dtype is torch.bfloat16
-        with torch.autocast(obs.device.type, torch.bfloat16, half):
-            hidden = self.body(obs).float()  # what follows needs precision
+        with torch.autocast(scaled.device.type, torch.bfloat16, half):
+            hidden = self.body(scaled.movedim(3, 1)).float()
+        # The two heads compute in full precision.
         value = self.value(hidden).squeeze(1)
         return Categorical(logits=self.policy(hidden)), value
 
 
 @torch.no_grad()
 def play(agent, fleet, obs, seconds):
-    """Play `STEPS` steps of all games: a fleet of `Games`, in turn.
+    """Play `STEPS` steps of all games, which a fleet of `Games` share.
 
-    Returns a batch to learn from and the scores of the whole games that ended;
-    leaves the next observations in `obs`, and the time it took in `seconds`.
+    Returns a batch to learn from and the scores of the whole games that ended.
+    The next observations are left in `obs`, the time taken in `seconds`.
     """
     device = agent.value.weight.device
     seen = [[] for _ in fleet]
@@ -102,7 +102,6 @@ def play(agent, fleet, obs, seconds):
                     final_obs = torch.as_tensor(final_obs, device=device)
                     final_values[truncated] = agent(final_obs)[1].cpu()
                 outcomes[i].append((*outcome, final_values))
-            # One batch goes to the device, and stays there to be learned from.
             obs[i] = torch.as_tensor(obs[i], device=device)
             if step < STEPS:
                 with timed(seconds, "network"):
@@ -110,12 +109,12 @@ def play(agent, fleet, obs, seconds):
                     actions = policy.sample()
                     log_probs = policy.log_prob(actions)
                     seen[i].append((obs[i], actions, log_probs, values))
-                    # They are played while the network sees the others.
+                    # These games play while the network looks at the others.
                     games.step_async(actions.cpu().numpy())
     parts = []
     for i, last in enumerate(obs):
         part = [torch.stack(column) for column in zip(*seen[i], strict=True)]
-        # float32, because Apple's GPUs know no float64
+        # float32, because Apple's GPUs have no float64
         outcome = np.array(outcomes[i], np.float32)
         outcome = torch.as_tensor(outcome, device=device).unbind(1)
         gains = advantages(*outcome, part[-1], agent(last)[1])
@@ -124,12 +123,10 @@ def play(agent, fleet, obs, seconds):
 
 
 def advantages(rewards, terminated, truncated, final, values, next_values):
-    """Return how much better each step was than expected, `(steps, games)`.
+    """Return generalised advantage estimates (Schulman et al. 2016).
 
-    That is generalised advantage estimation (Schulman et al. 2016). What
-    follows a step is worth nothing where the episode terminated; where it was
-    truncated, the value of its last observation, in `final` (Pardo et al.
-    2018); else the next step's, `next_values (games,)` after the last one.
+    A truncated episode would have gone on: what is missing is worth `final`,
+    the value of its last observation (Pardo et al. 2018).
     """
     following = torch.cat([values[1:], next_values[None]])
     following = torch.where(truncated > 0, final, following)
@@ -145,27 +142,29 @@ def advantages(rewards, terminated, truncated, final, values, next_values):
 
 def learn(agent, optimizer, batch):
     """Learn from a batch; return the last minibatch's entropy."""
+    batch = agent.scale(batch[0]), *batch[1:]  # once for all epochs
     for _ in range(EPOCHS):
-        # Each epoch sees all samples once, in a new order (Baselines).
-        for part in torch.randperm(len(batch[0])).chunk(MINIBATCHES):
-            obs, actions, old_log_probs, old_values, gains = (
-                column[part.to(column.device)] for column in batch
+        # Each epoch sees every sample once, in a new order (Baselines).
+        order = torch.randperm(len(batch[0]), device=batch[0].device)
+        for part in order.chunk(MINIBATCHES):
+            scaled, actions, old_log_probs, old_values, gains = (
+                column.index_select(0, part) for column in batch
             )
-            policy, values = agent(obs)
+            policy, values = agent.look(scaled)
             returns = gains + old_values
             # normalised within the minibatch (Baselines)
             gains = (gains - gains.mean()) / (gains.std() + 1e-8)
             # the clipped objective (Schulman et al. 2017, equation 7)
             ratio = (policy.log_prob(actions) - old_log_probs).exp()
             clipped = ratio.clamp(1 - CLIP, 1 + CLIP)
-            policy_loss = -torch.min(ratio * gains, clipped * gains).mean()
+            loss = -torch.min(ratio * gains, clipped * gains).mean()
             # clipped likewise (Baselines; Engstrom et al. 2020: no gain)
             near = old_values + (values - old_values).clamp(-CLIP, CLIP)
             errors = torch.max((values - returns) ** 2, (near - returns) ** 2)
-            # a bonus for trying things (Mnih et al. 2016)
+            loss += VALUE_WEIGHT * errors.mean() / 2
+            # a bonus for exploring (Mnih et al. 2016)
             entropy = policy.entropy().mean()
-            loss = policy_loss + VALUE_WEIGHT * errors.mean() / 2
-            loss = loss - ENTROPY_WEIGHT * entropy
+            loss -= ENTROPY_WEIGHT * entropy
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(agent.parameters(), MAX_GRADIENT)
@@ -176,20 +175,21 @@ def learn(agent, optimizer, batch):
 def train(args):
     """Train until all steps are played; save as it goes."""
     torch.manual_seed(args.seed)
-    with make_fleet(args, TRAINING) as fleet:
-        actions = fleet[0].single_action_space.n
-        agent = Agent(actions, args.bfloat16).to(args.device)
-        # epsilon as in Baselines; PyTorch's own is 1e-8
-        optimizer = torch.optim.Adam(agent.parameters(), eps=1e-5)
+    with make_fleet(args) as fleet:
+        agent = Agent(args.actions, args.bfloat16).to(args.device)
+        # epsilon as in Baselines; PyTorch's default is 1e-8
+        optimizer = torch.optim.Adam(agent.parameters(), eps=1e-5, fused=True)
         run = Run(args, agent, optimizer)
-        # Drawn, so that a resumed run doesn't play the same games once more.
+        # Sampled, so that a resumed run doesn't play the same games again.
         seeds = torch.randint(2**31, (len(fleet),)).tolist()
         obs = [games.reset(seed=seeds.pop())[0] for games in fleet]
         while not run.over:
             rate = LEARNING_RATE * (1 - run.steps / run.until)
             optimizer.param_groups[0]["lr"] = rate  # falls to 0 (Baselines)
             torch.set_num_threads(1)  # the games need the other cores
-            batch, scores = play(agent, fleet, obs, run.seconds)
+            # While this lasts, weights that were cast to bfloat16 are kept.
+            with torch.autocast(args.device.type, enabled=False):
+                batch, scores = play(agent, fleet, obs, run.seconds)
             torch.set_num_threads(args.threads)
             with timed(run.seconds, "learning"):
                 entropy = learn(agent, optimizer, batch)

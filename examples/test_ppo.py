@@ -28,7 +28,7 @@ UPDATE = 32  # steps: 16 of each of 2 games
 def run(monkeypatch, tmp_path, capsys):
     """Run the program in an empty folder; return the lines that it prints."""
     monkeypatch.setattr(ppo, "STEPS", 16)
-    monkeypatch.setattr(training_run, "UPDATES_TO_A_SAVE", 2)
+    monkeypatch.setattr(training_run, "UPDATES_PER_SAVE", 2)
     monkeypatch.setattr(training_run, "GAMES", 2)
     monkeypatch.setattr(training_run, "PUBLISHED", tmp_path / "breakout.pt")
     monkeypatch.chdir(tmp_path)
@@ -86,6 +86,48 @@ def test_the_same_seed_trains_the_same(run):
         same(weights[0], weights[2])
 
 
+def test_the_score_is_the_mean_of_the_last_hundred_whole_games(run):
+    """Across a resumption, too."""
+    torch.manual_seed(0)
+    agent = ppo.Agent(4)
+    optimizer = torch.optim.Adam(agent.parameters())
+    args = argparse.Namespace(
+        folder=RUN,
+        checkpoint=CHECKPOINT,
+        env_id=RUN.name[:-2],
+        steps=96,
+        resume=False,
+    )
+    first = training_run.Run(args, agent, optimizer)
+    first.seconds["games"] = 1.0
+    first.add(UPDATE, [1.0] * 80, 0)
+    first.add(UPDATE, [2.0] * 60, 0)
+    args.resume = True
+    training_run.Run(args, agent, optimizer).add(UPDATE, [5.0] * 10, 0)
+    rows = (RUN / "curve.csv").read_text().splitlines()[1:]
+    scores = [float(row.split(",")[-1]) for row in rows]
+    assert scores == [(40 * 1 + 60 * 2) / 100, (30 + 60 * 2 + 10 * 5) / 100]
+
+
+def test_weights_that_are_cast_once_train_the_same(run, monkeypatch):
+    """As if they were cast each time that the network looks at pictures."""
+    weights = []
+    autocast = torch.autocast
+    for keep in True, False:
+        if not keep:
+            monkeypatch.setattr(
+                torch,
+                "autocast",
+                lambda *args, enabled=True: (
+                    autocast(*args) if enabled else contextlib.nullcontext()
+                ),
+            )
+        run("--steps 96 --bfloat16")
+        weights.append(torch.load(CHECKPOINT)["weights"])
+        shutil.rmtree("runs")
+    same(*weights)
+
+
 def test_resuming_restores_all_but_the_games(run):
     run("--steps 64")
     saved = torch.load(CHECKPOINT)
@@ -129,7 +171,7 @@ def test_ctrl_c_finishes_the_update_and_leaves_the_run_to_be_resumed(
 
 def test_the_end_of_a_run_does_not_move_without_a_word(run):
     run("--steps 32")
-    assert "at 64 steps in place of 32" in run("--resume --steps 64")[0]
+    assert "at 64 steps instead of 32" in run("--resume --steps 64")[0]
 
 
 def test_a_crash_while_saving_leaves_the_checkpoint_before(run, monkeypatch):
@@ -217,6 +259,16 @@ def test_wrong_input_ends_in_a_line(run, tmp_path, command, words):
 
 
 # What is learned
+
+
+@pytest.mark.parametrize("bfloat16", [False, True])
+def test_observations_are_scaled_to_one_and_their_channels_come_last(bfloat16):
+    obs = torch.randint(256, (3, 4, 84, 84), dtype=torch.uint8)
+    scaled = ppo.Agent(4, bfloat16).scale(obs)
+    assert scaled.dtype == (torch.bfloat16 if bfloat16 else torch.float32)
+    assert scaled.is_contiguous()
+    expected = obs.permute(0, 2, 3, 1).to(scaled.dtype) / 255
+    same(scaled, expected)
 
 
 def test_advantages_worked_out_by_hand(monkeypatch):

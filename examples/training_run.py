@@ -1,17 +1,17 @@
-"""What isn't PPO in ppo.py: options, the folder of a run, evaluation, a film.
+"""What isn't PPO in ppo.py: options, checkpoints, evaluation, films.
 
-Everything goes to the folder runs/ENV_ID-SEED: curve.csv, checkpoint.pt,
-film.webp. For Breakout there are trained weights, breakout.pt: where there is
-no run of your own, --evaluate and --film take those.
+A run writes to the folder runs/ENV_ID-SEED: curve.csv, checkpoint.pt and
+film.webp. Ctrl-C ends a training after the current update. --resume restores
+the weights, the optimiser, the counters and PyTorch's random state; the games
+themselves start anew.
 
---resume restores the weights, the optimiser, the counters and PyTorch's random
-numbers (there are no others). The games themselves start anew.
+--evaluate takes a few minutes, --film about a minute for a thousand steps.
+Without a run of your own, both play Breakout with breakout.pt, the weights
+that are published here.
 
-On a CPU that has avx512_bf16 the network computes in bfloat16, unless it is
-told not to. Beside other programs --threads 1 is best.
-
---evaluate takes minutes, and --film about one for a thousand steps. Ctrl-C
-ends a training after the update, and leaves it to be resumed.
+On a CPU with avx512_bf16 the network computes in bfloat16; --no-bfloat16
+turns that off. PyTorch's threads wait for one another, so --threads 1 is by
+far the fastest if other programs use the same cores.
 """
 
 import argparse
@@ -32,35 +32,38 @@ from game import Game, Games
 RUNS = pathlib.Path("runs")
 PUBLISHED = pathlib.Path(__file__).with_name("breakout.pt")
 
-# Beside PyTorch's threads a process that is forked may hang. A server that has
-# none forks them instead, as from Python 3.14 on.
+# A process forked beside PyTorch's threads may hang, so a server without
+# threads forks the workers. From Python 3.14 on that is the default.
 CONTEXT = "forkserver" if sys.platform == "linux" else None
 
-# In training a lost life ends an episode, so that losing one costs something,
-# but not the game, so that the agent sees all of it (Mnih et al. 2015). FIRE
-# serves the ball for it at each new life (Baselines). Games start after 1 to
-# 30 frames without an action, so that they differ (Mnih et al. 2015).
+# In training a lost life ends the episode, so that losing one costs something,
+# but the game goes on, so that the agent sees all of it (Mnih et al. 2015).
+# FIRE is pressed at each new life to serve the ball (Baselines). Each game
+# begins with 1 to 30 no-ops, so that they differ (Mnih et al. 2015).
 SERVED = dict(on_life_loss="continue", fire_on_reset=True, noop_max=30)
-# An agent is judged in two ways, by whole games and raw points: `final_info`
-# counts all lives, and is never clipped. Served, FIRE is pressed for it as in
-# training; alone, it has to press FIRE itself, which it was never taught.
+# Rewards are clipped to -1, 0 or 1, so that one learning rate suits all titles
+# (Mnih et al. 2015). Actions are not sticky, as in DQN; with an id such as
+# "ALE/Pong-v5" they are (Machado et al. 2018).
+TRAINING = dict(SERVED, clip_reward=True)
+# An agent is judged by the raw points of whole games, in two ways: "served" as
+# in training, and "alone", where it has to press FIRE itself, which it was
+# never taught.
 WAYS = {"served": SERVED, "alone": dict(on_life_loss="ignore", noop_max=30)}
-# Scores of one agent differ widely from game to game. The mean of 30 games is
-# what DQN was judged by.
+# One agent's scores differ widely between games. DQN was judged by 30.
 GAMES = 30
 
-UPDATES_TO_A_SAVE = 10
-LAST = 20  # whole games that the score on the curve is the mean of
-# What a run goes on from, beside weights, optimiser and random numbers.
+UPDATES_PER_SAVE = 10
+LAST = 100  # whole games whose mean is the curve's score, as in CleanRL
+# Saved beside the weights, the optimiser and the random state.
 COUNTERS = ["env_id", "steps", "until", "scores", "seconds"]
 
 
 def main(description, make_agent, train):
     """Train, evaluate or film, as the options say.
 
-    The network may be any that returns a distribution of actions and a value,
-    `policy, value = agent(obs)`, and `train` any that counts its updates with
-    a `Run`.
+    Any network will do that returns a distribution of actions and a value,
+    `policy, value = agent(obs)`, and any `train` that reports its updates to a
+    `Run`.
     """
     args = arguments(description)
     if not args.plays:
@@ -69,7 +72,7 @@ def main(description, make_agent, train):
     print(f"weights: {args.checkpoint}", flush=True)
     saved = torch.load(args.checkpoint, "cpu")
     agent = make_agent(args.actions).to(args.device)
-    # The published weights lie there alone; half precision becomes float32.
+    # breakout.pt holds only the weights. Half precision becomes float32.
     agent.load_state_dict(saved.get("weights", saved))
     if args.evaluate:
         evaluate(agent, args)
@@ -78,7 +81,7 @@ def main(description, make_agent, train):
 
 
 def arguments(description):
-    """Return the options, or end in a line where one of them is wrong."""
+    """Return the options, or exit with a message if one of them is wrong."""
     parser = argparse.ArgumentParser(
         description=description,
         epilog=__doc__,
@@ -86,25 +89,27 @@ def arguments(description):
     )
     option = parser.add_argument
     option("env_id", nargs="?", default="BreakoutNoFrameskip-v4")
-    option("--steps", type=count, help="of all games; 4,000,000 unless given")
-    option("--games", type=count, default=8, help="at once; 8 unless given")
-    option("--seed", type=int, default=0, help="0 unless given")
+    option("--steps", type=count, help="of all games; default 10,000,000")
+    option("--games", type=count, default=8, help="at once; default 8")
+    option("--seed", type=int, default=0, help="default 0")
     option("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     option("--bfloat16", action=argparse.BooleanOptionalAction)
     option("--threads", type=count, default=torch.get_num_threads())
-    option("--resume", action="store_true", help="go on with the run")
+    option("--resume", action="store_true", help="continue the run")
     option("--evaluate", action="store_true", help="play 30 games in two ways")
-    option("--film", action="store_true", help="play a game, as film.webp")
+    option("--film", action="store_true", help="play one as film.webp")
     args = parser.parse_args()
     try:
         game = Game(args.seed, args.env_id, **SERVED)
+        args.device = torch.device(args.device)
         torch.zeros(1, device=args.device)
     except Exception as error:  # PyTorch raises all kinds
         parser.error(error)
     if args.bfloat16 is None:
-        # Elsewhere it may be slower. An older PyTorch doesn't know.
+        # Elsewhere it may be slower. An older PyTorch can't tell.
         can = getattr(torch.cpu, "get_capabilities", dict)()
-        args.bfloat16 = args.device == "cpu" and can.get("avx512_bf16", False)
+        fast = can.get("avx512_bf16", False)
+        args.bfloat16 = fast and args.device.type == "cpu"
     torch.set_num_threads(args.threads)
 
     args.actions = len(game.meanings)
@@ -116,32 +121,32 @@ def arguments(description):
         args.checkpoint = PUBLISHED
     trained = args.checkpoint.exists()
     if trained and not (args.plays or args.resume):
-        parser.error(f"{args.folder} has a run: --resume goes on with it")
+        parser.error(f"{args.folder} has a run: --resume continues it")
     if not trained and (args.plays or args.resume):
         parser.error(f"no {args.checkpoint} yet: train it first")
     return args
 
 
 def count(text):
-    """A type of options: a whole number from 1 on."""
+    """Read a positive integer from the command line."""
     if int(text) < 1:
         raise ValueError
     return int(text)
 
 
 def make_games(args, count, options):
-    """Return games for these arguments."""
+    """Make so many games of the title and seed that were asked for."""
     options = dict(options, seed=args.seed, context=CONTEXT)
     return Games(count, args.env_id, **options)
 
 
 @contextlib.contextmanager
-def make_fleet(args, options):
-    """Share the games between two `Games`, which can play in turn."""
+def make_fleet(args):
+    """Share the games of a training between two `Games`, to play in turn."""
     shares = [args.games - args.games // 2, args.games // 2]
     with contextlib.ExitStack() as stack:
         yield [
-            stack.enter_context(make_games(args, count, options))
+            stack.enter_context(make_games(args, count, TRAINING))
             for count in shares
             if count > 0
         ]
@@ -149,17 +154,17 @@ def make_fleet(args, options):
 
 @contextlib.contextmanager
 def timed(seconds, part):
-    """Add the seconds that a block takes to `seconds[part]`."""
+    """Add the time that a block takes to `seconds[part]`."""
     start = time.perf_counter()
     yield
     seconds[part] += time.perf_counter() - start
 
 
 class Run:
-    """A training: how far it has come, and its folder.
+    """The progress of a training, and the folder that keeps it.
 
-    With --resume it goes on from the checkpoint there. From here on Ctrl-C
-    waits for the end of the update, so that all is of one piece.
+    With --resume it starts from the checkpoint there. Once it exists, Ctrl-C
+    waits for the end of the update, so that a checkpoint holds whole updates.
     """
 
     def __init__(self, args, agent, optimizer):
@@ -168,7 +173,7 @@ class Run:
         self.optimizer = optimizer
         self.env_id = args.env_id
         self.steps = 0
-        self.until = 4_000_000  # where the learning rate is 0
+        self.until = 10_000_000  # steps at which the learning rate is 0
         self.scores = []  # of the last whole games
         self.seconds = dict.fromkeys(["games", "network", "learning"], 0.0)
         self.curve = args.folder / "curve.csv"
@@ -185,7 +190,7 @@ class Run:
             self.curve.write_text(",".join(columns) + "\n")
         until = args.steps or self.until
         if args.resume and until != self.until:
-            end = f"{until:,} steps in place of {self.until:,}"
+            end = f"{until:,} steps instead of {self.until:,}"
             print(f"the run ends, and its learning rate is 0, at {end}")
         self.until = until
         print(f"{args.folder}: {self.steps:,} steps of {self.until:,}")
@@ -197,16 +202,16 @@ class Run:
         self.interrupted = True
 
     def add(self, steps, scores, entropy):
-        """Count an update; save after every tenth, and after the last."""
+        """Count an update; save after every tenth and after the last."""
         self.steps += steps
         self.scores = [*self.scores, *scores][-LAST:]
-        # Decided here alone: a run that is over has been saved.
+        # Set here only, so that a run that is over has always been saved.
         self.over = self.interrupted or self.steps >= self.until
-        if self.steps // steps % UPDATES_TO_A_SAVE == 0 or self.over:
+        if self.steps // steps % UPDATES_PER_SAVE == 0 or self.over:
             self.save(entropy)
 
     def save(self, entropy):
-        """Write what is needed to go on, and a row of the curve."""
+        """Write a checkpoint to resume from, and a row of the curve."""
         checkpoint = {
             "weights": self.agent.state_dict(),
             "optimizer": self.optimizer.state_dict(),
@@ -230,8 +235,8 @@ class Run:
 def final_scores(infos):
     """Return the scores of the whole games that ended in a step, by index.
 
-    Those are raw points, and stand in `final_info`, under its mask. The
-    rewards of a step may be clipped, and episodes may end with each life.
+    `final_info` holds their raw points over all lives, under its mask. The
+    rewards of a step may be clipped, and an episode may be only one life.
     """
     ended = np.flatnonzero(infos.get("_final_info", []))
     return {i: infos["final_info"]["reward"][i].item() for i in ended}
@@ -239,11 +244,11 @@ def final_scores(infos):
 
 @torch.no_grad()
 def whole_games(agent, games, seed, screens=None):
-    """Play until each game was over once; return those scores.
+    """Play until each game has ended once; return those scores.
 
-    Actions are drawn, as in training. What is to be seen goes to `screens`.
-    Only the first game of each counts: of all games that end by a given time,
-    too many would be short ones.
+    Actions are sampled, as in training, and the screens go to `screens`. Only
+    the first game of each counts: of all the games that end by a given time,
+    too many would be short.
     """
     torch.manual_seed(seed)
     device = next(agent.parameters()).device
@@ -263,7 +268,7 @@ def whole_games(agent, games, seed, screens=None):
 
 
 def evaluate(agent, args):
-    """Play whole games in both ways, and print the scores."""
+    """Play whole games in both ways and print their scores."""
     for way, options in WAYS.items():
         with make_games(args, GAMES, options) as games:
             scores = whole_games(agent, games, args.seed)
@@ -275,22 +280,22 @@ def evaluate(agent, args):
 
 
 def film(agent, args):
-    """Play one whole game and leave it as an animated picture."""
+    """Play one whole game and write it as an animated picture."""
     screens = []
     with make_games(args, 1, SERVED) as games:
         whole_games(agent, games, args.seed, screens)
     args.folder.mkdir(parents=True, exist_ok=True)
     path = args.folder / "film.webp"
-    print(f"{len(screens)} steps, to be written to {path}", flush=True)
+    print(f"{len(screens)} steps, being written to {path}", flush=True)
     write_film(screens, path)
 
 
 def write_film(screens, path):
-    """Write colour screens as an animated WebP, nothing lost or smoothed."""
-    # Each pixel becomes four, so that none is smoothed.
+    """Write colour screens as an animated WebP, without any loss."""
+    # Each pixel becomes four, so that viewers don't blur it.
     screens = [s.repeat(2, axis=0).repeat(2, axis=1) for s in screens]
     first, *others = map(Image.fromarray, screens)
-    # The most effort, and no frame whole but the first: a quarter of the size.
+    # With the most effort and only one key frame it is a quarter of the size.
     effort = dict(lossless=True, quality=100, method=6, kmin=9998, kmax=9999)
     options = dict(save_all=True, append_images=others, loop=0)
     # A step is four frames of 1/60 s.

@@ -2,8 +2,8 @@
 
     pip install -r requirements.txt --group measure
     run=runs/PongNoFrameskip-v4-0
-    python measure/watch.py $run/cores.csv \\
-        python examples/ppo.py PongNoFrameskip-v4    # first train one
+    python measure/watch.py $run/cores.csv python examples/ppo.py \\
+        PongNoFrameskip-v4 --steps 4_000_000         # first train one
     python measure/agent.py $run                     # a trial
     python measure/agent.py $run --publish
 

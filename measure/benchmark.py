@@ -10,13 +10,13 @@ makes docs/speed.md, its charts and README's table of it. The parts, of five
 minutes or less:
 
 - tune: how many threads the two C++ engines take, which the others ask for
-- whole: whole games of four titles, in lockstep: who waits for each batch
+- lockstep: whole games of four titles; who waits for each batch
 - turns: the same with several batches in flight
 - waits, computes: the same with a network between the steps, which waits for
   a device or computes on a core
 - restart, continue: a lost life ends the episode, by either rule
 - count: 1 to 64 games, and their memory
-- shared-tune, -whole, -turns, -waits and -computes: the same beside
+- shared-tune, -lockstep, -turns, -waits, -computes: the same beside
   neighbours, as on a host that others use. Only root may start these.
 
 What makes it fair: every contender lives in a process of its own, where it
@@ -59,7 +59,7 @@ SECONDS = 0.3  # of a round, of each contender
 # Of each part who plays, and how the columns of its table are set up. Who can
 # end an episode at a lost life does it by one of the two rules.
 COLUMNS = {
-    "whole": (
+    "lockstep": (
         ["limit", *OURS, *LOCKSTEP, "sb3_games"],
         {title: {"game": title} for title in TITLES},
     ),
@@ -83,7 +83,7 @@ COLUMNS = {
         {str(games): {"games": games} for games in (1, 2, 4, 8, 16, 64)},
     ),
 }
-SHARED = ["tune", "whole", *NETWORKS]  # measured beside neighbours, too
+SHARED = ["tune", "lockstep", *NETWORKS]  # measured beside neighbours, too
 
 
 def setup(name, threads, network=NO_NETWORK, **changes):

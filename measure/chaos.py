@@ -29,7 +29,7 @@ import psutil
 from gymnasium.vector import AutoresetMode
 
 import common
-from game import BREAKOUT, Games
+from game import BREAKOUT, Game, Games
 
 TIMEOUT = 1  # seconds that a step of `Games` may take
 GAMES = 8
@@ -96,6 +96,7 @@ def soak_round(title, mode, faults, sums):
     from test_game import pair, restarted_in, same
 
     how = {"mode": mode, "timeout": TIMEOUT, "env_id": title, **OPTIONS}
+    how["model"] = Game
     with pair(GAMES, **how) as (games, twin):
         dying = False
         for step in range(STEPS):

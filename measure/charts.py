@@ -74,7 +74,7 @@ IN_TURN = [
     "envpool_many",
 ]
 DRAWN = {
-    "whole": [*OURS, *LOCKSTEP],
+    "lockstep": [*OURS, *LOCKSTEP],
     "turns": IN_TURN,
     "waits": IN_TURN,
     "computes": IN_TURN,

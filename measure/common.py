@@ -27,7 +27,9 @@ RUNS = ROOT / "runs/measure"
 sys.path[:0] = [str(ROOT / room) for room in ("", "examples", "page")]
 
 CORES = len(os.sched_getaffinity(0))
-PACKAGES = "ale-py envpool gymnasium numpy opencv-python stable_baselines3"
+# OpenCV has a name for each of its builds.
+OPENCV = metadata.packages_distributions()["cv2"][0]
+PACKAGES = f"ale-py envpool gymnasium numpy {OPENCV} stable_baselines3"
 
 # A machine counts as quiet if other programs take less than a quarter of it.
 QUIET = CORES / 4  # cores

@@ -17,7 +17,7 @@ import numpy as np
 
 import common
 import recordings
-from figures import percent, two_frames
+from figures import percent
 from game import BREAKOUT, Game, shrink_changes
 from recordings import FIRE, NOOP, brighter, kept, make, play, small
 
@@ -28,8 +28,8 @@ BANDS = 42  # of a screen, in which `Game` looks for changes
 
 def frames():
     """Of two frames and of one, and of screens that are shrunk too early."""
-    older, newer = two_frames()
-    both = np.maximum(older, newer)
+    third, fourth = map(np.array, recordings.flicker())
+    both = np.maximum(third, fourth)
     lit = both > 0
     played = list(play())
     before, after = (brighter(step) for step in played[61:63])
@@ -40,8 +40,8 @@ def frames():
         wrong = np.maximum.reduce(shrunk) != step["picture"]
         early.append(wrong.mean())
     return {
-        "missing_older": percent((older < both)[lit].mean()),
-        "missing_newer": percent((newer < both)[lit].mean()),
+        "missing_third": percent((third < both)[lit].mean()),
+        "missing_fourth": percent((fourth < both)[lit].mean()),
         "changed_bands": f"{changed.sum()} of {BANDS}",
         "order_pixels": f"{100 * max(early):.1f}\N{NO-BREAK SPACE}%",
     }
@@ -239,7 +239,7 @@ def main():
     cv2.setNumThreads(0)
     if run.publish:
         common.must_be_quiet()
-    names = "ale-py gymnasium numpy opencv-python"
+    names = f"ale-py gymnasium numpy {common.OPENCV}"
     versions = common.machine(names)["versions"]
     words = ", ".join(f"{k} {v}" for k, v in versions.items())
     facts = {"versions": f"Python {platform.python_version()}, {words}"}

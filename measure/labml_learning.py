@@ -18,7 +18,7 @@ import torch
 import common
 import labml_ppo
 
-PACKAGES = "ale-py gymnasium labml labml-nn numpy opencv-python torch"
+PACKAGES = f"ale-py gymnasium labml labml-nn numpy {common.OPENCV} torch"
 LAST = 100  # episodes that the curve is the mean of
 COLUMNS = ["steps", "seconds", "reward"]
 

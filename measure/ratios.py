@@ -11,9 +11,9 @@ from statistics import median
 ENGINES = ["ale", "envpool"]
 ASYNCHRONOUS = ["ale_2", "ale_3", "ale_many", "envpool_3", "envpool_many"]
 COMPARISONS = {
-    "lockstep": ("whole", "games", ENGINES),
-    "gymnasium": ("whole", "games", ["gymnasium"]),
-    "labml": ("whole", "games", ["labml"]),
+    "lockstep": ("lockstep", "games", ENGINES),
+    "gymnasium": ("lockstep", "games", ["gymnasium"]),
+    "labml": ("lockstep", "games", ["labml"]),
     "waits": ("waits", "ready", ASYNCHRONOUS),
     "gain": ("waits", "ready", ["games"]),
     "none": ("turns", "ready", ASYNCHRONOUS),

@@ -186,7 +186,7 @@ def speed_table(name, part):
 
 def limits(parts, host):
     """Cells: the limit's median and range, over the parts of both hosts."""
-    names = [f"{host}{part}" for part in ("whole", *NETWORKS)]
+    names = [f"{host}{part}" for part in ("lockstep", *NETWORKS)]
     tables = [rounds(parts[name]["columns"]).loc["limit"] for name in names]
     words = [
         f"{np.median(speeds):,.0f} ({min(speeds):,.0f}–{max(speeds):,.0f})"
@@ -205,7 +205,10 @@ def faults_values(data, mutants):
     faults = sorted(soak["faults"].items())
     memory = soak["memory in MB, round by round"]
     replaced = pd.DataFrame(data["replace"]["seconds"]).T
-    seen = pd.DataFrame(data["peers"]["peers"]).map(in_words)
+    peers = pd.DataFrame(data["peers"]["peers"])
+    seen = peers.map(in_words)
+    threads = peers.loc["killed"].map(lambda each: each["workers"] == 0)
+    seen.loc[["killed", "stopped"], threads] = "no process to lose: threads"
     return {
         **data,
         "machine": machine(data["machine"]),

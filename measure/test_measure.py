@@ -31,7 +31,7 @@ from recordings import unpack
 
 # Of the benchmark: fewer contenders and titles than it has by itself.
 CONTENDERS = ["limit", "games", "worker", "ale", "sb3_games", "ready"]
-COLUMNS = {"whole": (CONTENDERS, {"Pong": {"game": "Pong"}})}
+COLUMNS = {"lockstep": (CONTENDERS, {"Pong": {"game": "Pong"}})}
 KILLS = {"RATE": 0.5, "SIGNALS": {"killed": [signal.SIGKILL]}}
 
 
@@ -65,7 +65,7 @@ def files(folder):
         (compare, [game.__file__], {"ROUNDS": 1}, "compare.json"),
         (
             benchmark,
-            ["tune", "whole"],
+            ["tune", "lockstep"],
             {"ENGINES": ["ale"], "COLUMNS": COLUMNS, "ROUNDS": 1},
             "benchmark.json",
         ),

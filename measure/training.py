@@ -88,7 +88,7 @@ def make_fleet(side, env_id):
     if side == "wrappers":
         return [Wrapped(GAMES, env_id)]
     count = 2 if side == "turns" else 1
-    options = dict(ppo.TRAINING, context=training_run.CONTEXT)
+    options = dict(training_run.TRAINING, context=training_run.CONTEXT)
     return [Games(GAMES // count, env_id, **options) for _ in range(count)]
 
 
@@ -102,7 +102,7 @@ def training(env_id, side, seed, updates):
         for games in fleet:
             stack.callback(games.close)
         agent = ppo.Agent(games.single_action_space.n, BFLOAT16)
-        optimizer = torch.optim.Adam(agent.parameters(), eps=1e-5)
+        optimizer = torch.optim.Adam(agent.parameters(), eps=1e-5, fused=True)
         seed = torch.randint(2**31, (1,)).item()
         obs = [
             games.reset(seed=seed + i * GAMES)[0]
@@ -113,7 +113,8 @@ def training(env_id, side, seed, updates):
             optimizer.param_groups[0]["lr"] = rate
             seconds = dict.fromkeys(PARTS, 0.0)
             torch.set_num_threads(1)
-            batch, new = ppo.play(agent, fleet, obs, seconds)
+            with torch.autocast("cpu", enabled=False):
+                batch, new = ppo.play(agent, fleet, obs, seconds)
             torch.set_num_threads(threads)
             with training_run.timed(seconds, "learning"):
                 ppo.learn(agent, optimizer, batch)

@@ -9,27 +9,31 @@ import cv2
 PICTURES = Path(__file__).resolve().parent.parent / "docs/figures"
 WIDTH = 480  # which a phone can show
 
-HEAD = """<style>
-text { font: 15px system-ui, "Segoe UI", Roboto, sans-serif; fill: #201e1a }
-.quiet { fill: #5e594e }
+SHAPES = """
+text { font: 15px system-ui, "Segoe UI", Roboto, sans-serif }
 .strong { font-weight: 600 }
 .code { font: 14px ui-monospace, Menlo, Consolas, monospace }
 .mid { text-anchor: middle } .end { text-anchor: end }
-.line { stroke: #5e594e; stroke-width: 1.5; fill: none }
-.arrow { marker-end: url(#tip) }
-.box { fill: #f4f1e9; stroke: #5e594e }
-rect.mark { fill: none; stroke: #b36b00; stroke-width: 3 }
-.bar { fill: #b36b00 } .other { fill: #5c7fb8 } .ink { fill: #201e1a }
-.trace { stroke: #b36b00; stroke-width: 1.5; fill: none }
-.page { fill: #fdfcf9 } image.dark { opacity: .35 }
-image { image-rendering: pixelated }
-@media (prefers-color-scheme: dark) {
-text { fill: #e7e3da } .quiet { fill: #a8a296 } .line { stroke: #a8a296 }
-.box { fill: #1d1f24; stroke: #a8a296 } rect.mark { stroke: #e5b566 }
-.page { fill: #15161a } .bar { fill: #e5b566 } .other { fill: #7f9fd6 }
-.trace { stroke: #e5b566 }
-}
-</style>
+.line { stroke-width: 1.5; fill: none } .arrow { marker-end: url(#tip) }
+rect:is(.third, .fourth, .picture) { fill: none; stroke-width: 3 }
+.trace { stroke-width: 1.5; fill: none } image.dark { opacity: .35 }
+image { image-rendering: pixelated }"""
+COLOURS = """
+text, .ink {{ fill: {ink} }} .quiet {{ fill: {quiet} }}
+.line {{ stroke: {quiet} }} .trace {{ stroke: {ink} }}
+.box {{ fill: {box}; stroke: {quiet} }} .page, text.on {{ fill: {page} }}
+text.dark {{ fill: #000 }}
+text.third {{ fill: {third} }} rect.third {{ stroke: {third} }}
+text.fourth {{ fill: {fourth} }} rect.fourth {{ stroke: {fourth} }}
+text.picture {{ fill: {picture} }} rect.picture {{ stroke: {picture} }}"""
+LIGHT = {"ink": "#23211d", "quiet": "#65605a", "box": "#fdfcfa"}
+LIGHT |= {"page": "#f5f3ee"}
+LIGHT |= {"third": "#1a5fb4", "fourth": "#a84a00", "picture": "#1b7340"}
+DARK = {"ink": "#e4e1da", "quiet": "#a19c93", "box": "#16171b"}
+DARK |= {"page": "#1e2025"}
+DARK |= {"third": "#7fb2ff", "fourth": "#ffa65c", "picture": "#6fd08c"}
+SCREEN = DARK | {"page": "#16171b"}
+TIP = """
 <marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8"
  markerHeight="8" orient="auto">
 <path d="M0 0 8 4 0 8z" class="quiet"/></marker>
@@ -41,11 +45,15 @@ def percent(share):
 
 
 class Drawing:
-    """An SVG of 480 units across."""
+    """An SVG, 480 units across or less.
 
-    def __init__(self, height):
-        self.height, self.parts = height, []
-        self.box(0, 0, WIDTH, height, "page")
+    What shows pictures is a dark screen, whatever the scheme of the page.
+    """
+
+    def __init__(self, height, width=WIDTH, screen=True):
+        self.width, self.height, self.screen = width, height, screen
+        self.parts = []
+        self.box(0, 0, width, height, "page")
 
     def put(self, tag, kind, inside="", **attributes):
         attributes["class"] = kind
@@ -63,7 +71,7 @@ class Drawing:
         self.put("polyline", kind, points=path)
 
     def image(self, x, y, width, height, pixels, kind=""):
-        """A picture; "dark" is behind it, a "mark" around it."""
+        """A picture; "dark" is behind it, any other kind around it."""
         place = {"x": x, "y": y, "width": width, "height": height}
         if kind == "dark":
             self.box(**place, kind=kind)
@@ -73,7 +81,7 @@ class Drawing:
         data = base64.b64encode(cv2.imencode(".png", pixels, smallest)[1])
         href = f"data:image/png;base64,{data.decode()}"
         self.put("image", kind, preserveAspectRatio="none", **place, href=href)
-        if kind == "mark":
+        if kind not in ("", "dark"):
             self.box(**place, kind=kind)
 
     def pictures(self, x, y, size, pictures):
@@ -84,8 +92,15 @@ class Drawing:
             self.image(left, top, each, each, picture)
 
     def save(self, name):
+        colours = COLOURS.format_map(SCREEN)
+        if not self.screen:
+            dark = COLOURS.format_map(DARK)
+            colours = COLOURS.format_map(LIGHT)
+            colours += f"\n@media (prefers-color-scheme: dark) {{{dark}\n}}"
         (PICTURES / name).write_text(
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" '
-            f'height="{self.height}" viewBox="0 0 {WIDTH} {self.height}">\n'
-            f"{HEAD}{''.join(self.parts)}</svg>\n"
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" '
+            f'height="{self.height}" '
+            f'viewBox="0 0 {self.width} {self.height}">\n'
+            f"<style>{SHAPES}{colours}\n</style>{TIP}"
+            f"{''.join(self.parts)}</svg>\n"
         )

@@ -4,10 +4,9 @@ Make the figures of the page.
     python page/figures.py             # ten seconds
 
 Everything comes from real games: the recordings for the figures that move
-(`*.json`, see `recordings.py`), those that stay still (`docs/figures/*.svg`)
-and the film of the first screen (`first.webp`). What they show of times and
-agents is measured by the instruments in `measure/`, as are the numbers in the
-text (`facts.py`).
+(`*.json`, see `recordings.py`) and those that stay still
+(`docs/figures/*.svg`). What they show of times and agents is measured by the
+instruments in `measure/`, as are the numbers in the text (`facts.py`).
 """
 
 import itertools
@@ -20,14 +19,15 @@ import numpy as np
 import recordings
 from drawing import PICTURES, Drawing, percent
 from measured import measured
-from recordings import LOST_AT, NOOP, brighter, find_ball, frames_of, unpack
-from rules import break_rules, record_rules, shown
+from recordings import LOST_AT, brighter, close_up, flicker, kept, unpack
 
 HERE = Path(__file__).resolve().parent
 NETWORK_MS = 1.5  # of the network in measure/benchmark.py
 TURNS_MS = 14  # of the drawing of `Games` in turn
 OTHERS_MS = 4, 7  # when others have a core in it
-ASTEROIDS = 130  # the first of two frames
+GUESS = 102  # the step in which the ball's way is asked for
+STEP = 62  # the step that stands still
+PIXEL = 17, 51  # column and row of the pixel that is taken apart
 BANDS = 42  # of five rows, which become two
 
 # Drawing
@@ -42,102 +42,94 @@ def in_colour(screens):
     return rgb[recordings.by_colour(screens)]
 
 
+def bright(picture):
+    return np.minimum(1.6 * picture, 255).astype(np.uint8)
+
+
+def draw_guess(step):
+    """One picture, and the four that answer, close to the ball."""
+    left, top, size = close_up(step)
+    d = Drawing(294, 306)
+    d.image(0, 0, 168, 168, bright(step["picture"]))
+    d.box(2 * left, 2 * top, 2 * size, 2 * size, "line")
+    d.text(184, 98, "One picture:")
+    d.text(184, 122, "up or down?", "strong")
+    d.text(0, 206, "The four that an agent gets:")
+    d.text(302, 206, "up", "strong end")
+    for i, picture in enumerate(step["stack"]):
+        part = picture[top : top + size, left : left + size]
+        d.image(78 * i, 218, 72, 72, bright(part))
+    d.save("guess.svg")
+    enlarged = bright(step["picture"])[21:].repeat(10, axis=0)
+    smallest = [cv2.IMWRITE_PNG_COMPRESSION, 9]
+    name = str(PICTURES / "guess.png")
+    cv2.imwrite(name, enlarged.repeat(10, axis=1), smallest)
+
+
 def draw_step(step):
     """The figure to move, standing still at one step."""
-    d = Drawing(452)
-    screens, grays = zip(*step["frames"], strict=True)
+    d = Drawing(374)
+    screens, _ = zip(*step["frames"], strict=True)
+    d.text(6, 20, "One step: four frames, one action", "strong")
+    kinds = "dark", "dark", "third", "fourth"
     for i, screen in enumerate(in_colour(screens)):
-        x = 4 + 120 * i
-        d.image(x, 26, 112, 147, screen, "mark" if i >= 2 else "dark")
-        d.text(x, 190, f"frame {i + 1}", "quiet")
-    d.text(4, 17, "Four frames, one action held", "strong")
-    d.text(4, 222, "Gray, the brighter of two, shrunk, stacked", "strong")
-    d.image(4, 232, 72, 95, grays[2])
-    d.text(4, 343, "3", "quiet")
-    d.image(82, 232, 72, 95, grays[3])
-    d.text(82, 343, "4", "quiet")
-    d.image(188, 232, 72, 95, brighter(step))
-    d.text(188, 343, "brighter", "quiet")
-    d.image(294, 242, 72, 72, step["picture"], "mark")
-    d.text(294, 343, "84×84", "quiet")
-    d.line((158, 280), (182, 280), kind="line arrow")
-    d.line((264, 280), (288, 280), kind="line arrow")
-    d.line((370, 280), (424, 280), (424, 350), kind="line arrow")
+        x = 6 + 119 * i
+        d.image(x, 30, 111, 146, screen, kinds[i])
+        d.text(x, 194, f"frame {i + 1}", kinds[i] if i > 1 else "quiet")
+    d.text(474, 216, "the brighter of both, gray, 84×84 ↓", "picture end")
+    d.text(6, 240, "The agent sees obs_4", "strong")
     for i, picture in enumerate(step["stack"]):
-        x = 4 + 120 * i
-        d.image(x, 356, 74, 74, picture, "mark" if i == 3 else "")
-        d.text(x, 446, f"obs_4[{i}]", "quiet")
+        x, kind = 6 + 119 * i, "picture" if i == 3 else ""
+        d.image(x, 250, 100, 100, picture, kind)
+        d.text(x, 368, f"obs_4[{i}]", kind or "quiet")
     d.save("step.svg")
 
 
-def draw_slots(steps):
-    """Which of the frames 1 to 16 ends in which slot of the stack."""
-    d = Drawing(478)
-    d.text(2, 18, "step", "quiet")
-    d.text(52, 18, "frames of the emulator", "quiet")
-    d.text(478, 18, "the observation", "quiet end")
-    for i, step in enumerate(steps):
-        y = 30 + 114 * i
-        d.text(8, y + 50, f"{i + 1}", "strong")
-        screens = in_colour([screen for screen, _ in step["frames"]])
-        for j, screen in enumerate(screens):
-            x, kept = 52 + 66 * j, j >= 2
-            d.image(x, y, 58, 76, screen, "mark" if kept else "dark")
-            kind = "mid strong" if kept else "mid quiet"
-            d.text(x + 29, y + 94, f"{4 * i + j + 1}", kind)
-        d.line((320, y + 38), (374, y + 38), kind="line arrow")
-        d.text(346, y + 30, "max", "quiet mid")
-        d.image(400, y, 76, 76, step["picture"], "mark")
-        d.text(478, y + 94, f"obs_4[{i}]", "code end")
-    d.save("slots.svg")
-
-
-def two_frames():
-    """Two gray screens of Asteroids in a row, with and without rocks."""
-    return frames_of("Asteroids", [NOOP] * (ASTEROIDS + 1))[-2:]
+def draw_pixel(step):
+    """The pixels that one pixel of a picture is made of."""
+    column, row = PIXEL
+    two = [gray for _, gray in kept(step)]
+    d = Drawing(206)
+    size = 160 / 84, 210 / 84
+    x, y = int(column * size[0]), int(row * size[1])
+    names = "third frame", "fourth frame", "the brighter"
+    kinds = "third", "fourth", "picture"
+    for i, gray in enumerate([*two, np.maximum(*two)]):
+        left = 6 + 124 * i
+        d.text(left, 20, names[i], kinds[i])
+        part = gray[y : y + 3, x : x + 3]
+        d.image(left, 30, 108, 108, part)
+        for (k, j), value in np.ndenumerate(part):
+            at = left + 36 * j + 18, 53 + 36 * k
+            d.text(*at, str(value), "mid" if value < 118 else "mid dark")
+        corner = (
+            left + 36 * (column * size[0] - x),
+            30 + 36 * (row * size[1] - y),
+        )
+        d.box(*corner, 36 * size[0], 36 * size[1], kinds[i])
+    value = step["picture"][row, column]
+    d.text(378, 20, "the mean", "picture")
+    d.image(378, 30, 96, 96, np.full((1, 1), value), "picture")
+    d.text(426, 83, str(value), "mid" if value < 118 else "mid dark")
+    d.text(6, 170, f"Row {row}, column {column} of the picture covers")
+    d.text(6, 192, "2.5 rows and 1.90 columns of the screen.")
+    d.save("pixel.svg")
 
 
 def draw_maximum():
-    """Two frames in a row, one without rocks, and their maximum."""
-    older, newer = two_frames()
+    """Two frames of a step, one without rocks, and their maximum."""
+    (third, *_), (fourth, *_) = flicker()
     d = Drawing(236)
-    d.image(2, 4, 154, 202, older)
-    d.text(2, 228, f"frame {ASTEROIDS}")
-    d.image(163, 4, 154, 202, newer)
-    d.text(163, 228, f"frame {ASTEROIDS + 1}")
-    d.image(324, 4, 154, 202, np.maximum(older, newer), "mark")
-    d.text(324, 228, "the brighter", "strong")
-    d.save("maximum.svg")
-
-
-def draw_rules(rules):
-    """Six rules, kept on the left and broken on the right."""
-    d = Drawing(510)
-    for i, (name, title, at) in enumerate(
+    for i, (name, frame, kind) in enumerate(
         [
-            ("maximum", "No maximum", 28),
-            ("order", "Shrunk first", 0),
-            ("frames", "Four frames in a row", 9),
-            ("one", "One picture", 9),
-            ("fire", "No FIRE", -1),
-            ("noops", "No no-op starts", 0),
+            ("third frame", third, "third"),
+            ("fourth frame", fourth, "fourth"),
+            ("the brighter", np.maximum(third, fourth), "picture"),
         ]
     ):
-        steps = rules[name]
-        kept, broken = shown(name, steps[at])
-        says = steps[at][2]
-        if name == "noops":
-            starts = [shown(name, step)[0][0] for step in steps]
-            games = {start.tobytes(): start for start in starts}
-            kept = list(games.values())
-            says = f"{len(steps)} starts make {len(games)} games"
-        x, y = 2 + 244 * (i % 2), 172 * (i // 2)
-        d.text(x, y + 16, title, "strong")
-        for left, pictures in (x, kept), (x + 120, broken):
-            bright = np.minimum(1.6 * np.array(pictures), 255)
-            d.pictures(left, y + 26, 112, bright.astype(np.uint8))
-        d.text(x, y + 156, says, "quiet")
-    d.save("rules.svg")
+        d.image(6 + 158 * i, 6, 152, 200, frame, kind)
+        d.text(6 + 158 * i, 228, name, kind)
+    d.save("maximum.svg")
 
 
 def draw_bands(before, step):
@@ -151,8 +143,8 @@ def draw_bands(before, step):
     d.image(394, 57, 84, 84, step["picture"])
     edges = np.flatnonzero(np.diff(changed, prepend=False, append=False))
     for start, end in edges.reshape(-1, 2):
-        d.box(1, 3 + 5 * start, 162, 5 * (end - start) + 2, "mark")
-        d.box(393, 56 + 2 * start, 86, 2 * (end - start) + 2, "mark")
+        d.box(1, 3 + 5 * start, 162, 5 * (end - start) + 2, "picture")
+        d.box(393, 56 + 2 * start, 86, 2 * (end - start) + 2, "picture")
     d.line((168, 99), (194, 99), kind="line arrow")
     d.line((364, 99), (388, 99), kind="line arrow")
     d.text(2, 236, f"{changed.sum()} of {BANDS} bands", "strong")
@@ -166,9 +158,9 @@ def draw_modes(actions):
     d = Drawing(580)
     for i, mode in enumerate(("restart", "continue", "ignore")):
         step = list(recordings.play(mode, actions))[LOST_AT]
-        x = 4 + 164 * i
+        x = 6 + 160 * i
         info = step["info"] or {}
-        d.text(x, 16, f'"{mode}"', "code strong")
+        d.text(x, 18, f'"{mode}"', "code strong")
         d.image(x, 24, 146, 192, in_colour(step["screen"]))
         d.text(x, 236, "obs_4", "code")
         d.pictures(x, 242, 146, step["stack"])
@@ -188,7 +180,7 @@ def draw_turns(step_time):
     cores = step_time["machine"]["cores"]
     games = 8 * step_time["Breakout"]["total"] / 1000  # ms of one core
     left, scale = 76, 400 / TURNS_MS
-    d = Drawing(412)
+    d = Drawing(412, screen=False)
     for top, title, letters, parts in (
         (0, "In lockstep", "A", cores),
         (116, "Two Games in turn", "AB", cores),
@@ -204,18 +196,18 @@ def draw_turns(step_time):
             start, end = max(start, 0), min(end, TURNS_MS)
             x, y = left + start * scale, top + 26 + 26 * row
             width = (end - start) * scale - 2
-            kind = {"A": "bar", "": "box"}.get(letter, "other")
+            box, ink = {"A": ("ink", "on"), "others": ("quiet", "on")}.get(
+                letter, ("box", "ink")
+            )
             if width > 0:
-                d.box(f"{x:.1f}", y, f"{width:.1f}", 20, kind)
+                d.box(f"{x:.1f}", y, f"{width:.1f}", 20, box)
             if width > 12:
-                d.text(f"{x + 5:.1f}", y + 15, letter, "ink")
+                d.text(f"{x + 5:.1f}", y + 15, letter, ink)
     d.text(left, 356, f"{TURNS_MS} ms, from left to right", "quiet")
-    told = (
-        f"Eight games take {games:.1f} ms of a core, as measured, the network"
-    )
-    d.text(4, 382, told, "quiet")
-    told = f"{NETWORK_MS} ms of a device. Empty box: others have the core."
-    d.text(4, 400, told, "quiet")
+    told = f"{games:.1f} ms of a core, as measured; the"
+    d.text(4, 382, f"Eight games take {told}", "quiet")
+    told = f"{NETWORK_MS} ms of a device. Others take a core for a while."
+    d.text(4, 400, f"network {told}", "quiet")
     d.save("turns.svg")
 
 
@@ -253,7 +245,7 @@ def timeline(letters, parts, games, cores):
         network = start + NETWORK_MS
         seen.append((0, start, network, letter))
         ask(letter, network)
-    return [*seen, (cores, others_from, others_to, "")]
+    return [*seen, (cores, others_from, others_to, "others")]
 
 
 def draw_agent(recording):
@@ -264,89 +256,32 @@ def draw_agent(recording):
     rgb = np.array(recording["rgb"], np.uint8)
     screens = unpack(recording["screens"])
     frames = unpack(recording["frames"], 84, 84)
-    d = Drawing(408)
-    d.text(4, 16, "You see", "strong")
-    d.text(178, 16, "It sees", "strong")
-    d.text(350, 16, "It does", "strong")
-    d.text(4, 290, f"It expects {value:.2f} in rewards to come", "strong")
-    d.image(4, 26, 160, 210, rgb[screens[at]])
-    d.pictures(178, 26, 158, frames[at - 3 : at + 1])
+    d = Drawing(400)
+    d.text(6, 20, "You see", "strong")
+    d.text(178, 20, "The agent sees", "strong")
+    d.text(350, 20, "and chooses", "strong")
+    d.text(6, 282, "and expects, in points to come", "strong")
+    d.image(6, 30, 160, 210, rgb[screens[at]])
+    d.pictures(178, 30, 158, frames[at - 3 : at + 1])
     for i, name in enumerate(recording["actions"]):
-        y, chosen = 26 + 42 * i, i == action
+        y, chosen = 30 + 42 * i, i == action
         d.text(350, y + 13, name, "strong" if chosen else "quiet")
-        d.text(476, y + 13, percent(chances[i]), "quiet end")
-        d.box(350, y + 19, 126, 14)
-        d.box(350, y + 19, 126 * chances[i], 14, "bar" if chosen else "quiet")
-    d.text(4, 254, f"step {at + 1} of {recording['length']}", "quiet")
+        d.text(472, y + 13, percent(chances[i]), "quiet end")
+        d.box(350, y + 19, 122, 14)
+        d.box(350, y + 19, 122 * chances[i], 14, "ink" if chosen else "quiet")
+    d.text(6, 258, f"step {at + 1} of {recording['length']}", "quiet")
 
-    # The values, from the highest down to the lowest.
+    # The values, between whole numbers.
     values = np.array([step[4] for step in decisions])
-    heights = 304 + 96 * (values.max() - values) / np.ptp(values)
-    xs = np.linspace(4, 476, len(values))
+    low, high = np.floor(values.min()), np.ceil(values.max())
+    heights = 300 + 86 * (high - values) / (high - low)
+    xs = np.linspace(30, 472, len(values))
+    for y, value in (300, high), (386, low):
+        d.text(22, y + 5, f"{value:.0f}", "quiet end")
+        d.line((30, y), (472, y))
     d.line(*zip(xs, heights, strict=True), kind="trace")
-    d.line((xs[at], 300), (xs[at], 404))
+    d.line((xs[at], 296), (xs[at], 390))
     d.save("agent.svg")
-
-
-# The film of the first screen
-
-FILM = slice(41, 121)  # steps of the recording
-STILL = 88  # frames into the film, with the ball on its way up
-FRAME = 33  # milliseconds: half the console's speed
-TOP, HEIGHT, WIDTH = 55, 140, 105  # of the part of the screen that is shown
-TOP_84, HEIGHT_84, WIDTH_84 = 22, 56, 55  # the same, in 84 by 84
-NEAR = 21  # pixels from the edge of that part to the ball, at least
-GAP = 3  # between two pictures
-ZOOM = 3  # of the still picture
-ACTIONS = "NOOP", "FIRE", "RIGHT", "LEFT"
-
-
-def film(played):
-    """Yield each frame of the film on the page's first screen."""
-    left = 28
-    for step in played[FILM]:
-        for screen, _ in step["frames"]:
-            # The view moves when the ball comes near its edge.
-            if ball := find_ball(screen):
-                x, _ = ball
-                left = np.clip(left, x + NEAR - WIDTH, x - NEAR)
-                left = int(np.clip(left, 0, 160 - WIDTH))
-            screen = in_colour(screen)
-            yield frame(screen, step["stack"], left, step["action"])
-
-
-def frame(screen, stack, left, action):
-    """What you see, and what the agent sees, close to the ball."""
-    image = np.zeros((HEIGHT, WIDTH + 2 * (WIDTH_84 + GAP) + 2, 4), np.uint8)
-
-    def put(part, x, y):
-        at = np.s_[y : y + len(part), x : x + part.shape[1]]
-        image[at][..., :3], image[at][..., 3] = part, 255
-
-    put(screen[TOP : TOP + HEIGHT, left : left + WIDTH, ::-1], 0, 0)
-    left = round(left * 84 / 160)
-    right = image.shape[1] - 2 * WIDTH_84 - GAP
-    for i, picture in enumerate(stack):
-        part = picture[TOP_84:, left : left + WIDTH_84, None][:HEIGHT_84]
-        x, y = i % 2 * (WIDTH_84 + GAP), i // 2 * (HEIGHT_84 + GAP)
-        put(part, right + x, y)
-    box = np.full((15, 45, 3), 70, np.uint8)
-    font, white = cv2.FONT_HERSHEY_PLAIN, (255, 255, 255)
-    cv2.putText(box, ACTIONS[action], (4, 12), font, 0.7, white)
-    put(box, image.shape[1] - 45, HEIGHT - 19)
-    return image
-
-
-def draw_first(played):
-    """The film, and the picture that stands still in its place."""
-    moving = cv2.Animation()
-    moving.frames = list(film(played))
-    moving.durations = [FRAME] * len(moving.frames)
-    lossless = [cv2.IMWRITE_WEBP_QUALITY, 101]
-    cv2.imwriteanimation(str(PICTURES / "first.webp"), moving, lossless)
-    still = moving.frames[STILL].repeat(ZOOM, axis=0).repeat(ZOOM, axis=1)
-    smallest = [cv2.IMWRITE_PNG_COMPRESSION, 9]
-    cv2.imwrite(str(PICTURES / "first.png"), still, smallest)
 
 
 # All of them
@@ -356,15 +291,13 @@ def draw():
     """Make all but pipe.svg, which is made by hand."""
     played = list(recordings.play())
     recordings.record(played)
-    rules = break_rules(played)
-    record_rules(rules)
-    draw_modes([step["action"] for step in played[1:]])
-    draw_first(played)
-    draw_step(played[62])
-    draw_slots(played[12:16])
+    recordings.record_flicker()
+    draw_guess(played[GUESS])
+    draw_step(played[STEP])
+    draw_pixel(played[STEP])
     draw_maximum()
-    draw_bands(played[61], played[62])
-    draw_rules(rules)
+    draw_modes([step["action"] for step in played[1:]])
+    draw_bands(played[STEP - 1], played[STEP])
     draw_turns(measured()["step_time"])
     draw_agent(read("agent"))
 

@@ -10,3 +10,20 @@ const read = (name) => (asked[name] ??= new Promise((done) => {
   script.onload = () => done(given[name]);
   document.head.append(script);
 }));
+
+// The bar and the contents say which section is read.
+const headings = [...document.querySelectorAll("main :is(h2, h3)")];
+const entries = [...document.querySelectorAll("nav a")];
+function mark() {
+  const begun = headings.filter((heading) =>
+    heading.checkVisibility() && heading.getBoundingClientRect().top < 140);
+  const title = begun.at(-1)?.textContent.replace(/ #$/, "");
+  $("here").textContent = title ?? "Contents";
+  const ids = begun.map((heading) => `#${heading.id}`);
+  const entry = entries.findLast(({ hash }) => ids.includes(hash));
+  for (const each of entries) each.ariaCurrent = each === entry ? "true" : null;
+}
+addEventListener("scroll", mark, { passive: true });
+for (const each of entries) {
+  each.addEventListener("click", () => $("contents").hidePopover());
+}

@@ -23,6 +23,12 @@ NOOP, FIRE, RIGHT, LEFT = range(4)
 STEPS = 200
 AHEAD = 5  # pixels from the ball to the paddle that the rule lets pass
 LOST_AT = 156  # the step of the recording that loses a life
+# Steps to guess the ball's way in, up or down, of which any two pictures look
+# alike: the ball is as high, and as far from the wall.
+RISES = [*range(21, 28), *range(99, 107)]
+FALLS = [*range(122, 115, -1), *range(43, 35, -1)]
+THRUST = 2  # in Asteroids
+FLICKERS = 25, 45  # of its steps those that are shown
 
 gym.register_envs(ale_py)
 
@@ -55,13 +61,21 @@ def rule(screen):
     return RIGHT if ahead > AHEAD else LEFT if ahead < -AHEAD else NOOP
 
 
-def corner_of(ball, share):
-    """Where a part of a picture begins that is around the ball, as shares.
+def corner_of(ball):
+    """Where the half of a picture begins that is around the ball.
 
-    It moves on by twelfths.
+    It is counted in twelfths of the picture.
     """
-    corner = np.divide(ball, (160, 210)) - share / 2
-    return (12 * np.clip(corner, 0, 1 - share)).round() / 12
+    corner = np.divide(ball, (160, 210)) - 1 / 4
+    return (12 * np.clip(corner, 0, 1 / 2)).round().astype(int).tolist()
+
+
+def close_up(step):
+    """The part of a picture that a guess is about: left, top and size.
+
+    Neither the bricks nor the paddle are in it, which would give it away.
+    """
+    return 7 * corner_of(step["ball"])[0] + 3, 38, 36
 
 
 def kept(step):
@@ -176,10 +190,21 @@ def record(played):
         frames += [*screens, *screens[-1:] * (4 - len(screens))]
         stack = [0] * 4 if step["done"] else [*stack[1:], at]
         row = [step["action"], len(screens), step["reward"], step["lives"]]
-        corner = [
-            round(12 * share) for share in corner_of(step["ball"], 1 / 2)
-        ]
-        rows.append([*row, step["done"], corner, stack])
+        rows.append([*row, step["done"], corner_of(step["ball"]), stack])
     recording = palette()[1] | {"steps": rows}
+    recording |= {"up": RISES, "down": FALLS}
     recording["frames"] = pack(by_colour(frames))
     write("recording.json", recording)
+
+
+@functools.cache
+def flicker():
+    """The third and the fourth frames of some steps of Asteroids."""
+    first, last = FLICKERS
+    frames = frames_of("Asteroids", [THRUST] * 4 * last)[4 * first :]
+    return frames[2::4], frames[3::4]
+
+
+def record_flicker():
+    third, fourth = map(pack, flicker())
+    write("flicker.json", {"third": third, "fourth": fourth})

@@ -13,9 +13,14 @@ section and `<!-- after: the-stack -->` behind its code. `{{name}}` in it is a
 number of `measured.py`, and `{{minutes[2]}}` says how long part 2 takes to
 read.
 
-The imports and the sections of the last part are folded, and so is what stands
-under a `####` heading: what a fold shows while it is closed is its title and
-its first paragraph.
+`<!-- fold: who-is-who -->` folds that section, and the lines below it are what
+the closed fold shows beside its title. A definition's name, such as
+`Game.render`, or `imports` begins a section, too: the fold starts at its line
+and goes to the next heading or fold. `<!-- anchor: the-maximum -->` gives that
+anchor to the one block with the text that stands below it.
+
+In a browser words stand left, and what follows them right: code, programs,
+figures and tables. A docstring stands left of its `def` and what follows that.
 
 A picture `figures/NAME.svg` moves in the browser if there is `NAME.html` in
 `page/moving`: that stands in its place, with `{{picture}}` and `{{caption}}`
@@ -31,13 +36,13 @@ import struct
 import sys
 from dataclasses import dataclass
 from html import escape
-from itertools import pairwise, zip_longest
+from itertools import pairwise
 from pathlib import Path
 
 import pygments
 from markdown_it import MarkdownIt
 from pygments.formatters import HtmlFormatter
-from pygments.lexers import PythonLexer
+from pygments.lexers import get_lexer_by_name
 
 from measured import measured
 
@@ -45,12 +50,21 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 DOCS = ROOT / "docs"
 IMAGE = r"(!\[.*\]\(\S+) (['\"])(.*)\2\)\n*"  # with its caption
-IMPORTS = "**The imports**: what the module is built on, and why."
+# A heading, or what stands on the right: a program, figures, a table, or lines
+# that are indented.
+PIECE = (
+    r"(?m)^(#+ .*|```(?s:.*?)^```|!\[.*(?:\n!.*)*|\|.*(?:\n\|.*)*|"
+    r" {4}.*(?:\n {4}.*)*)$"
+)
 DESCRIPTION = (
     "Atari preprocessing for DQN and PPO, explained line by line: frame skip, "
     "maximum, 84×84 gray, frame stack, lost lives, and many games at once."
 )
-ANCHOR = r'(?s)( id=".+?")(.*</summary>)'
+ANCHOR = r'(?s)( id=".+?")(.*?)( <a class="sign".*?</a>)(.*</summary>)'
+# What has a colour of its own, in bold prose and as a name in code.
+COLOURED = "third|fourth|picture"
+# Whoever wants to cite a place finds its address here.
+SIGN = ' <a class="sign" href="#{}" aria-label="Link to this">#</a>'
 WORDS_A_MINUTE = 220
 SECONDS_A_LINE = 4
 # A name in prose and a token of code; what is in these others has no links.
@@ -69,44 +83,49 @@ NO_WORDS = r"^#.*|<[^>]+>|\]\([^)]*\)|!\[[^]]*\]|[|*`#>_-]"
 class Block:
     """Text of one kind, of the source from line `row` on.
 
-    The kind is "prose" or "code" of the source, "note", or "fold" for the two
-    ends of a fold. All but code is Markdown.
+    The kind is "code", "comment" or "docstring" of the source, "note", or
+    "fold" for the two ends of a fold. All but code is Markdown.
     """
 
     kind: str
     text: str
     row: int = 0
+    anchor: str = ""
 
-    lines = property(lambda self: self.text.split("\n"))
     level = property(lambda self: len(re.match("#*", self.text)[0]))
     is_code = property(lambda self: self.kind == "code")
 
+    @property
+    def is_thing(self):
+        """Whether it stands on the right."""
+        words = self.level or not re.match(PIECE, self.text)
+        return self.is_code or not words
 
-def blocks(source):
+
+def blocks(source, starts=()):
     """Return the source as a list of blocks, in order.
 
-    A heading begins a new one, and so does what follows the title, and what
-    has a docstring. Blank lines are kept inside a block and dropped between
-    two.
+    A heading is one, and what has a docstring begins one, and each row of
+    `starts`. Blank lines are kept inside a block and dropped between two.
     """
-    prose, starts, found = {}, set(), [Block("", "")]
+    words, starts, found = {}, set(starts), [Block("", "")]
     for row, line in enumerate(source.splitlines(), 1):
         if comment := re.match(" *# ?(.*)", line):
-            prose[row] = comment[1]
+            words[row] = "comment", comment[1]
     for node in ast.walk(ast.parse(source)):
         documented = ast.Module, ast.ClassDef, ast.FunctionDef
         if isinstance(node, documented) and ast.get_docstring(node):
             doc = node.body[0]
-            rows = range(doc.lineno, doc.end_lineno + 1)
             text = ast.get_docstring(node).splitlines()
-            prose |= zip_longest(rows, text, fillvalue="")
+            text += [""] * (doc.end_lineno - doc.lineno + 1 - len(text))
+            for row, line in enumerate(text, doc.lineno):
+                words[row] = "docstring", line
             starts.add(doc.end_lineno + 1)
             if not isinstance(node, ast.Module):
                 starts.add([*node.decorator_list, node][0].lineno)
     for row, line in enumerate(source.splitlines(), 1):
-        last, kind = found[-1], "prose" if row in prose else "code"
-        line = prose.get(row, line)
-        if kind == "prose" and (line[:1] == "#" or last.level == 1):
+        last, (kind, line) = found[-1], words.get(row, ("code", line))
+        if kind != "code" and (line[:1] == "#" or last.level):
             starts.add(row)
         if line and kind == last.kind and row not in starts:
             last.text += "\n" * (row - last.row - last.text.count("\n"))
@@ -132,57 +151,66 @@ def story(source):
     It is told twice: the first time nobody knows yet how long it takes.
     """
     text = (HERE / "notes.md").read_text()
-    minutes = reading_time(markdown(fold(annotated(source, text))))
-    text = fill(text, minutes=minutes, **measured())
-    return fold(annotated(source, text))
+    minutes = reading_time(markdown(told(source, text)))
+    return told(source, fill(text, minutes=minutes, **measured()))
 
 
-def sections(blocks):
-    """Return lists of blocks, a new one from each heading on."""
+def pieces(block):
+    """Return the headings, words and things of a block, each as a block."""
+    if block.kind == "code":
+        return [block]
+    texts = [text.strip("\n") for text in re.split(PIECE, block.text)]
+    return [Block(block.kind, text, block.row) for text in texts if text]
+
+
+def sections(blocks, rows=()):
+    """Return lists of blocks, a new one from each heading, fold or row on."""
     found = []
     for block in blocks:
-        if block.level:
+        if block.level or block.kind == "fold" or block.row in rows:
             found.append([])
         found[-1].append(block)
     return found
 
 
-def annotated(source, text):
-    """Return the source's blocks with the notes between them."""
-    notes, told = {}, []
-    places = re.split(r"<!-- (\w+: \S+) -->\n", text)
-    for place, text in zip(places[1::2], places[2::2], strict=True):
-        parts = re.split("^(?=##+ )", text, flags=re.M)
-        notes[place] = [Block("note", part.strip()) for part in parts]
-    for first, *rest in sections(blocks(source)):
-        here = slug(first.lines[0])
-        told += [first, *notes.pop(f"inside: {here}", []), *rest]
-        told += notes.pop(f"after: {here}", [])
-    assert not notes, f"notes.md: no section for {list(notes)}"
-    return told
+def told(source, text):
+    """Return the source's blocks, the notes between them, and the folds."""
+    tree = ast.parse(source)
+    rows = {name: row for row, name in definitions(tree)}
+    imports = (ast.Import, ast.ImportFrom)
+    rows["imports"] = next(
+        node.lineno for node in tree.body if isinstance(node, imports)
+    )
+    notes = {"inside": {}, "after": {}, "fold": {}, "anchor": {}}
+    places = re.split(r"<!-- (\w+): (\S+) -->\n", text)[1:]
+    for what, name, text in zip(*[iter(places)] * 3, strict=True):
+        notes[what][rows.get(name, name)] = Block("note", text.strip())
+    folds = notes["fold"]
 
-
-def fold(told):
-    """Fold the imports, each section of the last part, and each aside."""
-    last = [block for block in told if block.level == 2][-1]
-    found, in_last = [], False
-    for section in sections(told):
-        first, seen, at = section[0], "", 0
-        in_last = in_last or first is last
-        if first.level == 1:
-            at = [block.is_code for block in section].index(True)
-            seen = IMPORTS
-        if first.level == 4 or in_last and first.level == 3:
-            # What is seen of it is the title and the first paragraph.
-            seen = re.match(r"#.*\n+(.+\n?)+", first.text)[0]
-            rest = first.text.removeprefix(seen).strip()
-            section[0] = Block(first.kind, rest)
-        if seen:
-            summary = f"<details>\n<summary>\n\n{seen.strip()}\n\n</summary>"
-            row = 0 if seen == IMPORTS else first.row
-            section.insert(at, Block("fold", summary, row))
+    whole, found = [], []
+    for section in sections(blocks(source, folds), folds):
+        here = slug(section[0].text)
+        words = section[1:] and section[1].kind in ("comment", "docstring")
+        at = 2 if words else 1
+        for what, place in ("inside", at), ("after", len(section) + 1):
+            if here in notes[what]:
+                section.insert(place, notes[what].pop(here))
+        whole += [piece for block in section for piece in pieces(block)]
+    for section in sections(whole, folds):
+        first = section[0]
+        here = slug(first.text) if first.level else first.row
+        if here in folds:
+            title = section.pop(0).text if first.level else ""
+            seen = f"{title}\n\n{folds.pop(here).text}".strip()
+            seen = f"<details>\n<summary>\n\n{seen}\n\n</summary>"
+            section.insert(0, Block("fold", seen, first.row))
             section.append(Block("fold", "</details>"))
-        found += [block for block in section if block.text]
+        found += section
+    for anchor, text in notes.pop("anchor").items():
+        places = [block for block in found if text.text in block.text]
+        assert len(places) == 1, f"notes.md: {len(places)} places for {anchor}"
+        places[0].anchor = anchor
+    assert not any(notes.values()), f"notes.md: no place for {notes}"
     return found
 
 
@@ -219,7 +247,9 @@ def markdown(told):
             # Its paths start from docs/.
             text = re.sub(r"\]\((?!http|#)", "](docs/", text)
             text = text.replace("](docs/../", "](")
-            text = re.sub(IMAGE, r"\1)\n\n*\3*\n\n", text).strip()
+            text = re.sub(IMAGE, r"\1)\n\n*\3*\n\n", text).strip("\n")
+        if block.anchor:
+            out.append(f'<a id="{block.anchor}"></a>')
         out.append(text)
     return "\n\n".join(out) + "\n"
 
@@ -248,6 +278,8 @@ def linked(html, anchors):
     def link(found):
         name = found["name"] or found["token"] or ""
         text = found["token"] or found[0]
+        if found["token"]:  # where a long line may go on below
+            text = re.sub("[(=]$", r"\g<0><wbr>", text)
         there = {name} & set(anchors)
         if name.startswith("_"):
             there = [one for one in anchors if f".{one}".endswith(f".{name}")]
@@ -258,12 +290,17 @@ def linked(html, anchors):
     return re.sub(NAMES, link, html)
 
 
-def highlight(code, language="python", _=None):
-    """Code as HTML; what isn't Python stays as it is."""
-    if language != "python":
-        return ""
-    lexer, html = PythonLexer(stripnl=False), HtmlFormatter(nowrap=True)
-    return pygments.highlight(code, lexer, html)
+def highlight(text, language="python", _=None, start=1, anchors=()):
+    """Code as HTML; each line knows how far it is indented."""
+    lexer = get_lexer_by_name(language or "text", stripnl=False)
+    html = pygments.highlight(text, lexer, HtmlFormatter(nowrap=True))
+    html = re.sub(f'="n">({COLOURED})<', r'="n \1">\1<', html)
+    lines = ""
+    for row, line in enumerate(html.splitlines(), start):
+        indent = len(line) - len(line.lstrip())
+        where = f' id="{anchors[row]}"' if row in anchors else ""
+        lines += f'<span{where} style="--i:{indent}">{line}\n</span>'
+    return lines
 
 
 def to_html(text):
@@ -283,10 +320,14 @@ def to_html(text):
                 token.attrSet("data-label", labels[0])
                 labels.append(labels.pop(0))
     html = md.renderer.render(tokens, md.options, {})
-    html = html.replace("<p><figure", '<div class="figures"><figure')
-    html = html.replace("</figure>\n</p>", "</figure>\n</div>")
-    html = html.replace("<table>", '<div class="wide"><table>')
-    return html.replace("</table>", "</table></div>")
+    for old, new in [
+        ("<p>(<figure.*</figure>)\\s*</p>", r'<div class="figures">\1</div>'),
+        ("(<table>.*</table>)", r'<div class="wide">\1</div>'),
+        ('(<h. id="([^"]*)">.*?)(?=</h)', r"\1" + SIGN.format(r"\2")),
+        (f"<strong>({COLOURED})", r'<strong class="\1">\1'),
+    ]:
+        html = re.sub(f"(?s){old}", new, html)
+    return html
 
 
 def size(file):
@@ -315,40 +356,71 @@ def figure(tokens, at, *_):
     return f'<figure class="{name}">{picture}{caption}</figure>\n'
 
 
-def code(block, anchors):
-    """A block of code; each line knows how far it is indented."""
-    html = ""
-    for row, line in enumerate(highlight(block.text).splitlines(), block.row):
-        indent = len(line) - len(line.lstrip())
-        where = f' id="{anchors[row]}"' if row in anchors else ""
-        where += f' style="--i:{indent}"' if indent else ""
-        html += f"<span{where}>{line}</span>\n"
-    return f'<div class="code"><pre><code>{html}</code></pre></div>'
+def rows(section):
+    """Return rows of blocks: words on the left, things on the right of them,
+    and behind these what else the section has of words, on the left again.
+    """
+    section, found = list(section), []
+    for i, block in enumerate(section):
+        # A docstring stands left of its `def`, too.
+        if block.kind == "docstring" and i > 0 and section[i - 1].is_code:
+            section[i - 1 : i + 1] = block, section[i - 1]
+    for block in section:
+        if not found or found[-1][1] and not block.is_thing:
+            # Beside a figure right below a heading there is room.
+            alone = found and all(one.level for one in found[-1][0])
+            if not (alone and block.kind == "note"):
+                found.append(([], [], []))
+        found[-1][block.is_thing].append(block)
+    if len(found) > 1 and not found[-1][1]:
+        last = found.pop()
+        found[-1][2].extend(last[0])
+    return found
+
+
+def block_html(block, anchors):
+    if block.is_code:
+        html = highlight(block.text, start=block.row, anchors=anchors)
+        html = f"<pre><code>{html}</code></pre>"
+    else:
+        html = to_html(block.text)
+    if not block.anchor:
+        return f'<div class="{block.kind}">{html}</div>\n'
+    sign = SIGN.format(block.anchor)
+    return (
+        f'<div class="{block.kind}" id="{block.anchor}">{sign}{html}</div>\n'
+    )
+
+
+def row_html(row, anchors):
+    """A row, with its columns."""
+    html = '<div class="row">\n'
+    for name, column in zip(("words", "things", "after"), row, strict=True):
+        inside = "".join(block_html(block, anchors) for block in column)
+        if inside:
+            html += f'<div class="{name}">\n{inside}</div>\n'
+    return html + "</div>\n"
 
 
 def html_page(source):
     anchors = dict(definitions(ast.parse(source)))
-    out = []
-    for block in story(source):
-        match block.kind:
-            case "code":
-                out.append(code(block, anchors))
-            case "fold":
-                html = to_html(block.text).replace("p>", "span>")
-                where = "prose" if block.row else "note"
-                html = html.replace("<summary>", f'<summary class="{where}">')
-                # What a link leads to is inside: the browser opens the fold.
-                out.append(re.sub(ANCHOR, r"\2<span\1></span>", html))
-            case kind:
-                out.append(f'<div class="{kind}">{to_html(block.text)}</div>')
-    title, top, *rest = out
-    main = f'<div class="top">{title}{top}</div>\n' + "\n".join(rest)
+    main = ""
+    for section in sections(story(source)):
+        if section[0].kind == "fold":
+            # What leads to its title leads inside: the browser opens it.
+            html = to_html(section.pop(0).text).replace("p>", "span>")
+            main += re.sub(ANCHOR, r"\2\4<span\1>\3</span>", html)
+        for row in rows(section):
+            main += row_html(row, anchors)
+    main = linked(main, anchors.values())
+    before, contents, after = re.split("(?s)<nav(.*</nav>)", main)
     return fill(
         (HERE / "page.html").read_text(),
         title=re.search("^# (.+)", source, re.M)[1],
         description=DESCRIPTION,
         style="".join(texts("css")),
-        main=linked(main, anchors.values()),
+        contents="<nav popover" + contents,
+        main=before + after,
         scripts="\n".join(
             f"<script>\n{text}</script>" for text in texts("js")
         ),

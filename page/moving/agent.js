@@ -1,23 +1,26 @@
-// A game of the trained agent: what it sees, expects and does.
+// A game of the trained agent: what it sees, chooses and expects.
 (() => {
 const figure = $("agent-figure");
 
 const $in = (selector) => figure.querySelector(selector);
-const [screen] = cells($in(".screens"), 1), stack = cells($in(".four"), 4);
-$in(".choices").innerHTML = ACTIONS.map((name) => `<label>${name} <span></span>
-  <progress value="0"></progress></label>`).join("");
+const [screen] = cells($in(".whole"), 1), stack = cells($in(".four"), 4);
+$in(".choices").innerHTML = ACTIONS.map((name) =>
+  `<div>${name} <span></span></div>`).join("");
 let decisions = null, screens = null, frames = null, colours = null;
 
 const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
 
-// The value over all steps, with a line where we are.
+// The value over all steps, between whole numbers, with a line where we are.
 function trace(values) {
-  const most = Math.max(...values), high = most - Math.min(...values);
-  const points = values.map((value, i) => `${i},${most - value}`).join(" ");
-  $in(".trace").innerHTML = `<svg viewBox="0 0 ${values.length - 1} ${high}"
+  const low = Math.floor(Math.min(...values));
+  const high = Math.ceil(Math.max(...values)), last = values.length - 1;
+  const points = values.map((value, i) => `${i},${high - value}`).join(" ");
+  $in(".trace").innerHTML = `<svg viewBox="0 0 ${last} ${high - low}"
     preserveAspectRatio="none" role="img" aria-label="The value that the agent
-    expects, at each step"><polyline points="${points}"/>
-    <line y2="${high}"/></svg>`;
+    expects, at each step"><line class="axis" x2="${last}"/>
+    <line class="axis" x2="${last}" y1="${high - low}" y2="${high - low}"/>
+    <polyline points="${points}"/><line class="now" y2="${high - low}"/></svg>
+    <span style="top:0">${high}</span><span style="top:100%">${low}</span>`;
 }
 
 // The four newest frames; those before the first of a life are that first one.
@@ -28,20 +31,20 @@ function stackAt(i) {
 
 function show(at) {
   const i = at - 1, [action, reward, lives, , value, chances] = decisions[i];
-  put(screen, "the screen", screens[i], "", colours);
+  put(screen, "the screen", screens[i], "plain", colours);
   stackAt(i).forEach((frame, slot) =>
     put(stack[slot], `obs_4[${slot}]`, frame));
   chances.forEach((chance, a) => {
-    const row = $in(".choices").children[a], [told, bar] = row.children;
-    row.className = a === action ? "drawn" : "";
-    told.textContent = percent(chance);
-    bar.value = chance;
+    const row = $in(".choices").children[a];
+    row.className = a === action ? "chosen" : "";
+    row.firstElementChild.textContent = percent(chance);
+    row.style.setProperty("--share", `${100 * chance}%`);
   });
-  $in("line").setAttribute("transform", `translate(${i})`);
+  $in(".now").setAttribute("transform", `translate(${i})`);
   const score = decisions.slice(0, i).reduce((sum, step) => sum + step[1], 0);
-  return `Step ${at}: lives ${lives}, score ${score}. It expects ` +
-    `${value.toFixed(2)} in rewards to come and draws ${ACTIONS[action]}, ` +
-    `which it gave ${percent(chances[action])}. Its reward: ${reward}.`;
+  $in(".value").textContent = value.toFixed(2);
+  return `Score ${score}, lives ${lives}. It samples ${ACTIONS[action]} and ` +
+    `gets a reward of ${reward}.`;
 }
 
 film(figure, async () => {
@@ -51,10 +54,7 @@ film(figure, async () => {
   screens = await unpack(recorded.screens, WIDTH * HEIGHT);
   frames = await unpack(recorded.frames, SIZE ** 2);
   trace(decisions.map((step) => step[4]));
-  const point = decisions.findIndex((step) => step[1]) + 1;
-  const lost = decisions.flatMap((step, i) => step[3] && i ? [i] : []);
-  const places = [{ at: point, text: "first point" },
-    ...lost.map((at) => ({ at, text: "lost life" }))];
-  return { count: decisions.length, places };
+  const ticks = decisions.flatMap((step, i) => step[3] && i ? [i] : []);
+  return { count: decisions.length, ticks };
 }, show);
 })();

@@ -14,20 +14,28 @@ async function unpack(text, size) {
     (_, i) => pixels.subarray(i * size, (i + 1) * size));
 }
 
-// OpenCV's INTER_AREA, bit for bit: each row is shrunk to 84 pixels, by how
-// much of each old one a new one covers, in single precision. The rows become
-// columns, so that doing it twice shrinks both ways.
+// Which pixels of a row one of its 84 new ones covers, and how much of each,
+// as shares of the new one.
+function covered(to, width) {
+  const size = width / SIZE, start = to * size, stop = start + size;
+  const pixels = [];
+  for (let from = Math.floor(start); from < Math.min(stop, width); from++) {
+    const part = Math.min(from + 1, stop) - Math.max(from, start);
+    if (part > 1e-3) pixels.push([from, part / size]);
+  }
+  return pixels;
+}
+
+// OpenCV's INTER_AREA, bit for bit: each row is shrunk to 84 pixels, in single
+// precision. The rows become columns, so that doing it twice shrinks both ways.
 function narrow(pixels, width) {
-  const height = pixels.length / width, size = width / SIZE;
+  const height = pixels.length / width;
   const shrunk = new Float32Array(SIZE * height);
   for (let to = 0; to < SIZE; to++) {
-    const start = to * size, stop = start + size;
-    for (let from = Math.floor(start); from < Math.min(stop, width); from++) {
-      const covered = Math.min(from + 1, stop) - Math.max(from, start);
-      const share = Math.fround(covered / size);
-      for (let row = 0; covered > 1e-3 && row < height; row++) {
+    for (const [from, share] of covered(to, width)) {
+      for (let row = 0; row < height; row++) {
         shrunk[to * height + row] +=
-          Math.fround(pixels[row * width + from] * share);
+          Math.fround(pixels[row * width + from] * Math.fround(share));
       }
     }
   }
@@ -45,53 +53,78 @@ const packed = (rgb) => rgb.map(([r, g, b]) =>
   (255 << 24) | (b << 16) | (g << 8) | r);
 const GRAYS = packed(Array.from({ length: 256 }, (_, v) => [v, v, v]));
 
+// The recorded game, for all figures that show a part of it: `steps`, the
+// `screens` of their frames and their `colours`; `grays(at)`, the frames of a
+// step, `kept(at)`, those of them that are looked at, and `picture(at)`, what
+// becomes of those.
+let recorded = null;
+const recording = () => (recorded ??= (async () => {
+  const { steps, frames, rgb, gray, up, down } = await read("recording");
+  const screens = await unpack(frames, WIDTH * HEIGHT), pictures = [];
+  const grays = (at) => screens.slice(4 * at, 4 * at + steps[at][1])
+    .map((screen) => screen.map((colour) => gray[colour]));
+  const kept = (at) => {
+    const frames = grays(at);
+    return frames.slice(Math.min(2, frames.length - 1));
+  };
+  const picture = (at) => (pictures[at] ??= shrink(kept(at).reduce(brighter)));
+  return { steps, screens, up, down, colours: packed(rgb), grays, kept,
+    picture };
+})());
+
 // Places for pictures, each a canvas and a label below it.
 function cells(box, count) {
   box.innerHTML = "<div><canvas></canvas><small></small></div>".repeat(count);
+  box.addEventListener("click", ({ target }) => {
+    target.closest("canvas")?.parentElement.classList.toggle("large");
+  });
   return [...box.children];
 }
 
+const KINDS = ["plain", "absent", "thrown", "third", "fourth", "picture"];
+
 // A canvas has the size of its picture, or of the part of it that is shown:
-// left, top and size as shares. The style says how large it is shown.
-const WHOLE = [0, 0, 1];
-function put(cell, label, pixels, kind = "", colours = GRAYS, part = WHOLE) {
-  const [canvas, name] = cell.children, [left, top, share] = part;
+// left, top and size in pixels. The style says how large it is shown. Without
+// a picture it is blank.
+function put(cell, label, pixels, kind = "plain", colours = GRAYS, part = null) {
+  const [canvas, name] = cell.children, context = canvas.getContext("2d");
   name.textContent = label;
-  cell.className = pixels ? kind : "absent";
+  cell.classList.remove(...KINDS);
+  cell.classList.add(pixels ? kind : "absent");
+  context.clearRect(0, 0, canvas.width, canvas.height);
   if (!pixels) return;
-  const screen = pixels.length === WIDTH * HEIGHT;
-  const width = screen ? WIDTH : Math.sqrt(pixels.length);
-  const height = screen ? HEIGHT : width;
-  canvas.width = width * share;
-  canvas.height = height * share;
+  const width = pixels.length === WIDTH * HEIGHT ? WIDTH : SIZE;
+  const [left, top, size] = part ?? [0, 0, 0];
+  canvas.width = size || width;
+  canvas.height = size || pixels.length / width;
   const rgba = Uint32Array.from(pixels, (v) => colours[v]);
   const image = new ImageData(new Uint8ClampedArray(rgba.buffer), width);
-  const x = Math.floor(left * width), y = Math.floor(top * height);
-  canvas.getContext("2d").putImageData(image, -x, -y);
+  context.putImageData(image, -left, -top);
 }
 
 // Whoever wants less motion starts the films by hand.
 const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-// A figure's slider with its Play button, its sentence and its marks.
+// A figure's player: Play, a slider with a tick where something happens, the
+// number of the step, and a sentence.
 //
 // `prepare()` promises what the film is: `count` steps and the `start` to begin
-// with; `pace` says how many are played in a second, and `places` are those to
-// jump to. `show(i)` draws step i and returns the sentence. The film plays by
-// itself while it is in view, unless the reader wants less motion or has taken
-// hold of it, and begins anew after its end. The sentence is read out only if
-// the reader has moved it.
+// with; `pace` says how many are played in a second, and `ticks` are the steps
+// in which something happens. `show(i)` draws step i and returns the sentence.
+// The film plays by itself while it is in view, unless the reader wants less
+// motion or has taken hold of it, and begins anew after its end. The sentence
+// is read out only if the reader has moved it.
 function film(figure, prepare, show) {
-  const box = figure.querySelector(".controls"), id = figure.id;
+  const box = figure.querySelector(".controls");
   box.innerHTML = `<button type="button" class="play">Play</button>
-    <label for="${id}-at">At <span class="number"></span></label>
-    <input type="range" id="${id}-at" value="1" min="1">
-    <p class="says"></p><div class="marks"></div>`;
-  const [play, label, slider, says, marks] = box.children;
+    <span class="slide"><input type="range" aria-label="Step" value="1" min="1">
+    <span class="ticks"></span></span><span class="number"></span>`;
+  const [play, slide, number] = box.children, [slider, marks] = slide.children;
+  const says = figure.querySelector(".says");
   let timer = null, theirs = calm, ready = null, wait = null;
 
   function draw(byReader) {
-    label.lastChild.textContent = `${slider.value} of ${slider.max}`;
+    number.textContent = `step ${slider.value}`;
     says.ariaLive = byReader ? "polite" : "off";
     says.textContent = show(Number(slider.value));
   }
@@ -112,19 +145,13 @@ function film(figure, prepare, show) {
   }
   play.addEventListener("click", () => wait && go(!timer));
   slider.addEventListener("input", () => wait && go(false));
-  marks.addEventListener("click", ({ target }) => {
-    if (!target.value) return;
-    slider.value = target.value;
-    go(false);
-  });
 
-  // Put in another film.
-  function load({ count, start = 1, pace = 7.5, places = [] }) {
+  function load({ count, start = 1, pace = 7.5, ticks = [] }) {
     wait = 1000 / pace;
     slider.max = count;
     slider.value = start;
-    marks.innerHTML = places.map(({ at, text }) =>
-      `<button type="button" value="${at}">${text} ${at}</button>`).join("");
+    marks.innerHTML = ticks.map((at) =>
+      `<i style="left:${100 * (at - 1) / (count - 1)}%"></i>`).join("");
     draw(false);
   }
   new IntersectionObserver(async (seen) => {
@@ -132,5 +159,4 @@ function film(figure, prepare, show) {
     if (inView) await (ready ??= prepare().then(load));
     if (!theirs || !inView) run(inView);
   }, { rootMargin: "100px" }).observe(figure);
-  return { go, load };
 }

@@ -1,61 +1,38 @@
-// One step, taken apart.
+// One step: which of its frames the agent sees, and as what.
 (() => {
-const raw = cells($("raw"), 4), gray = cells($("gray"), 4);
-const stack = cells($("stack"), 4);
-const pictures = []; // each is made when it is first asked for
-let recorded = null, screens = null, colours = null;
-
-// The frames of a step that are looked at, in gray.
-function kept(at) {
-  const shown = recorded.steps[at][1], first = Math.min(2, shown - 1);
-  return screens.slice(4 * at + first, 4 * at + shown)
-    .map((screen) => screen.map((colour) => recorded.gray[colour]));
-}
-
-const picture = (at) =>
-  (pictures[at] ??= shrink(kept(at).reduce(brighter)));
+const figure = $("step-figure");
+const box = figure.querySelector(".frames"), frames = cells(box, 4);
+const stack = cells(figure.querySelector(".stack"), 4);
+let game = null;
 
 function show(at) {
-  const step = recorded.steps[at], seen = kept(at);
-  const [action, shown, reward, lives, done, [x, y], newest] = step;
-  const first = shown - seen.length;
-  raw.forEach((cell, f) => put(cell, `frame ${f + 1}`,
-    f < shown ? screens[4 * at + f] : null, f < first ? "thrown" : "kept",
-    colours));
-  const close = (cell, label, pixels, kind) =>
-    put(cell, label, pixels, kind, GRAYS, [x / 12, y / 12, 1 / 2]);
-  close(gray[0], `frame ${first + 1}`, seen[0]);
-  close(gray[1], "frame 4", seen[1]);
-  close(gray[2], "the brighter", seen.reduce(brighter));
-  close(gray[3], "84 × 84", picture(at), "kept");
-  newest.forEach((i, slot) => close(stack[slot], `obs_4[${slot}]`, picture(i),
-    i === at ? "kept" : ""));
-  return `Step ${at}: ${ACTIONS[action]}, reward ${reward}, lives ${lives}, ` +
-    `done ${done ? "True" : "False"}. ${tell(shown, reward, done)}`;
+  const [action, played, reward, lives, done, [x, y], newest] = game.steps[at];
+  figure.querySelector(".action").textContent = ACTIONS[action];
+  const kinds = ["thrown", "thrown", "third", "fourth"];
+  frames.forEach((cell, f) => put(cell, `frame ${f + 1}`,
+    f < played ? game.screens[4 * at + f] : null, done ? "plain" : kinds[f], game.colours));
+  box.style = `--x:${-x * WIDTH / 12}px;--y:${-y * HEIGHT / 12}px`;
+  figure.querySelector(".into").classList.toggle("none", done);
+  newest.forEach((i, slot) => put(stack[slot], `obs_4[${slot}]`,
+    game.picture(i), i === at ? "picture" : "plain"));
+  return `${tell(played, reward, done)} Reward ${reward}, lives ${lives}, ` +
+    `done ${done ? "True" : "False"}.`;
 }
 
-function tell(shown, reward, done) {
+function tell(played, reward, done) {
   if (done) {
-    return `The ball is lost on frame ${shown}, and the step stops there. ` +
-      "Its picture goes to game.final_obs. A new game has started: the stack " +
-      "is its first screen, four times.";
+    return `The ball is lost on frame ${played}, and the step ends. What the ` +
+      "agent sees is the start of a new game.";
   }
-  if (reward) {
-    return "A brick: the reward is the sum over the four frames, whichever " +
-      "of them it came on.";
-  }
-  return "Of frames 3 and 4 the brighter pixels become obs_4[3]; the oldest " +
-    "picture leaves the stack.";
+  if (reward) return "A brick: the reward is the sum over the four frames.";
+  return "The third and fourth frame become the newest picture, and the " +
+    "oldest leaves.";
 }
 
-film($("moving"), async () => {
-  recorded = await read("recording");
-  colours = packed(recorded.rgb);
-  screens = await unpack(recorded.frames, WIDTH * HEIGHT);
-  const places = recorded.steps.flatMap(([, , reward, , done], i) => [
-    ...reward ? [{ at: i, text: "brick" }] : [],
-    ...i && done ? [{ at: i, text: "lost ball" }] : [],
-  ]);
-  return { count: recorded.steps.length - 1, start: 62, places };
+film(figure, async () => {
+  game = await recording();
+  const ticks = game.steps.flatMap(([, , reward, , done], i) =>
+    i && (reward || done) ? [i] : []);
+  return { count: game.steps.length - 1, start: 62, ticks };
 }, show);
 })();

@@ -1,0 +1,95 @@
+// Up or down? Ten guesses with one picture, ten with four, and ten with four
+// frames in a row.
+(() => {
+const figure = $("guess"), $in = (selector) => figure.querySelector(selector);
+const stack = cells($in(".four"), 4), group = $in(".controls");
+const [next, ...arrows] = group.children;
+const ROUNDS = ["one picture", "four pictures", "four frames in a row"];
+const GUESSES = 10, LATER = [1, 2, 3, 4], BLINK = 90; // milliseconds
+const KEYS = { ArrowUp: "up", u: "up", ArrowDown: "down", d: "down" };
+let game = null, deck = null, round = null, marks = null, scores = [];
+
+function shuffled(all) {
+  return all.map((one) => [Math.random(), one]).sort(([a], [b]) => a - b)
+    .map(([, one]) => one);
+}
+
+// Draw what a round shows of a step, close to the ball: neither the bricks nor
+// the paddle, which would give it away. In the newest picture the ball flies on
+// for some `later` steps.
+function draw(at, later = []) {
+  const [column] = game.steps[at][5], part = [7 * column + 3, 38, 36];
+  const four = round < 2 ? game.steps[at][6].map(game.picture)
+    : game.grays(at).map(shrink);
+  for (const i of later) {
+    four[3] = brighter(four[3].map((v) => v / 2), game.picture(at + i));
+  }
+  const names = ["oldest", "", "", round ? "newest" : ""];
+  four.forEach((pixels, i) =>
+    put(stack[i], names[i], pixels, "plain", GRAYS, part));
+}
+
+function show(asking) {
+  next.hidden = asking;
+  arrows.forEach((arrow) => { arrow.hidden = !asking; });
+  (asking ? group : next).focus({ preventScroll: true });
+  $in(".four").classList.toggle("alone", round === 0);
+}
+
+function ask() {
+  const right = marks.filter(Boolean).length;
+  $in(".tally").textContent = marks.map((mark) => mark ? "✓" : "✗").join("")
+    .padEnd(GUESSES, "·");
+  if (marks.length < GUESSES) {
+    draw(deck[0]);
+    return;
+  }
+  scores.push(right);
+  const told = scores.map((score, i) => i ? `with ${ROUNDS[i]} ${score}`
+    : `With ${ROUNDS[i]} you had ${score} of ${GUESSES}`);
+  $in(".says").textContent = `${told.join(", ")}.`;
+  next.textContent = round < 2 ? `Now with ${ROUNDS[round + 1]}` : "Once more";
+  show(false);
+}
+
+async function begin() {
+  game ??= await recording();
+  if (scores.length % ROUNDS.length === 0) {
+    scores = [];
+    deck = shuffled([...game.up, ...game.down]);
+  }
+  round = scores.length;
+  marks = [];
+  figure.classList.add("begun");
+  $in(".says").textContent = `With ${ROUNDS[round]}. The keys ↑ and ↓ work, too.`;
+  show(true);
+  ask();
+}
+
+// The ball flies on, and the next question comes.
+let flies = false;
+async function answer(guess) {
+  if (flies || next.hidden === false) return;
+  flies = true;
+  const at = deck.shift(), way = game.up.includes(at) ? "up" : "down";
+  marks.push(guess === way);
+  $in(".says").textContent =
+    `${guess === way ? "Right" : "No"}: it flies ${way}.`;
+  for (const i of LATER) {
+    draw(at, LATER.slice(0, calm ? LATER.length : i));
+    await new Promise((done) => setTimeout(done, BLINK));
+  }
+  flies = false;
+  ask();
+}
+
+next.addEventListener("click", begin);
+arrows.forEach((arrow) =>
+  arrow.addEventListener("click", () => answer(arrow.value)));
+figure.addEventListener("keydown", (event) => {
+  const way = KEYS[event.key];
+  if (!way || !next.hidden) return;
+  event.preventDefault();
+  answer(way);
+});
+})();

@@ -1,0 +1,27 @@
+// Flicker: what the third and the fourth frame of each step lack.
+(() => {
+const figure = $("maximum-figure");
+const three = cells(figure.querySelector(".four"), 3);
+let third = null, fourth = null;
+
+const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
+
+function show(at) {
+  const two = [third[at - 1], fourth[at - 1]], both = brighter(...two);
+  const lit = both.filter((v) => v).length;
+  const [ship, rocks] = two.map((frame) =>
+    percent(both.filter((v, i) => v && !frame[i]).length / lit));
+  put(three[0], "third frame", shrink(two[0]), "third");
+  put(three[1], "fourth frame", shrink(two[1]), "fourth");
+  put(three[2], "the brighter", shrink(both), "picture");
+  return `Of what is lit in either frame, ${ship} is missing in the third, ` +
+    `which is the ship, and ${rocks} in the fourth: all the rocks.`;
+}
+
+film(figure, async () => {
+  const flicker = await read("flicker");
+  third = await unpack(flicker.third, WIDTH * HEIGHT);
+  fourth = await unpack(flicker.fourth, WIDTH * HEIGHT);
+  return { count: third.length, pace: 3 };
+}, show);
+})();
