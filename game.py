@@ -436,7 +436,7 @@ class Worker(contextlib.AbstractContextManager):
         make: Callable = Game,
         **options,
     ):
-        if not hasattr(context, "Process"):
+        if not isinstance(context, multiprocessing.context.BaseContext):
             context = multiprocessing.get_context(context)
         self.child, remote = context.Pipe()
 
@@ -637,7 +637,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self.meanings = game.meanings
         self.autoreset_mode = mode
         self.metadata = {**self.metadata, "autoreset_mode": mode}
-        limits = (0, 255) if obs.dtype == np.uint8 else (-math.inf, math.inf)
+        limits = (0.0, 255.0) if obs.dtype == np.uint8 else (-np.inf, np.inf)
         space = gym.spaces.Box(*limits, obs.shape, obs.dtype)
         self.single_observation_space = space
         self.observation_space = batch_space(space, n)
@@ -654,8 +654,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         memory = multiprocessing.RawArray("B", n * np.dtype(record).itemsize)
         self._records = np.frombuffer(memory, record)
         self._back = multiprocessing.RawValue("B", 0)
-        options = dict(env_id=env_id, make_game=make, options=game_options)
-        options |= dict(memory=memory, record=record, back=self._back)
+        options = dict(memory=memory, record=record, back=self._back)
+        options |= dict(env_id=env_id, make_game=make, options=game_options)
         self._worker_options = dict(options, make=Share, context=context)
 
         # Each process plays a slice of the games. Without processes there is

@@ -1,9 +1,10 @@
 """The charts of docs/, drawn from what was measured.
 
 An image has no way to know the page that it is on. So it brings a ground of
-its own, and both change with the reader's preference for light or dark. The
-colours of the bars and lines stand out from either, by 3 to 1 or more. Each
-chart is as wide as a phone; where there is room two stand side by side.
+its own, and both change with the reader's preference for light or dark. What
+is this module's has a colour, all else is gray, and each name stands at what
+it names. A chart is as wide as a phone; where there is room two stand side by
+side.
 """
 
 import contextlib
@@ -16,37 +17,52 @@ import pandas as pd
 from matplotlib.ticker import EngFormatter
 
 import common
-from benchmark import LOCKSTEP, OURS
+from benchmark import FLYING, LOCKSTEP, NETWORKS, OURS, OURS_FLYING
 
-STYLES = {
-    "games": ("Games", "#e8590c"),
-    "worker": ("Worker", "#b7791f"),
-    "ale": ("ALE", "#2b7fd4"),
-    "envpool": ("EnvPool", "#2f9e6e"),
-    "gymnasium": ("Gymnasium", "#a15bd6"),
-    "sb3": ("SB3", "#d6468c"),
-    "labml": ("labml's original", "#7d8590"),
+NAMES = {
+    "games": "Games",
+    "games_2": "two in turn",
+    "ready": "ready first",
+    "worker": "Worker",
+    "ale": "ALE",
+    "envpool": "EnvPool",
+    "gymnasium": "Gymnasium",
+    "sb3": "SB3",
+    "labml": "labml's own",
 }
-COLOURS = {name: colour for name, (_, colour) in STYLES.items()}
 TESTER = 31.8  # points of DQN's professional tester (Mnih et al. 2015)
 
 matplotlib.use("svg")
 plt.style.use(common.HERE / "charts.mplstyle")
-INK, GROUND, GRID = map(
-    plt.rcParams.get, ["text.color", "figure.facecolor", "grid.color"]
+INK, QUIET, GRID, GROUND = map(
+    plt.rcParams.get,
+    ["text.color", "xtick.color", "grid.color", "figure.facecolor"],
 )
-DARK = {INK: "#f0f6fc", GROUND: "#0d1117", GRID: "#3d444d"}
+OUR, OTHER = "#a5332a", "#8f8980"
+# The colours of page/page.css in the dark.
+DARK = {
+    INK: "#e4e1da",
+    QUIET: "#a19c93",
+    GRID: "#35373d",
+    GROUND: "#1e2025",
+    OUR: "#f29b8c",
+    OTHER: "#7d7972",
+}
+FONT = 'system-ui, "Segoe UI", Roboto, sans-serif'
 
 
 @contextlib.contextmanager
-def chart(path, title, across=""):
+def chart(path, title, across="", **panels):
     """Draw a chart, and write it with the dark colours beside the light."""
-    figure, axis = plt.subplots()
-    yield axis
-    axis.set_title(title)
-    axis.set_xlabel(across)
-    if across == "steps":
-        axis.xaxis.set_major_formatter(EngFormatter(sep=""))
+    figure, axes = plt.subplots(**panels)
+    yield axes
+    figure.suptitle(title, x=0.01, ha="left", weight="bold")
+    for axis in figure.axes:
+        # An axis ends where the data end.
+        axis.spines.bottom.set_bounds(*axis.dataLim.intervalx)
+        axis.set_xlabel(across, loc="right")
+        if across == "steps":
+            axis.xaxis.set_major_formatter(EngFormatter(sep=" "))
     text = io.StringIO()
     metadata = {"Date": None, "Creator": None}
     figure.savefig(text, format="svg", metadata=metadata)
@@ -56,30 +72,45 @@ def chart(path, title, across=""):
         for light, dark in DARK.items()
         for part in ("fill", "stroke")
     )
-    style = f"<style>@media(prefers-color-scheme:dark){{{rules}}}</style>"
-    svg = text.getvalue().replace("<defs>", style + "<defs>", 1)
+    style = f"text{{font-family:{FONT}!important}}"
+    style += f"@media(prefers-color-scheme:dark){{{rules}}}"
+    svg = text.getvalue().replace("<defs>", f"<style>{style}</style><defs>", 1)
     path.write_text(svg, "utf-8")
+
+
+def colour(name):
+    """Ours have one, all else is gray."""
+    return OUR if name in [*OURS, *OURS_FLYING] else OTHER
+
+
+def name_lines(axis, ends):
+    """Write names at the ends of lines: `(name, x, y, colour)` of each.
+
+    Where two would touch, the lower one is moved down.
+    """
+    axis.figure.canvas.draw()  # after which heights are known
+    room = 1.3 * plt.rcParams["font.size"] * axis.figure.dpi / 72
+    below = np.inf
+    for name, x, y, ink in sorted(ends, key=lambda end: -end[2]):
+        _, height = axis.transData.transform((x, y))
+        lowered = min(height, below) - height
+        below = height + lowered - room
+        axis.annotate(
+            name,
+            (x, y),
+            (4, lowered * 72 / axis.figure.dpi),
+            textcoords="offset points",
+            va="center",
+            color=INK if ink == OTHER else ink,
+            annotation_clip=False,
+        )
 
 
 # Speeds
 
-# Of each part of the benchmark who is drawn. Colours are of engines, so that
-# two of a kind differ by their hatching.
-IN_TURN = [
-    "games_2",
-    "ready",
-    "ale_3",
-    "ale_many",
-    "envpool_3",
-    "envpool_many",
-]
-DRAWN = {
-    "lockstep": [*OURS, *LOCKSTEP],
-    "turns": IN_TURN,
-    "waits": IN_TURN,
-    "computes": IN_TURN,
-}
-HATCHED = "ready", "ale_many", "envpool_many"
+# Of each part of the benchmark who is drawn.
+DRAWN = {"lockstep": [*OURS, *LOCKSTEP]}
+DRAWN |= dict.fromkeys(NETWORKS, ["games", *OURS_FLYING, *FLYING])
 
 
 def rounds(columns, number="speed"):
@@ -89,68 +120,69 @@ def rounds(columns, number="speed"):
 
 def draw_speeds(data, folder):
     """Draw the charts of docs/speed.md."""
+    title = "Of the emulator's own speed, %"
     for part, names in DRAWN.items():
         speeds = rounds(data[part]["columns"])
-        shares = speeds / speeds.loc["limit"]
-        title = "share of the emulator's own speed"
-        with chart(folder / f"{part}.svg", title) as axis:
-            bars(axis, shares.loc[names])
-            axis.yaxis.set_major_formatter("{x:.0%}")
+        shares = 100 * speeds / speeds.loc["limit"]
+        bars(folder / f"{part}.svg", title, shares.loc[names])
     for number, title in (
         ("speed", "Breakout, steps/s"),
         ("memory", "Breakout, memory in MB"),
     ):
         table = rounds(data["count"]["columns"], number).map(np.median)
         lines = table.T.rename(int)
+        last = lines.index[-1]
         with chart(folder / f"{number}.svg", title, "games") as axis:
             for name in lines:
-                word, colour = STYLES[name]
-                axis.plot(lines[name], "o-", ms=3.5, label=word, color=colour)
+                axis.plot(lines[name], "o-", ms=3, color=colour(name))
             axis.set_xscale("log", base=2)
             axis.set_xticks(lines.index, lines.index)
             axis.yaxis.set_major_formatter("{x:,.0f}")
-            legend_above(axis, table)
+            axis.set_ylim(0)
+            name_lines(
+                axis,
+                [
+                    (label(name), last, lines[name][last], colour(name))
+                    for name in lines
+                ],
+            )
 
 
-def bars(axis, table):
-    """A bar for each cell: the median of the rounds, and their range."""
-    middle = table.map(np.median)
-    most = table.map(np.max)
-    middle.rename(index=label).T.plot.bar(
-        ax=axis,
-        rot=0,
-        width=0.86,
-        color=[COLOURS[family(name)] for name in table.index],
-        edgecolor=GROUND,
-        linewidth=0.5,
-        yerr=np.stack([middle - table.map(np.min), most - middle], axis=1),
-        error_kw={"ecolor": INK, "elinewidth": 0.9},
-    )
-    drawn = [each for each in axis.containers if hasattr(each, "patches")]
-    for name, container in zip(table.index, drawn, strict=True):
-        for bar in container.patches:
-            bar.set_hatch("//////" * (name in HATCHED))
-    axis.grid(axis="x", visible=False)
-    legend_above(axis, most)
+def bars(path, title, table):
+    """A bar for each cell: the median of the rounds, and their range.
 
-
-def legend_above(axis, table):
-    """Make room for the legend above what is as high as the table says."""
-    axis.set_ylim(0, 1.6 * table.max(axis=None))
-    axis.legend(loc="upper left", ncols=2)
-
-
-def family(name):
-    """Whose colour a contender has."""
-    return "games" if name == "ready" else name.split("_")[0]
+    A column has a panel of its own.
+    """
+    names = [label(name) for name in table.index]
+    colours = [colour(name) for name in table.index]
+    most = table.map(np.max).max(axis=None)
+    panels = {"ncols": len(table.columns), "sharex": True, "sharey": True}
+    with chart(path, title, **panels) as axes:
+        for axis, column in zip(axes, table, strict=True):
+            cells = table[column]
+            middle = cells.map(np.median)
+            axis.barh(names, middle, height=0.6, color=colours)
+            axis.hlines(names, cells.map(np.min), cells.map(np.max), INK, lw=1)
+            for row, cell in enumerate(cells):
+                axis.annotate(
+                    f"{middle.iloc[row]:,.0f}",
+                    (np.max(cell), row),
+                    (4, 0),
+                    textcoords="offset points",
+                    va="center",
+                )
+            axis.set_title(column.replace("s ", "s\n", 1))
+            axis.set_xlim(0, 1.4 * most)
+            axis.set_xticks([])
+            axis.grid(visible=False)
+            axis.spines[:].set_visible(False)
+        axes[0].invert_yaxis()
 
 
 def label(name):
-    """A contender's name in a legend: short, and what is in flight."""
-    flying = {"games_2": ", 2 in turn", "ready": ", ready first"}
-    batches = {"3": ", 3 batches", "many": ", as many"}
-    end = flying.get(name, batches.get(name.partition("_")[2], ""))
-    return STYLES[family(name)][0] + end
+    """A contender's name in a chart: short, and how much is in flight."""
+    flying = f", {8 * FLYING[name]}" if name in FLYING else ""
+    return NAMES.get(name, NAMES[name.split("_")[0]]) + flying
 
 
 # Learning
@@ -160,31 +192,40 @@ def draw_learning(agent, training, labml, pong, cores, folder):
     """Draw the charts of docs/learning.md."""
     hours = pong[["games", "network", "learning"]].sum(axis=1) / 3600
     for name, title, across, along, score in (
-        ("breakout", "Breakout: score", "steps", agent.steps, agent.score),
-        ("pong", "Pong: score", "steps", pong.steps, pong.score),
-        ("pong-hours", "Pong: score", "hours", hours, pong.score),
+        ("breakout", "Breakout, points", "steps", agent.steps, agent.score),
+        ("pong", "Pong, points", "steps", pong.steps, pong.score),
+        ("pong-hours", "Pong, points", "hours", hours, pong.score),
         ("labml", "Reward of a life", "steps", labml.steps, labml.reward),
     ):
         with chart(folder / f"{name}.svg", title, across) as axis:
-            axis.plot(along, score, color=COLOURS["games"])
+            axis.plot(along, score, color=OUR)
 
-    with chart(folder / "krull.svg", "Krull: score", "steps") as axis:
-        for side, name, colour in (
-            ("games", "Games", COLOURS["games"]),
-            ("wrappers", "CleanRL's wrappers", COLOURS["gymnasium"]),
+    with chart(folder / "krull.svg", "Krull, points", "steps") as axis:
+        ends = []
+        for side, name, ink in (
+            ("games", "Games", OUR),
+            ("wrappers", "CleanRL's", OTHER),
         ):
             scores = training[training.side == side].groupby("steps").score
             mean = scores.mean()
             low, high = scores.min(), scores.max()
-            axis.fill_between(mean.index, low, high, alpha=0.2, color=colour)
-            axis.plot(mean, label=name, color=colour)
+            axis.fill_between(mean.index, low, high, alpha=0.25, color=ink)
+            axis.plot(mean, color=ink)
+            ends.append((name, mean.index[-1], mean.iloc[-1], ink))
         axis.yaxis.set_major_formatter("{x:,.0f}")
-        axis.legend()
+        name_lines(axis, ends)
 
-    with chart(folder / "cores.svg", "Pong: cores at work", "hours") as axis:
+    with chart(folder / "cores.svg", "Pong, cores at work", "hours") as axis:
         names = ["program", "workers", "others"]
-        colours = [COLOURS[name] for name in ("ale", "games", "labml")]
+        colours = [QUIET, OUR, OTHER]
         hours = cores.seconds / 3600
-        axis.stackplot(hours, cores[names].T, labels=names, colors=colours)
-        axis.set_ylim(0, 1.3 * cores[names].sum(axis=1).max())
-        axis.legend(ncols=3)
+        axis.stackplot(hours, cores[names].T, colors=colours)
+        mean = cores[names].mean()
+        middles = mean.cumsum() - mean / 2
+        name_lines(
+            axis,
+            [
+                (name, hours.iloc[-1], middles[name], ink)
+                for name, ink in zip(names, colours, strict=True)
+            ],
+        )

@@ -262,6 +262,8 @@ def learning_values(curves, data):
     labml = curves["labml"].iloc[-1]
     return {
         "tester": TESTER,
+        "field": "\n".join(f"| {row} |" for row in field(data["field"])),
+        "field_date": data["field"]["date"],
         "agent": agent_values(curves["agent"], data["agent"]),
         "pong": agent_values(curves["pong"], data["pong"]),
         "pong_cores": curves["pong_cores"].mean(),
@@ -269,6 +271,7 @@ def learning_values(curves, data):
         "share_machine": machine(share),
         "parts": {side: parts(np.stack(each)) for side, each in spent.items()},
         "update_in_turn": summary(total.games / total.turns),
+        "update_ready": summary(total.turns / total.ready),
         "whole": summary(total.wrappers / total.games),
         "games": summary(games.wrappers / games.games),
         "learning": summary([*learning.games, *learning.wrappers]),
@@ -279,6 +282,12 @@ def learning_values(curves, data):
         "labml_machine": machine(data["labml"]),
         "labml_hours": labml.seconds / 3600,
     }
+
+
+def field(data):
+    """Of each published agent the cells of a row."""
+    columns = ["name", "breakout", "pong", "seeds", "hours", "source"]
+    return cells(pd.DataFrame(data["agents"])[columns], str)
 
 
 def agent_values(curve, about):

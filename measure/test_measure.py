@@ -27,6 +27,7 @@ import step_time
 import training
 import training_run
 import waiting
+import watch
 from recordings import unpack
 
 # Of the benchmark: fewer contenders and titles than it has by itself.
@@ -148,6 +149,34 @@ def test_games_are_shared_out_as_the_words_say(monkeypatch):
     }
 
 
+WAITS = """
+import pathlib, sys, time
+path, lines = sys.argv[1:]
+while len(pathlib.Path(path).read_text().splitlines()) < int(lines):
+    time.sleep(0.01)
+"""
+
+
+def test_a_run_that_is_resumed_is_watched_on(trial, monkeypatch):
+    """Its rows come after those before, and so do their seconds."""
+    monkeypatch.setattr(watch, "ROW", 0.1)
+    handler = signal.getsignal(signal.SIGINT)
+    path = trial / "cores.csv"
+    path.touch()
+    for lines in 3, 6:
+        command = [sys.executable, "-c", WAITS, str(path), str(lines)]
+        monkeypatch.setattr(sys, "argv", ["watch.py", str(path), *command])
+        with pytest.raises(SystemExit) as end:
+            watch.main()
+        assert end.value.code == 0
+        signal.signal(signal.SIGINT, handler)
+    header, *rows = path.read_text().splitlines()
+    assert header.split(",") == watch.COLUMNS
+    seconds = [float(row.split(",")[0]) for row in rows]
+    assert len(seconds) >= 5
+    assert seconds == sorted(set(seconds))
+
+
 def test_the_middle_is_surely_between():
     assert compare.sure(list(range(100))) == (40, 60)
     assert compare.sure([3, 1, 2]) == (1, 3)
@@ -179,7 +208,7 @@ def test_the_wrapped_games_report_whole_games_as_games_do():
     assert 5 * whole <= lives < 5 * (whole + 2)
 
 
-@pytest.mark.parametrize("side", training.SHARED)
+@pytest.mark.parametrize("side", ["turns", *training.SIDES])
 def test_a_run_is_the_same_with_the_same_seed(monkeypatch, side):
     monkeypatch.setattr(ppo, "STEPS", 8)
     monkeypatch.setattr(training, "GAMES", 2)
