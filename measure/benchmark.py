@@ -80,7 +80,7 @@ COLUMNS = {
     ),
     "count": (
         ["games", "worker", "ale", "envpool", "gymnasium", "labml"],
-        {str(games): {"games": games} for games in (1, 2, 4, 8, 16, 64)},
+        {str(games): {"games": games} for games in (1, 2, 8, 64)},
     ),
 }
 SHARED = ["tune", "lockstep", *NETWORKS]  # measured beside neighbours, too
