@@ -124,12 +124,13 @@ def test_neighbours_come_and_go():
     try:
         with contenders.neighbours():
             started = [each.pid for each in multiprocessing.active_children()]
-            cores = [os.sched_getaffinity(pid) for pid in started]
+            cores = [[*os.sched_getaffinity(pid)] for pid in started]
             policies = {os.sched_getscheduler(pid) for pid in started}
     except PermissionError:
         pass
     else:
-        assert sorted(cores) == [{core} for core in os.sched_getaffinity(0)]
+        ours = sorted(os.sched_getaffinity(0))
+        assert sorted(cores) == [[core] for core in ours]
         assert policies == {os.SCHED_FIFO}
     assert not multiprocessing.active_children()
 
