@@ -6,7 +6,7 @@ The proof that `game.py` does what it says, from outside, as a user meets it.
 Six real titles are compared with Gymnasium's wrappers, bit for bit. Most of
 the rest is played on an emulator whose frames are known, so that what is right
 can be worked out by hand. With `GAME_TESTS=all` in the environment all 104
-titles are played, and twelve times as many orders of calls are tried.
+titles are played, and fifteen times as many orders of calls are tried.
 
 The tests come in the order of the module: one game, many games, and what is
 behind them. `-k TestEpisode` runs a class alone. What a test needs of the
@@ -549,9 +549,10 @@ class Model:
 
     def start_game(self, seed=None):
         self.frame = self.score = self.length = 0
-        most = self.options.get("noop_max", 0)
         self.seed(seed)
-        for _ in range(most and self.random.integers(1, most + 1)):
+        most = self.options.get("noop_max", 0)
+        number = self.random.integers(1, most + 1) if most > 0 else 0
+        for _ in range(number):
             self.frame += 1
             if self.frame == self.end:
                 self.frame = 0
@@ -643,7 +644,7 @@ some_options = some.fixed_dictionaries(
 class TestAnyGame:
     """Whatever may happen in a game, and whichever options it has."""
 
-    @SETTINGS(max_examples=5000 if ALL else 300)
+    @SETTINGS(max_examples=5000 if ALL else 150)
     @hypothesis.given(some_script, some_options, some.integers(0, 5))
     def test_any_game(self, script, options, seed):
         """All that it returns and shows, and what it tells of an end."""
@@ -1214,8 +1215,7 @@ class TestGames:
                 actions[:] = NOOP
                 assert same(many.step_wait(), expected)
 
-    @both_modes
-    @here_and_there
+    @each("processes, mode", [(0, NEXT_STEP), (1, SAME_STEP)])
     def test_what_was_returned_never_changes(self, processes, mode):
         """Kept over a thousand steps of real games, whatever it is."""
 
@@ -1437,8 +1437,8 @@ class TestFaults:
     @each("deed", ["crash", "leave", "die", "hang"])
     def test_a_worker_that_cannot_start(self, monkeypatch, deed):
         """The error says why: it died, or it was late. No process is left."""
-        died = dict(leave="died.*42", die="died.*(SIGKILL|9)")
-        words = dict(died, crash="a bug", hang="no answer within")[deed]
+        died = dict(leave="exitcode=42", die="exitcode=-(SIGKILL|9)")
+        words = dict(died, crash="a bug", hang="^(?!.*died)")[deed]
         hurry(monkeypatch, 0.01, -9)
         test = os.getpid()
 
@@ -1572,11 +1572,6 @@ BEGUN, ABANDONED = ["step_async", "step_wait"], ["step_async", "reset"]
 some_actions = some.lists(some.integers(0, 2), min_size=N, max_size=N)
 
 
-def when(*states):
-    """Let a rule be for these states of the games."""
-    return stateful.precondition(lambda self: self.state in states)
-
-
 class Calls(stateful.RuleBasedStateMachine):
     """Calls of `Games` in any order, whatever goes wrong, beside a twin.
 
@@ -1669,18 +1664,19 @@ class Calls(stateful.RuleBasedStateMachine):
                 assert same(screens[i], one.render() * (i not in self.lost))
         write_into(screens)
 
-    # What happens.
+    # What happens. A rule that isn't for the state of the games does nothing:
+    # it depends on who is faster, which Hypothesis must not.
 
-    @when("ready")
     @stateful.rule(rollout=some.lists(some_actions, min_size=1, max_size=20))
     def play(self, rollout):
-        for actions in rollout:
+        for actions in rollout if self.state == "ready" else []:
             self.check_step(self.games.step(actions), actions)
 
-    @stateful.precondition(lambda self: not self.unsure)
     @stateful.rule(name=some.sampled_from(CALLS), actions=some_actions)
     def call(self, name, actions):
         """Only a worker that has died is replaced; a wrong call is told."""
+        if self.unsure:
+            return
         may_change = self.state == "new" or self.lost | self.maybe
         before = workers_now()
         if name in WRONG_CALLS[self.state]:
@@ -1697,35 +1693,35 @@ class Calls(stateful.RuleBasedStateMachine):
         result = self.games.reset(seed=seed if single else seeds)
         self.check_reset(result, seeds)
 
-    @when("ready", "stepping")
     @stateful.rule(i=some.integers(0, N - 1))
     def kill(self, i):
-        share = self.share_of(i)
+        share = set() if self.state == "new" else self.share_of(i)
         if share and not share & (self.lost | self.maybe):
             kill(self.trap.player(self.twin.seeds[i]))
             dying = self.lost if self.state == "ready" else self.maybe
             dying |= share
 
-    @stateful.precondition(lambda self: not self.unsure)
     @stateful.rule(
         name=some.sampled_from(CALLS),
         actions=some_actions,
-        line=some.integers(0, 90),
+        line=some.integers(0, 150),
         error=some.sampled_from([KeyboardInterrupt, TimeoutError]),
     )
     def get_a_signal(self, name, actions, line, error):
         """Its handler raises an error at some line of a call."""
-        if name in WRONG_CALLS[self.state]:
+        if self.unsure or name in WRONG_CALLS[self.state]:
             return
         call = functools.partial(self.make, name, actions)
         try:
             result = interrupted(line, call, error)
         except error:
             self.set_state("new", unsure=True)
+            if name == "step":  # the whole of it, or a reset is needed
+                with contextlib.suppress(NEEDED):
+                    self.games.step(actions)
         else:
             self.check(name, result, actions)
 
-    @when("ready")
     @stateful.rule(
         deed=some.sampled_from(DEEDS[:-1]),
         calls=some.sampled_from(
@@ -1737,7 +1733,9 @@ class Calls(stateful.RuleBasedStateMachine):
     )
     def do_a_deed(self, deed, calls, i, later, actions):
         """In one of the games, in the middle of the calls."""
-        if self.lost or self.processes == 0 and deed not in RAISED:
+        if self.state != "ready" or self.lost:
+            return
+        if self.processes == 0 and deed not in RAISED:
             return
         if self.processes > 0 and deed in SIGNALS and len(calls) > 1:
             return  # it might come outside of both calls
@@ -1766,7 +1764,6 @@ class Calls(stateful.RuleBasedStateMachine):
         with contextlib.suppress(KeyboardInterrupt):
             interrupted(self.line_of_close, self.games.close)
         self.games.close()
-        self.games.close()
         # On a busy machine a process that was killed may take its time.
         for child in multiprocessing.active_children():
             child.join(PATIENCE)
@@ -1785,7 +1782,7 @@ class TestCalls:
     @pytest.mark.filterwarnings("ignore:Exception ignored")
     def test_any_order(self):
         settings = SETTINGS(
-            max_examples=1600 if ALL else 130, stateful_step_count=30
+            max_examples=1500 if ALL else 100, stateful_step_count=40
         )
         stateful.run_state_machine_as_test(Calls, settings=settings)
 
@@ -2194,14 +2191,16 @@ def worker_and_games(context=None):
     many.step_async([0, 0])
     time.sleep(0.2)
     print(*[p.pid for p in multiprocessing.active_children()], flush=True)
-    return worker, many
+    global kept  # until the interpreter ends
+    kept = worker, many
+    return kept
 
 
 def hanging(context):
-    kept = worker_and_games(context)
+    worker, _ = worker_and_games(context)
     if context == "fork" and os.fork() == 0:
         time.sleep(1000)  # with a copy of each pipe
-    kept[0].child.send(("step", 0))
+    worker.child.send(("step", 0))
     print("hanging", flush=True)
     time.sleep(1000)
 

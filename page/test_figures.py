@@ -464,3 +464,14 @@ def test_a_figure_keeps_its_height_and_whole_pixels(visit, width):
         .filter((it) => it.checkVisibility({ visibilityProperty: true }))
         .every((it) => it.offsetWidth % it.width === 0 ||
           getComputedStyle(it).objectFit === "none")""")
+
+
+def test_in_print_there_are_stills_alone(visit):
+    """After the guesses have begun, too."""
+    page = visit(794)
+    page.locator("#guess .next").click()
+    expect(page.locator("#guess [value=up]")).to_be_visible()
+    page.emulate_media(media="print")
+    expect(page.locator(".stage:visible")).to_have_count(0)
+    for still in page.locator(".still img").all():
+        expect(still).to_be_visible()

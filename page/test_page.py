@@ -568,7 +568,52 @@ def test_nothing_shifts(visit, width):
     assert page.evaluate("shifted") < 0.01
 
 
+def luminance(colour):
+    """Of a colour such as #a5332a, as WCAG has it."""
+    parts = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    low, high = parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4
+    return np.where(parts <= 0.04045, low, high) @ [0.2126, 0.7152, 0.0722]
+
+
+@pytest.mark.parametrize("scheme", [0, 1])
+def test_colours_can_be_read(scheme):
+    """Those that mean something too, on both grounds, light and dark."""
+    style = (HERE / "page.css").read_text()
+    pairs = re.findall(r"--(\w+): light-dark\((.*), (.*)\);", style)
+    colours = {name: luminance(both[scheme]) for name, *both in pairs}
+    for ground in "page", "panel":
+        for name in "ink", "quiet", "link", "third", "fourth", "picture":
+            lights = sorted([colours[ground] + 0.05, colours[name] + 0.05])
+            assert lights[1] / lights[0] >= 4.5, (ground, name)
+
+
 # Folds and names
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_contents_mark_where_one_is(visit, width):
+    page = visit(width)
+    bar, contents = page.locator("header button"), page.locator("nav")
+    expect(bar).to_have_text("Contents")
+    expect(contents).to_be_hidden()
+    entry = contents.locator("a").nth(2)
+    bar.focus()
+    page.keyboard.press("Enter")
+    entry.click()
+    expect(contents).to_be_hidden()
+    expect(bar).to_have_text(entry.text_content())
+    bar.click()
+    expect(contents.locator("[aria-current]")).to_have_count(1)
+    expect(entry).to_have_attribute("aria-current", "true")
+    page.keyboard.press("Escape")
+    expect(contents).to_be_hidden()
+
+
+def test_the_contents_need_no_script(page):
+    page.locator("header button").click()
+    page.locator("nav a").nth(2).click()
+    there = page.locator("nav a").nth(2).get_attribute("href")
+    expect(page.locator(there)).to_be_in_viewport()
 
 
 def test_searching_finds_what_is_folded(open_page):

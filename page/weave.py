@@ -56,10 +56,6 @@ PIECE = (
     r"(?m)^(#+ .*|```(?s:.*?)^```|!\[.*(?:\n!.*)*|\|.*(?:\n\|.*)*|"
     r" {4}.*(?:\n {4}.*)*)$"
 )
-DESCRIPTION = (
-    "Atari preprocessing for DQN and PPO, explained line by line: frame skip, "
-    "maximum, 84×84 gray, frame stack, lost lives, and many games at once."
-)
 ANCHOR = r'(?s)( id=".+?")(.*?)( <a class="sign".*?</a>)(.*</summary>)'
 # What has a colour of its own, in bold prose and as a name in code.
 COLOURED = "third|fourth|picture"
@@ -177,10 +173,7 @@ def told(source, text):
     """Return the source's blocks, the notes between them, and the folds."""
     tree = ast.parse(source)
     rows = {name: row for row, name in definitions(tree)}
-    imports = (ast.Import, ast.ImportFrom)
-    rows["imports"] = next(
-        node.lineno for node in tree.body if isinstance(node, imports)
-    )
+    rows["imports"] = tree.body[1].lineno  # below the docstring
     notes = {"inside": {}, "after": {}, "fold": {}, "anchor": {}}
     places = re.split(r"<!-- (\w+): (\S+) -->\n", text)[1:]
     for what, name, text in zip(*[iter(places)] * 3, strict=True):
@@ -378,27 +371,21 @@ def rows(section):
     return found
 
 
-def block_html(block, anchors):
-    if block.is_code:
-        html = highlight(block.text, start=block.row, anchors=anchors)
-        html = f"<pre><code>{html}</code></pre>"
-    else:
-        html = to_html(block.text)
-    if not block.anchor:
-        return f'<div class="{block.kind}">{html}</div>\n'
-    sign = SIGN.format(block.anchor)
-    return (
-        f'<div class="{block.kind}" id="{block.anchor}">{sign}{html}</div>\n'
-    )
-
-
-def row_html(row, anchors):
-    """A row, with its columns."""
+def to_row(row, anchors):
+    """A row as HTML."""
     html = '<div class="row">\n'
     for name, column in zip(("words", "things", "after"), row, strict=True):
-        inside = "".join(block_html(block, anchors) for block in column)
-        if inside:
-            html += f'<div class="{name}">\n{inside}</div>\n'
+        html += f'<div class="{name}">\n' if column else ""
+        for block in column:
+            where = f' id="{block.anchor}"' if block.anchor else ""
+            html += f'<div class="{block.kind}"{where}>'
+            html += SIGN.format(block.anchor) if block.anchor else ""
+            if block.is_code:
+                lines = highlight(block.text, "python", "", block.row, anchors)
+                html += f"<pre><code>{lines}</code></pre></div>\n"
+            else:
+                html += f"{to_html(block.text)}</div>\n"
+        html += "</div>\n" if column else ""
     return html + "</div>\n"
 
 
@@ -411,13 +398,12 @@ def html_page(source):
             html = to_html(section.pop(0).text).replace("p>", "span>")
             main += re.sub(ANCHOR, r"\2\4<span\1>\3</span>", html)
         for row in rows(section):
-            main += row_html(row, anchors)
+            main += to_row(row, anchors)
     main = linked(main, anchors.values())
     before, contents, after = re.split("(?s)<nav(.*</nav>)", main)
     return fill(
         (HERE / "page.html").read_text(),
         title=re.search("^# (.+)", source, re.M)[1],
-        description=DESCRIPTION,
         style="".join(texts("css")),
         contents="<nav popover" + contents,
         main=before + after,

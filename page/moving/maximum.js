@@ -14,8 +14,8 @@ function show(at) {
   put(three[0], "third frame", shrink(two[0]), "third");
   put(three[1], "fourth frame", shrink(two[1]), "fourth");
   put(three[2], "the brighter", shrink(both), "picture");
-  return `Of what is lit in either frame, ${ship} is missing in the third, ` +
-    `which is the ship, and ${rocks} in the fourth: all the rocks.`;
+  return `The third frame lacks the ship, ${ship} of what is lit; the fourth ` +
+    `lacks all the rocks, ${rocks}.`;
 }
 
 film(figure, async () => {

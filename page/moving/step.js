@@ -25,8 +25,7 @@ function tell(played, reward, done) {
       "agent sees is the start of a new game.";
   }
   if (reward) return "A brick: the reward is the sum over the four frames.";
-  return "The third and fourth frame become the newest picture, and the " +
-    "oldest leaves.";
+  return "Frames 3 and 4 become the newest picture, and the oldest leaves.";
 }
 
 film(figure, async () => {
