@@ -1,86 +1,89 @@
 """Measure `Games` and `Worker` of game.py beside their peers.
 
     pip install -r requirements.txt --group measure
-    python measure/benchmark.py             # all of it, 20 minutes
+    python measure/benchmark.py             # all of it, 35 minutes
     python measure/benchmark.py tune count  # two parts
     python measure/benchmark.py --publish
 
 A part that is measured again replaces itself in benchmark.json; report.py
-makes docs/speed.md, its charts and README's table of it. The parts:
+makes docs/speed.md, its charts and README's table of it. The parts, of five
+minutes or less:
 
 - tune: how many threads the two C++ engines take, which the others ask for
-- whole: whole games of four titles
+- lockstep: whole games of four titles; who waits for each batch
+- turns: the same with several batches in flight
+- waits, computes: the same with a network between the steps, which waits for
+  a device or computes on a core
 - restart, continue: a lost life ends the episode, by either rule
-- network: a network between the steps that waits or computes
 - count: 1 to 64 games, and their memory
+- shared-tune, -lockstep, -turns, -waits, -computes: the same beside
+  neighbours, as on a host that others use. Only root may start these.
 
 What makes it fair: every contender lives in a process of its own, where it
 builds its environment once and warms up. Then they take turns, in an order
 that rotates from round to round, and are compared within a round: a machine
 that slows down slows down for all. All play the same random actions. Only
 transitions that played frames count, not those that a peer spends on a reset.
-Who waits for each batch is compared with whoever does so too, and who has
-several batches in flight with whoever has as many. Beside each speed stands
-how many cores other programs took meanwhile.
+Who waits for each batch is compared with whoever does so too; who has several
+in flight with all engines that do, whatever their number. Beside each speed
+stands how many cores other programs took meanwhile.
 """
 
 import contextlib
 from statistics import median
 
 import common
-from contenders import NO_NETWORK, Contender
+from contenders import NO_NETWORK, Contender, neighbours
 
-# Who waits for each batch before it asks for the next; and who has two or
-# three batches in flight, as the name ends, so that one is played while the
-# network looks at another.
+# Who waits for each batch before it asks for the next; and who has several in
+# flight, so that some are played while the network looks at another.
 LOCKSTEP = ["ale", "envpool", "gymnasium", "sb3", "labml"]
-IN_TURN = ["ale_2", "ale_3", "envpool_2", "envpool_3"]
+MANY = common.CORES + 3  # batches
+FLYING = {"ale_2": 2, "ale_3": 3, "ale_many": MANY}
+FLYING |= {"envpool_3": 3, "envpool_many": MANY}
 OURS = ["games", "worker"]
-OURS_IN_TURN = ["games_2", "games_3"]
-ALL = [*OURS, *LOCKSTEP, *OURS_IN_TURN, *IN_TURN]
-ENGINES = ["ale", "envpool", *IN_TURN]
-# Who can end an episode at a lost life by the one rule and by the other.
-RESTARTING = ["games_true", "ale", "gymnasium", "labml", "ale_2", "ale_3"]
-CONTINUING = ["envpool", "sb3", "sb3_games", "envpool_2", "envpool_3"]
+OURS_FLYING = {"games_2": 2, "ready": MANY}
+ENGINES = ["ale", "envpool", *FLYING]
 TITLES = ["Breakout", "Pong", "MsPacman", "Seaquest"]
 WITH_LIVES = ["Breakout", "MsPacman", "Seaquest"]  # Pong has none to lose
 GAMES = 8  # in a batch
-NETWORKS = {"no network": NO_NETWORK} | {  # after each batch
-    f"{kind} {milliseconds} ms": (kind, milliseconds)
-    for kind in ("waits", "computes")
-    for milliseconds in (0.5, 1.5, 5)
+# After each batch, in milliseconds.
+NETWORKS = {
+    "turns": NO_NETWORK,
+    "waits": ("waits", 1.5),
+    "computes": ("computes", 1.5),
 }
-ROUNDS = 7
+ROUNDS = 5
 SECONDS = 0.3  # of a round, of each contender
 
-# Of each part who plays, and how the columns of its table are set up.
+# Of each part who plays, and how the columns of its table are set up. Who can
+# end an episode at a lost life does it by one of the two rules.
 COLUMNS = {
-    "whole": (
-        ["limit", "sb3_games", *ALL],
+    "lockstep": (
+        ["limit", *OURS, *LOCKSTEP, "sb3_games"],
         {title: {"game": title} for title in TITLES},
     ),
+    **{
+        part: (
+            ["limit", "games", *OURS_FLYING, *FLYING],
+            {title: {"game": title, "network": network} for title in TITLES},
+        )
+        for part, network in NETWORKS.items()
+    },
     "restart": (
-        ["limit", *OURS, *RESTARTING, *OURS_IN_TURN],
+        ["limit", *OURS, "games_true", "ale", "gymnasium", "labml"],
         {title: {"game": title, "rule": "restart"} for title in WITH_LIVES},
     ),
     "continue": (
-        ["limit", *OURS, *CONTINUING, *OURS_IN_TURN],
+        ["limit", *OURS, "envpool", "sb3", "sb3_games"],
         {title: {"game": title, "rule": "continue"} for title in WITH_LIVES},
-    ),
-    "network": (
-        ALL,
-        {name: {"network": network} for name, network in NETWORKS.items()},
     ),
     "count": (
         ["games", "worker", "ale", "envpool", "gymnasium", "labml"],
-        {str(games): {"games": games} for games in (1, 2, 4, 8, 16, 32, 64)},
+        {str(games): {"games": games} for games in (1, 8, 64)},
     ),
 }
-
-
-def batches(name):
-    """How many batches a contender has in flight."""
-    return {"_2": 2, "_3": 3}.get(name[-2:], 1)
+SHARED = ["tune", "lockstep", *NETWORKS]  # measured beside neighbours, too
 
 
 def setup(name, threads, network=NO_NETWORK, **changes):
@@ -88,36 +91,37 @@ def setup(name, threads, network=NO_NETWORK, **changes):
     kind = name if name == "sb3_games" else name.split("_")[0]
     options = {"game": "Breakout", "games": GAMES, "rule": "ignore"} | changes
     if name in ENGINES:
-        num_envs = options["games"] * batches(name)
+        num_envs = options["games"] * FLYING.get(name, 1)
         options |= {"num_envs": num_envs, "threads": min(threads, num_envs)}
-    elif name in OURS_IN_TURN:
-        options["count"] = batches(name)
+    elif name in OURS_FLYING:
+        options["count"] = OURS_FLYING[name]
     elif name == "games_true":
         options["snapshots"] = False
+    elif name == "limit":
+        network = NO_NETWORK
     return kind, options, network
 
 
-def best_threads(data):
+def best_threads(tuned):
     """With how many threads each engine is fastest."""
     threads = {}
-    for name, column in data["tune"]["columns"].items():
+    for name, column in tuned["columns"].items():
         best = max(column.values(), key=lambda row: median(row["speed"]))
         threads[name] = best["options"]["threads"]
     return threads
 
 
-def table(part, data):
+def table(part, threads):
     """The contenders of a part, column by column."""
     if part == "tune":
         cores = common.CORES
         columns = {}
         for name in ENGINES:
-            most = GAMES * batches(name)
+            most = GAMES * FLYING.get(name, 1)
             tried = sorted({cores, cores * 3 // 2, cores * 2, most})
             columns[name] = {f"{n} threads": setup(name, n) for n in tried}
         return columns
     names, columns = COLUMNS[part]
-    threads = best_threads(data)
     return {
         column: {name: setup(name, threads.get(name), **how) for name in names}
         for column, how in columns.items()
@@ -126,15 +130,19 @@ def table(part, data):
 
 def measure(part, data):
     """All columns of a part, and how they came about."""
+    host, _, what = part.rpartition("-")
+    tuned = f"{host}-tune" if host else "tune"
+    threads = {} if part == tuned else best_threads(data[tuned])
     columns = {}
-    for column, contenders in table(part, data).items():
-        columns[column] = take_turns(contenders, ROUNDS)
-        if part == "count":  # memory is measured with nobody else there
-            for name, what in contenders.items():
-                with Contender(*what) as alone:
-                    memory = alone.ready()["memory"]
-                    columns[column][name]["memory"] = memory
-        print(part, column, flush=True)
+    with neighbours() if host else contextlib.nullcontext():
+        for column, contenders in table(what, threads).items():
+            columns[column] = take_turns(contenders, ROUNDS)
+            if what == "count":  # memory is measured with nobody else there
+                for name, setting in contenders.items():
+                    with Contender(*setting) as alone:
+                        memory = alone.ready()["memory"]
+                        columns[column][name]["memory"] = memory
+            print(part, column, flush=True)
     return {"rounds": ROUNDS, "seconds": SECONDS, "columns": columns}
 
 
@@ -159,7 +167,7 @@ def take_turns(contenders, rounds):
 
 
 def main():
-    parts = ["tune", *COLUMNS]
+    parts = ["tune", *COLUMNS, *(f"shared-{part}" for part in SHARED)]
     common.measure(__doc__, "benchmark.json", parts, measure)
 
 

@@ -17,10 +17,12 @@ import pandas as pd
 from matplotlib.ticker import EngFormatter
 
 import common
-from benchmark import IN_TURN, LOCKSTEP, OURS, OURS_IN_TURN, batches
+from benchmark import FLYING, LOCKSTEP, NETWORKS, OURS, OURS_FLYING
 
 NAMES = {
     "games": "Games",
+    "games_2": "two in turn",
+    "ready": "ready first",
     "worker": "Worker",
     "ale": "ALE",
     "envpool": "EnvPool",
@@ -78,7 +80,7 @@ def chart(path, title, across="", **panels):
 
 def colour(name):
     """Ours have one, all else is gray."""
-    return OUR if name.split("_")[0] in OURS else OTHER
+    return OUR if name in [*OURS, *OURS_FLYING] else OTHER
 
 
 def name_lines(axis, ends):
@@ -106,8 +108,9 @@ def name_lines(axis, ends):
 
 # Speeds
 
-GROUPS = {"lockstep": [*OURS, *LOCKSTEP], "turns": [*OURS_IN_TURN, *IN_TURN]}
-NETWORKS = ["no network", "waits 1.5 ms", "computes 1.5 ms"]
+# Of each part of the benchmark who is drawn.
+DRAWN = {"lockstep": [*OURS, *LOCKSTEP]}
+DRAWN |= dict.fromkeys(NETWORKS, ["games", *OURS_FLYING, *FLYING])
 
 
 def rounds(columns, number="speed"):
@@ -117,14 +120,11 @@ def rounds(columns, number="speed"):
 
 def draw_speeds(data, folder):
     """Draw the charts of docs/speed.md."""
-    speeds = rounds(data["whole"]["columns"])
-    shares = 100 * speeds / speeds.loc["limit"]
-    networks = rounds(data["network"]["columns"])[NETWORKS]
-    for group, names in GROUPS.items():
-        title = "Of the emulator's own speed, %"
-        bars(folder / f"{group}.svg", title, shares.loc[names])
-        title = "Breakout, steps/s"
-        bars(folder / f"{group}-network.svg", title, networks.loc[names])
+    title = "Of the emulator's own speed, %"
+    for part, names in DRAWN.items():
+        speeds = rounds(data[part]["columns"])
+        shares = 100 * speeds / speeds.loc["limit"]
+        bars(folder / f"{part}.svg", title, shares.loc[names])
     for number, title in (
         ("speed", "Breakout, steps/s"),
         ("memory", "Breakout, memory in MB"),
@@ -171,7 +171,7 @@ def bars(path, title, table):
                     textcoords="offset points",
                     va="center",
                 )
-            axis.set_title(column.replace("s ", "s\n", 1))
+            axis.set_title(column)
             axis.set_xlim(0, 1.4 * most)
             axis.set_xticks([])
             axis.grid(visible=False)
@@ -181,8 +181,8 @@ def bars(path, title, table):
 
 def label(name):
     """A contender's name in a chart: short, and how much is in flight."""
-    flying = f", {8 * batches(name)}" if batches(name) > 1 else ""
-    return NAMES[name.split("_")[0]] + flying
+    flying = f", {8 * FLYING[name]}" if name in FLYING else ""
+    return NAMES.get(name, NAMES[name.split("_")[0]]) + flying
 
 
 # Learning

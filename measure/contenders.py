@@ -16,6 +16,8 @@ Each imports what it alone needs by itself, since its memory is measured, too.
 import contextlib
 import itertools
 import multiprocessing
+import os
+import random
 import sys
 import time
 import warnings
@@ -29,6 +31,8 @@ import common  # it says where game.py is
 
 ACTIONS = {"Breakout": 4, "Pong": 6, "MsPacman": 9, "Seaquest": 18}
 NO_NETWORK = ("computes", 0)
+BURST = 0.003  # seconds that a neighbour takes a core, as a host shares them
+PAUSE = 0.009  # seconds between two of its bursts, on average
 ROMS = {"MsPacman": "ms_pacman"}  # where ALE's name is not the id's
 
 
@@ -244,20 +248,33 @@ def games(game, games, rule, count=1, snapshots=True):
     reset a true one."""
     from ale_py.env import AtariEnv
 
-    from game import Games
-
     if not snapshots:
         AtariEnv.restore_state = lambda env, _: env.ale.reset_game()
+    yield from in_turn(itertools.cycle, game, games, rule, count)
+
+
+def ready(game, games, rule, count):
+    """`Games` of one process each, whichever is ready first."""
+    from in_turn import ready_first
+
+    yield from in_turn(ready_first, game, games, rule, count, processes=1)
+
+
+def in_turn(order, game, games, rule, count, **options):
+    """A `count` of `Games`, in the order that examples/in_turn.py has, too."""
+    from game import Games
+
     env_id = f"{game}NoFrameskip-v4"
     actions, envs = rows(game, games), []
     for number in range(count):
-        env = Games(games, env_id, seed=number * games, on_life_loss=rule)
+        seed = number * games
+        env = Games(games, env_id, seed=seed, on_life_loss=rule, **options)
         env.reset()
         env.step_async(next(actions))
         envs.append(env)
-    for env, row in zip(itertools.cycle(envs), actions):
+    for env in order(envs):
         yield env.step_wait()[0], games
-        env.step_async(row)
+        env.step_async(next(actions))
 
 
 # ## A contender's process
@@ -338,3 +355,38 @@ def whose(steps):
         next(steps)
     own = (obs == before).all() and obs.flags.writeable
     return "own" if own else "shared"
+
+
+# ## A host that others use
+
+
+@contextlib.contextmanager
+def neighbours():
+    """Take a quarter of each core, as virtual machines beside this one would.
+
+    No program here can keep its core in a burst: its priority is above all of
+    theirs. Unlike a true neighbour's, Linux knows of it, and may move a
+    program to another core.
+    """
+    spawn = multiprocessing.get_context("spawn")
+    cores = os.sched_getaffinity(0)
+    with contextlib.ExitStack() as stack:
+        for core in cores:
+            process = spawn.Process(target=bursts, args=(core,), daemon=True)
+            process.start()
+            stack.callback(process.join)
+            stack.callback(process.kill)
+            os.sched_setaffinity(process.pid, [core])
+            first = os.sched_param(1)
+            os.sched_setscheduler(process.pid, os.SCHED_FIFO, first)
+        yield
+
+
+def bursts(seed):
+    """Compute for a burst, pause for a random time, and so on."""
+    chance = random.Random(seed)
+    while True:
+        end = time.perf_counter() + BURST
+        while time.perf_counter() < end:
+            pass
+        time.sleep(chance.expovariate(1 / PAUSE))

@@ -7,6 +7,18 @@ where the range touches 1, the two are called level.
 
 from statistics import median
 
+# Which part of benchmark.json, and who is compared there with whom.
+ENGINES = ["ale", "envpool"]
+ASYNCHRONOUS = ["ale_2", "ale_3", "ale_many", "envpool_3", "envpool_many"]
+COMPARISONS = {
+    "lockstep": ("lockstep", "games", ENGINES),
+    "gymnasium": ("lockstep", "games", ["gymnasium"]),
+    "labml": ("lockstep", "games", ["labml"]),
+    "waits": ("waits", "ready", ASYNCHRONOUS),
+    "gain": ("waits", "ready", ["games"]),
+    "computes": ("computes", "ready", ASYNCHRONOUS),
+}
+HOSTS = {"quiet": "", "shared": "shared-"}
 NUMBERS = "none", "one", "two", "three", "all"
 
 
@@ -48,3 +60,47 @@ def counted(verdicts):
         if kind in verdicts
     ]
     return ", ".join(parts)
+
+
+def published(benchmark):
+    """What README and the page say: `[comparison][host]`, as dicts.
+
+    `ratio` is the comparison in Breakout, `titles` on how many of the four
+    titles `Games` is ahead, and `speed` our steps a second in Breakout.
+    """
+    result = {}
+    for name, (part, ours, rivals) in COMPARISONS.items():
+        result[name] = {}
+        for host, prefix in HOSTS.items():
+            columns = benchmark[prefix + part]["columns"]
+            values = {
+                title: ratios(
+                    rows[ours]["speed"],
+                    [rows[each]["speed"] for each in rivals],
+                )
+                for title, rows in columns.items()
+            }
+            result[name][host] = {
+                "ratio": told(values["Breakout"]),
+                "titles": counted(map(verdict, values.values())),
+                "speed": median(columns["Breakout"][ours]["speed"]),
+            }
+    return result
+
+
+# What a user chooses, for README and the page.
+TABLE = """\
+| batches of 8 games: Breakout; four titles | quiet host | shared host |
+| --- | --- | --- |
+| **`Games` in lockstep**, the default, steps/s | {lockstep[quiet][speed]:,.0f} | {lockstep[shared][speed]:,.0f} |
+| beside the faster engine in C++, ALE's or EnvPool | {lockstep[quiet][ratio]}; {lockstep[quiet][titles]} | {lockstep[shared][ratio]}; {lockstep[shared][titles]} |
+| **ready first**, with a network on a device, steps/s | {waits[quiet][speed]:,.0f} | {waits[shared][speed]:,.0f} |
+| beside `Games` in lockstep with the same network | {gain[quiet][ratio]}; {gain[quiet][titles]} | {gain[shared][ratio]}; {gain[shared][titles]} |
+| beside the best asynchronous engine | {waits[quiet][ratio]}; {waits[quiet][titles]} | {waits[shared][ratio]}; {waits[shared][titles]} |
+| the same, with a network on the cores | {computes[quiet][ratio]}; {computes[quiet][titles]} | {computes[shared][ratio]}; {computes[shared][titles]} |
+"""  # noqa: E501
+
+
+def table(compared):
+    """What a user chooses, on a quiet host and on a shared one."""
+    return TABLE.format_map(compared).rstrip()

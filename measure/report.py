@@ -16,9 +16,9 @@ import pandas as pd
 
 import charts
 import common
-from benchmark import IN_TURN, LOCKSTEP, OURS_IN_TURN, batches, best_threads
+import ratios
+from benchmark import LOCKSTEP, MANY, NETWORKS, TITLES, best_threads
 from charts import TESTER, rounds
-from ratios import ratios, spread, told
 
 TEMPLATES = common.HERE / "templates"
 DISTURBED = 0.15  # cores; others that take less do no harm
@@ -44,32 +44,84 @@ def machine(data):
 
 # How fast
 
+NAMES = {
+    "limit": "the emulator alone, the limit",
+    "games": "`Games`",
+    "games_true": "`Games` without snapshots",
+    "worker": "`Worker`",
+    "ale": "ALE `AtariVectorEnv`",
+    "envpool": "EnvPool",
+    "gymnasium": "Gymnasium `AsyncVectorEnv`",
+    "sb3": "SB3 `SubprocVecEnv`",
+    "sb3_games": "`Games` under SB3",
+    "labml": "labml's original worker",
+    "games_2": "two `Games` in turn",
+    "games_3": "three `Games` in turn",
+    "ready": "`Games` of one process, ready first",
+}
+NAMES |= {
+    f"{engine}_{batches}": f"{NAMES[engine]}, asynchronous"
+    for engine in ratios.ENGINES
+    for batches in ("2", "3", "many")
+}
+AHEAD = {  # what is compared, and with whom
+    "`Games` beside the best of the others in lockstep": ("games", LOCKSTEP),
+    "`Games` beside `Games` without snapshots": ("games", ["games_true"]),
+    "two in turn beside the best asynchronous engine": (
+        "games_2",
+        ratios.ASYNCHRONOUS,
+    ),
+    "ready first beside the best asynchronous engine": (
+        "ready",
+        ratios.ASYNCHRONOUS,
+    ),
+    "ready first beside those with as many games in flight": (
+        "ready",
+        ["ale_many", "envpool_many"],
+    ),
+    "ready first beside one `Games` in lockstep": ("ready", ["games"]),
+}
 
-def speed_values(data, shared):
-    """What stands in speed.md; `shared` was measured on a shared host."""
-    rules = "whole", "restart", "continue"
-    speeds = {rule: rounds(data[rule]["columns"]) for rule in rules}
-    speeds["shared"] = rounds(shared["columns"])
-    network = rounds(data["network"]["columns"])
-    count = data["count"]["columns"]
+
+def speed_values(data, neighbours, waiting):
+    """What stands in speed.md, and README's part of it.
+
+    `neighbours` was measured where other machines used the host, and
+    `waiting` is how long one process waits for another.
+    """
+    measured = {name: part for name, part in data.items() if name != "machine"}
+    measured["true-neighbours"] = neighbours["whole"]
+    parts = dict(measured)
+    games = parts.pop("count")["columns"]
+    tuned = {name: parts.pop(name) for name in ("tune", "shared-tune")}
+    compared = ratios.published(data)
     return {
+        **compared,
         "machine": machine(data["machine"]),
+        "neighbours_machine": machine(neighbours["machine"]),
         "benchmark": data,
-        "how": {part: how(data[part]) for part in data if part != "machine"},
-        "how_shared": how(shared),
-        "threads": best_threads(data),
-        "share": {name: shares(each) for name, each in speeds.items()},
-        "ahead": {name: ahead(each) for name, each in speeds.items()},
-        "gymnasium": beside(speeds["whole"], "games", "gymnasium"),
-        "labml": beside(speeds["whole"], "games", "labml"),
-        "snapshots": beside(speeds["restart"], "games", "games_true"),
-        "network": cells(network, middle),
-        "network_ahead": cells(ahead(network), str),
-        "in_turn": beside(network, "games_2", "games"),
-        "count": cells(rounds(count), middle),
-        "memory": cells(rounds(count, "memory"), middle),
-        "about": network.map(lambda v: f"{round(np.median(v), -2):,.0f}"),
+        "how": {name: how(part) for name, part in measured.items()},
+        "threads": {name: threads(part) for name, part in tuned.items()},
+        "table": {name: speed_table(name, parts[name]) for name in parts},
+        "limits": {
+            host: limits(parts, prefix)
+            for host, prefix in ratios.HOSTS.items()
+        },
+        "count": cells(rounds(games), middle),
+        "memory": cells(rounds(games, "memory"), middle),
+        "batches": MANY,
+        "choice": ratios.table(compared),
+        "ways": "\n".join(ways(host, waiting[host]) for host in ratios.HOSTS),
+        "waiting": waiting,
     }
+
+
+def ways(host, part):
+    """Rows: of each way to share the games out what it would gain."""
+    table = cells(pd.DataFrame(part["columns"]), ratios.spread)
+    return "\n".join(
+        f"| {way}, {host} host | {table[way]} |" for way in table.index
+    )
 
 
 def how(part):
@@ -86,31 +138,65 @@ def how(part):
     )
 
 
-def shares(speeds):
-    """Each one's share of the limit, and the limit."""
-    table = (speeds / speeds.loc["limit"]).map(spread)
-    table.loc["limit"] = speeds.loc["limit"].map(middle) + " steps/s"
-    return cells(table, str)
+def threads(tuned):
+    """The best number of threads of each engine."""
+    best = best_threads(tuned)
+    rows = {name: next(iter(tuned["columns"][name].values())) for name in best}
+    return "; ".join(
+        f"{NAMES[name]}, {in_flight(rows[name])} games: {best[name]}"
+        for name in best
+    )
 
 
-def ahead(speeds):
-    """Ours beside the best of the others with as many batches in flight."""
-    table = pd.DataFrame(columns=speeds.columns)
-    for ours in ["games", *OURS_IN_TURN]:
-        rivals = [
-            name
-            for name in [*LOCKSTEP, *IN_TURN]
-            if name in speeds.index and batches(name) == batches(ours)
-        ]
-        table.loc[ours] = [
-            told(ratios(column[ours], [column[rival] for rival in rivals]))
-            for _, column in speeds.items()
-        ]
-    return table
+def in_flight(row):
+    """How many games a contender has in flight."""
+    options = row["options"]
+    return options.get("num_envs", options["games"] * options.get("count", 1))
 
 
-def beside(speeds, name, base):
-    return " | ".join((speeds.loc[name] / speeds.loc[base]).map(told))
+def speed_table(name, part):
+    """A Markdown table of a part: everybody's speed, and who is ahead.
+
+    With a network that is in steps a second, else as a share of the limit.
+    """
+    columns = part["columns"]
+    speeds = rounds(columns)
+    network = name.endswith(("waits", "computes"))
+    words = speeds.map(middle)
+    if not network:
+        words = (speeds / speeds.loc["limit"]).map(ratios.spread)
+    words.loc["limit"] = speeds.loc["limit"].map(middle) + " steps/s"
+    rows = next(iter(columns.values()))
+    lines = [
+        ["steps/s" if network else "share of the limit", "in flight", *speeds],
+        ["---"] * (2 + len(speeds.columns)),
+    ]
+    for one, row in rows.items():
+        flying = "" if one == "limit" else in_flight(row)
+        lines.append([NAMES[one], flying, *words.loc[one]])
+    for title, (ours, rivals) in AHEAD.items():
+        there = [rival for rival in rivals if rival in rows]
+        if ours in rows and there:
+            told = [
+                ratios.told(ratios.ratios(speed[ours], list(speed[there])))
+                for _, speed in speeds.items()
+            ]
+            lines.append([f"**{title}**", "", *told])
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+
+
+def limits(parts, prefix):
+    """Cells: the limit on a host, over its parts."""
+    speeds = [
+        rounds(parts[prefix + part]["columns"]).loc["limit"]
+        for part in ("lockstep", *NETWORKS)
+    ]
+    cells = []
+    for title in TITLES:
+        all_of_it = np.concatenate([speed[title] for speed in speeds])
+        low, high = min(all_of_it), max(all_of_it)
+        cells.append(f"{middle(all_of_it)} ({low:,.0f}–{high:,.0f})")
+    return " | ".join(cells)
 
 
 # What happens when something dies
@@ -187,9 +273,10 @@ def learning_values(curves, data):
         "share": share | {"rounds": len(spent)},
         "share_machine": machine(share),
         "parts": {side: parts(np.stack(each)) for side, each in spent.items()},
-        "update_in_turn": summary(total.games / total.turns),
-        "whole": summary(total.wrappers / total.games),
-        "games": summary(games.wrappers / games.games),
+        "in_turn": ratios.told(total.games / total.turns),
+        "ready": ratios.told(total.turns / total.ready),
+        "whole": ratios.told(total.wrappers / total.games),
+        "games": ratios.told(games.wrappers / games.games),
         "learning": summary([*learning.games, *learning.wrappers]),
         "last_step": last.steps.max(),
         "seeds": last.seed.nunique(),
@@ -264,7 +351,9 @@ def write(docs):
     drawn = "agent", "training", "labml", "pong", "pong_cores"
     charts.draw_learning(*[curves[name] for name in drawn], folder)
     values = {
-        "speed": speed_values(data["benchmark"], data["shared_host"]["whole"]),
+        "speed": speed_values(
+            *map(data.get, ["benchmark", "shared_host", "waiting"])
+        ),
         "faults": faults_values(data["chaos"], data["mutants"]),
         "learning": learning_values(curves, data),
     }

@@ -1,6 +1,7 @@
 """Tests of the instruments: quick ones, about their manners."""
 
 import contextlib
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -17,6 +18,7 @@ import benchmark
 import chaos
 import common
 import compare
+import contenders
 import differences
 import facts
 import game
@@ -24,12 +26,13 @@ import ppo
 import step_time
 import training
 import training_run
+import waiting
 import watch
 from recordings import unpack
 
 # Of the benchmark: fewer contenders and titles than it has by itself.
-CONTENDERS = ["limit", "games", "worker", "ale", "sb3_games"]
-COLUMNS = {"whole": (CONTENDERS, {"Pong": {"game": "Pong"}})}
+CONTENDERS = ["limit", "games", "worker", "ale", "sb3_games", "ready"]
+COLUMNS = {"lockstep": (CONTENDERS, {"Pong": {"game": "Pong"}})}
 KILLS = {"RATE": 0.5, "SIGNALS": {"killed": [signal.SIGKILL]}}
 
 
@@ -63,10 +66,11 @@ def files(folder):
         (compare, [game.__file__], {"ROUNDS": 1}, "compare.json"),
         (
             benchmark,
-            ["tune", "whole"],
+            ["tune", "lockstep"],
             {"ENGINES": ["ale"], "COLUMNS": COLUMNS, "ROUNDS": 1},
             "benchmark.json",
         ),
+        (waiting, ["quiet"], {"ROUNDS": 1, "STEPS": 9}, "waiting.json"),
     ],
 )
 def test_a_run_writes_to_runs_alone(
@@ -113,6 +117,37 @@ def test_results_of_another_machine_are_not_mixed(trial, monkeypatch, machine):
     assert data["machine"] == common.machine()
     assert data["new"].keys() == {"date", "commit"}
     assert ("old" in data) == (machine == common.machine())
+
+
+def test_neighbours_come_and_go():
+    """They are above all programs here, one on each core, or nobody starts."""
+    try:
+        with contenders.neighbours():
+            started = [each.pid for each in multiprocessing.active_children()]
+            cores = [[*os.sched_getaffinity(pid)] for pid in started]
+            policies = {os.sched_getscheduler(pid) for pid in started}
+    except PermissionError:
+        pass
+    else:
+        ours = sorted(os.sched_getaffinity(0))
+        assert sorted(cores) == [[core] for core in ours]
+        assert policies == {os.SCHED_FIFO}
+    assert not multiprocessing.active_children()
+
+
+def test_games_are_shared_out_as_the_words_say(monkeypatch):
+    monkeypatch.setattr(waiting, "GAMES", 4)
+    monkeypatch.setattr(waiting, "CORES", 2)
+    slow, fast = np.array([3.0, 3, 1, 1]), np.array([1.0, 1, 1, 1])
+    ways = waiting.simulate([slow, slow, fast])
+    assert ways == {
+        "as it is": 6 + 6 + 2,
+        # After the first step one game of the slower process moves.
+        "one moves": 6 + 5 + 3,
+        "the next": 4 + 4 + 2,
+        "longest first": 4 + 4 + 2,
+        "nobody waits": 4 + 4 + 2,
+    }
 
 
 WAITS = """
@@ -174,7 +209,7 @@ def test_the_wrapped_games_report_whole_games_as_games_do():
     assert 5 * whole <= lives < 5 * (whole + 2)
 
 
-@pytest.mark.parametrize("side", training.SHARED)
+@pytest.mark.parametrize("side", ["turns", *training.SIDES])
 def test_a_run_is_the_same_with_the_same_seed(monkeypatch, side):
     monkeypatch.setattr(ppo, "STEPS", 8)
     monkeypatch.setattr(training, "GAMES", 2)

@@ -13,7 +13,8 @@ examples/ppo.py, whose settings hold for both.
 
 `share` lets each side play and learn one update of Breakout in turn, so that a
 busy machine is as busy for all: about three minutes. A third side is `Games`
-as ppo.py plays them: two in turn, each with half of the games. `learn` trains
+as ppo.py plays them: two in turn, each with half of the games. A fourth is
+four `Games` of one process each, whichever is ready first. `learn` trains
 Krull, which is learned fast, on each side with each seed, one run after the
 other: about eight minutes a run on two cores.
 
@@ -26,6 +27,7 @@ import itertools
 import statistics
 
 import gymnasium as gym
+import numpy as np
 import pandas as pd
 import torch
 from gymnasium import wrappers
@@ -33,17 +35,19 @@ from gymnasium.vector import AsyncVectorEnv, AutoresetMode
 from stable_baselines3.common import atari_wrappers
 
 import common
+import in_turn
 import ppo
 import training_run
 from game import BREAKOUT, Games
 
 SIDES = ["games", "wrappers"]
-SHARED = ["turns", *SIDES]
+SHARED = ["turns", "ready", *SIDES]
+IN_FLEET = {"turns": 2, "ready": 4}  # `Games` of these sides
 PARTS = ["games", "network", "learning"]  # of an update's time
 COLUMNS = ["side", "seed", "steps", "score"]
 PACKAGES = "ale-py gymnasium numpy stable_baselines3 torch"
 KRULL = "KrullNoFrameskip-v4"  # of learn
-ROUNDS = 40  # of share
+ROUNDS = 15  # of share
 STEPS = 150_000  # of learn
 SEEDS = [0, 1, 2]
 GAMES = 8
@@ -87,9 +91,50 @@ def make_fleet(side, env_id):
     """What a side plays, each in turn."""
     if side == "wrappers":
         return [Wrapped(GAMES, env_id)]
-    count = 2 if side == "turns" else 1
+    count = IN_FLEET.get(side, 1)
     options = dict(training_run.TRAINING, context=training_run.CONTEXT)
+    if side == "ready":
+        options["processes"] = 1
     return [Games(GAMES // count, env_id, **options) for _ in range(count)]
+
+
+@torch.no_grad()
+def play_ready_first(agent, fleet, obs, seconds):
+    """Do what `ppo.play` does, whichever of the `Games` is ready first."""
+    seen = [[] for _ in fleet]
+    outcomes = [[] for _ in fleet]
+    scores = []
+
+    def look(i):
+        with training_run.timed(seconds, "network"):
+            obs[i] = torch.as_tensor(obs[i])
+            policy, values = agent(obs[i])
+            actions = policy.sample()
+            log_probs = policy.log_prob(actions)
+            seen[i].append((obs[i], actions, log_probs, values))
+            fleet[i].step_async(actions.numpy())
+
+    for i in range(len(fleet)):
+        look(i)
+    order = in_turn.ready_first(fleet)
+    for _ in range(ppo.STEPS * len(fleet)):
+        with training_run.timed(seconds, "games"):
+            games = next(order)
+            i = fleet.index(games)
+            obs[i], *outcome, infos = games.step_wait()
+        scores += training_run.final_scores(infos).values()
+        # No game is cut short in so few steps, so no last value is needed.
+        outcomes[i].append((*outcome, np.zeros(games.num_envs)))
+        if len(seen[i]) < ppo.STEPS:
+            look(i)
+    parts = []
+    for i, last in enumerate(map(torch.as_tensor, obs)):
+        part = [torch.stack(column) for column in zip(*seen[i], strict=True)]
+        outcome = np.array(outcomes[i], np.float32)
+        outcome = torch.as_tensor(outcome).unbind(1)
+        gains = ppo.advantages(*outcome, part[-1], agent(last)[1])
+        parts.append([column.flatten(0, 1) for column in (*part, gains)])
+    return [torch.cat(columns) for columns in zip(*parts, strict=True)], scores
 
 
 def training(env_id, side, seed, updates):
@@ -97,6 +142,7 @@ def training(env_id, side, seed, updates):
     torch.manual_seed(seed)
     threads = torch.get_num_threads()
     fleet = make_fleet(side, env_id)
+    play = play_ready_first if side == "ready" else ppo.play
     scores = []
     with contextlib.ExitStack() as stack:
         for games in fleet:
@@ -114,7 +160,7 @@ def training(env_id, side, seed, updates):
             seconds = dict.fromkeys(PARTS, 0.0)
             torch.set_num_threads(1)
             with torch.autocast("cpu", enabled=False):
-                batch, new = ppo.play(agent, fleet, obs, seconds)
+                batch, new = play(agent, fleet, obs, seconds)
             torch.set_num_threads(threads)
             with training_run.timed(seconds, "learning"):
                 ppo.learn(agent, optimizer, batch)

@@ -5,7 +5,7 @@ import json
 import sys
 from collections import defaultdict
 from pathlib import Path
-from statistics import mean, median
+from statistics import mean
 
 # What the instruments publish of speeds is published here, too.
 sys.path.append(str(Path(__file__).resolve().parents[1] / "measure"))
@@ -14,13 +14,6 @@ import ratios
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE.parent / "measure/results"
 FACTS = RESULTS / "facts.json"
-# Ours, and what it is compared with.
-COMPARISONS = {
-    "engine": ("games", ["ale", "envpool"]),
-    "turn": ("games_2", ["ale_2", "envpool_2"]),
-    "gymnasium": ("games", ["gymnasium"]),
-    "labml": ("games", ["labml"]),
-}
 
 
 def measured():
@@ -29,33 +22,17 @@ def measured():
         file.stem: json.loads(file.read_text())
         for file in RESULTS.glob("*.json")
     }
-    benchmark = files["benchmark"]
-    speed = median(benchmark["whole"]["columns"]["Breakout"]["games"]["speed"])
+    compared = ratios.published(files["benchmark"])
+    speed = compared["lockstep"]["quiet"]["speed"]
     return {
         **files,
         **files["facts"],
         **learning(files["agent"]),
+        "beside": compared,
         "speed": speed,
         "ten_million": round(10e6 / speed / 60),
-        "quiet": beside(benchmark["whole"]["columns"]),
-        "shared": beside(files["shared_host"]["whole"]["columns"]),
+        "choice": ratios.table(compared),
     }
-
-
-def beside(columns):
-    """How many times as fast as others, for each title, and on how many."""
-    result = {}
-    for name, (ours, rivals) in COMPARISONS.items():
-        values = {}
-        for title, arms in columns.items():
-            speeds = {arm: row["speed"] for arm, row in arms.items()}
-            others = [speeds[rival] for rival in rivals if rival in speeds]
-            if others:
-                values[title] = ratios.ratios(speeds[ours], others)
-        result[name] = {title: ratios.told(it) for title, it in values.items()}
-        verdicts = map(ratios.verdict, values.values())
-        result[name]["titles"] = ratios.counted(verdicts)
-    return result
 
 
 def learning(agent):
