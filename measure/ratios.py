@@ -90,7 +90,7 @@ def published(benchmark):
 
 # What a user chooses, for README and the page.
 TABLE = """\
-| batches of 8 games: Breakout; four titles | quiet host | shared host |
+| batches of 8 games; Breakout, then four titles | quiet host | shared host |
 | --- | --- | --- |
 | **`Games` in lockstep**, the default, steps/s | {lockstep[quiet][speed]:,.0f} | {lockstep[shared][speed]:,.0f} |
 | beside the faster engine in C++, ALE's or EnvPool | {lockstep[quiet][ratio]}; {lockstep[quiet][titles]} | {lockstep[shared][ratio]}; {lockstep[shared][titles]} |
