@@ -1,12 +1,12 @@
 """Measure `Games` and `Worker` of game.py beside their peers.
 
     pip install -r requirements.txt --group measure
-    python measure/benchmark.py             # all of it, 35 minutes
+    python measure/benchmark.py             # all of it, half an hour
     python measure/benchmark.py tune count  # two parts
     python measure/benchmark.py --publish
 
 A part that is measured again replaces itself in benchmark.json; report.py
-makes docs/speed.md, its charts and README's table of it. The parts, of five
+makes docs/speed.md, its charts and README's table of it. The parts, of three
 minutes or less:
 
 - tune: how many threads the two C++ engines take, which the others ask for

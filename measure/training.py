@@ -12,7 +12,7 @@ in one process, which is slower). Agent and update are those of
 examples/ppo.py, whose settings hold for both.
 
 `share` lets each side play and learn one update of Breakout in turn, so that a
-busy machine is as busy for all: about three minutes. A third side is `Games`
+busy machine is as busy for all: about two minutes. A third side is `Games`
 as ppo.py plays them: two in turn, each with half of the games. A fourth is
 four `Games` of one process each, whichever is ready first. `learn` trains
 Krull, which is learned fast, on each side with each seed, one run after the

@@ -1,7 +1,7 @@
 """Measure how long one process of `Games` waits for the other, and what helps.
 
     pip install -r requirements.txt --group measure
-    python measure/waiting.py            # 2 minutes
+    python measure/waiting.py            # a minute
     python measure/waiting.py --publish  # `shared` is for root alone
 
 Eight games are played in lockstep, four to a process on two cores, with a
@@ -35,6 +35,7 @@ from game import Game, Games
 
 ROUNDS = 7
 STEPS = 200  # of a round
+WAYS = ["one moves", "the next", "longest first", "nobody waits"]
 TIMES = multiprocessing.RawArray("d", GAMES)  # seconds of each game's step
 
 
@@ -83,9 +84,6 @@ def simulate(steps):
         result["nobody waits"] += times.sum() / CORES
         before = times
     return result
-
-
-WAYS = ["one moves", "the next", "longest first", "nobody waits"]
 
 
 def measure(host, _):
