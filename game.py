@@ -149,8 +149,8 @@ class Game:
             raise gym.error.ResetNeeded("call reset() before step()")
         reward = 0.0
 
-        # Sixty decisions a second are more than these games need. With
-        # fifteen, the network computes a quarter as often.
+        # Sixty decisions a second are more than these games need. Fifteen
+        # cost a quarter of the network's time.
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
@@ -212,8 +212,9 @@ class Game:
     # pictures of four steps show four times as much.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
-        # This is `self.shrink(screen)`, but faster: it resizes [only what has
-        # changed](#resizing-only-what-has-changed) since the last screen.
+        # The same as `self.shrink(screen)`, but faster: [only what has
+        # changed](#resizing-only-what-has-changed) since the last screen is
+        # resized.
         picture = shrink_changes(self.shrink, screen, *self._last)
         self._last = (screen, picture)
         self._stack.append(picture)
@@ -235,9 +236,10 @@ class Game:
     #   Baselines, SB3 and CleanRL ([others differ](#what-others-do)).
     # - `"ignore"`: only the end of the game ends an episode.
     #
-    # `MODES` says how many lives must be left for that. With `"continue"` it
-    # is one: in 11 of 104 titles a game runs on for 69 to 5,400 frames after
-    # its last life, which would be an episode with no life.
+    # `MODES` says how many lives must be left if a lost one is to end the
+    # episode. With `"continue"` it is one: in 11 of 104 titles a game runs on
+    # for 69 to 5,400 frames after its last life, which would be an episode
+    # with no life.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     # #### How an episode ends, and the next one begins
@@ -341,8 +343,7 @@ class Game:
 # ### A game in another process
 #
 # The emulator holds Python's global lock, the GIL, while it plays, so threads
-# gain nothing: to use a second core, a game needs a process of its own. The
-# process receives commands through a pipe, and answers each but `close`.
+# gain nothing: to use a second core, a game needs a process of its own.
 
 
 def worker_process(
@@ -352,18 +353,18 @@ def worker_process(
     make: Callable = Game,
     **options,
 ) -> None:
-    """Play a game for the process at the other end of the pipe `remote`.
+    """Play a game for the other end of the pipe `remote`.
 
     Answers `("step", action)`, `("reset", seed or None)` and
     `("render", None)` with what the game returns, or with the error that it
-    raised. Ends at `("close", None)` or when the pipe is closed, as in labml's
-    PPO tutorial. `make(seed, env_id, **options)` returns anything with the
+    raised, until `("close", None)` or the end of the pipe (after labml's PPO
+    tutorial). The game is `make(seed, env_id, **options)`: anything with the
     methods `step`, `reset` and `render`.
     """
     inbox = prepare_process(remote)
     game = None
-    # When the parent is gone, `recv` fails, and then so does the `send` of
-    # that error, which ends the loop.
+    # If the parent is gone, reading fails, and so does reporting that, which
+    # ends the loop.
     with contextlib.suppress(OSError):
         while True:
             wait_awake(inbox)
@@ -377,7 +378,7 @@ def worker_process(
                     game = make(seed, env_id, **options)
                 remote.send(perform(game, command, data))
             except Exception as error:
-                # Unpickling this in the parent raises the error.
+                # The parent raises this error where it reads the answer.
                 remote.send(Raised(error))
 
 
@@ -492,14 +493,14 @@ class Share:
     ):
         self._games = [make_game(seed, env_id, **options) for seed in seeds]
         self._observations = [None] * len(seeds)
+
+        # *Double buffering*: a record has two buffers for an observation.
+        # Games write to one of them, whose number is `back.value`. The other
+        # one holds what the caller was given last, which is needed if this
+        # process dies while it writes. The parent swaps the two when every
+        # share has answered.
         self._records = np.frombuffer(memory, record)[games]
         self._first = games.start
-
-        # *Double buffering*: a record has two buffers for an observation. The
-        # front one holds what the caller was given last, and games write to
-        # the back one, whose number is `back.value`. If this process dies
-        # while it writes, the front one is whole. The parent swaps the two
-        # when every share has answered.
         self._back = back
 
     def reset(self, seeds):
@@ -545,16 +546,16 @@ class Share:
 # ### The vector environment
 #
 # Gymnasium calls many games that are stepped together a *vector environment*:
-# one `step` takes a batch of actions and returns a batch of observations. When
-# an episode ends, is its last one returned, or the next one's first?
-# With SAME_STEP it is the first, and the last one is in the *infos*, a dict.
-# With NEXT_STEP, Gymnasium's default, it is the last, and the first is
-# returned in the following step, in which the game rests.
+# one `step` takes a batch of actions and returns a batch of observations.
+# After the last observation of an episode comes the first one of the next.
+# SAME_STEP returns both in one step: the last one is in the *infos*, a dict.
+# NEXT_STEP, Gymnasium's default, returns one after the other: in the second of
+# these steps the game *rests*, whatever the action.
 SAME_STEP = gym.vector.AutoresetMode.SAME_STEP
 NEXT_STEP = gym.vector.AutoresetMode.NEXT_STEP
 
-# Which call is due. Each call sets this to RESET first, and to the next one if
-# it succeeds: after an error or Ctrl-C, only `reset` helps.
+# Which call is allowed next. Each call sets this to RESET first, and to
+# something else if it succeeds: after an error or Ctrl-C only `reset` is.
 RESET = "reset"
 STEP = "step"
 ANSWERS = "answers"
@@ -696,12 +697,71 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         """
         return [worker.child for worker in self._workers.values()]
 
-    # ### A reset, and a step
+    # ### A step, and a reset
     #
-    # A step has two halves, `step_async` and `step_wait`. Between them a
-    # program can do something else, such as choosing the actions of other
-    # games. Workers write rewards and observations to the shared memory; their
-    # answer is a list of the episodes that have ended, which is mostly empty.
+    # Workers write rewards and observations to the shared memory. Their answer
+    # is a list of the episodes that have ended, which is mostly empty.
+    def step(self, actions: ArrayLike) -> Batch:
+        """Step all games: `actions` are `num_envs` integers.
+
+        Returns the values of a batch, all of them copies that are yours to
+        change; [a table](#what-step-returns) shows them step by step:
+
+        - `observations`, `uint8 (num_envs, 4, 84, 84)`;
+        - `rewards`, `float64 (num_envs,)`;
+        - `terminated` and `truncated`, `bool (num_envs,)`;
+        - `infos`, a dict that holds, each with a mask, `"final_obs"` of the
+          episodes that have ended (SAME_STEP only) and `"final_info"` of the
+          games whose emulator was reset; and the mask `"restarted"`, if a
+          worker was replaced.
+
+        Raises `ValueError` for bad actions, and no game has moved.
+        """
+        self._begin_step(actions)
+        return self._finish_step()
+
+    def _begin_step(self, actions):
+        self._require_open()
+        if self._waits_for == ANSWERS:
+            raise gym.error.AlreadyPendingCallError("call step_wait()", "step")
+        if self._waits_for == RESET:
+            raise gym.error.ResetNeeded("call reset() before step()")
+        actions = check_actions(actions, self.meanings, (self.num_envs,))
+        for number in self._resting:
+            actions[number] = None
+        self._ends = self._ask("step", actions)
+        self._resting.clear()
+
+    def _finish_step(self):
+        """Gather the answers to a step; return what `step` returns."""
+        ends, lost = self._gather(self._timeout)
+
+        # Only over the games whose episode has ended: in most steps there are
+        # none.
+        terminated = np.zeros(self.num_envs, bool)
+        truncated = np.zeros(self.num_envs, bool)
+        infos = {}
+        for number, was_terminated, episode_info in self._ends + ends:
+            terminated[number] = was_terminated
+            info = {}
+            if episode_info is not None:
+                truncated[number] = episode_info["truncated"]
+                info["final_info"] = episode_info
+            self._report_end(number, info, infos)
+
+        # The games of a lost worker were cut short.
+        if lost:
+            self._start_workers(lost, "reset")
+            truncated |= self._report_restarts(lost, infos)
+        rewards = self._records["reward"].copy()
+        observations = self._take_observations()
+        self._waits_for = STEP
+        return observations, rewards, terminated, truncated, infos
+
+    # #### The reset, and the two halves of a step
+    #
+    # Between `step_async` and `step_wait` a program can do something else,
+    # such as choosing the actions of other games.
     def reset(
         self, *, seed: ArrayLike | None = None, options: dict | None = None
     ) -> tuple[NDArray, dict]:
@@ -729,74 +789,21 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._waits_for = STEP
         return observations, {}
 
-    def step(self, actions: ArrayLike) -> Batch:
-        """Step all games; return what `step_wait` returns."""
-        self._begin_step(actions)
-        return self._finish_step()
-
     def step_async(self, actions: ArrayLike) -> None:
         """Begin a step, and return at once if other processes play.
 
-        `actions` are `num_envs` integers. If they aren't, it raises
-        `ValueError`, and no game has moved.
+        It takes what `step` takes, and raises the same errors.
         """
         self._begin_step(actions)
         self._waits_for = ANSWERS
 
     def step_wait(self) -> Batch:
-        """Wait for the step that was begun.
-
-        Returns `observations, rewards, terminated, truncated, infos`: `uint8
-        (num_envs, 4, 84, 84)`; `float64`, `bool` and `bool (num_envs,)`; and a
-        dict. All are copies that are yours to change. The dict holds, each
-        with a mask, `"final_obs"` of the episodes that have ended (SAME_STEP
-        only) and `"final_info"` of the games whose emulator was reset; and the
-        mask `"restarted"`, if a worker was replaced.
-        """
+        """Wait for the step that was begun; return what `step` returns."""
         self._require_open()
         if self._waits_for != ANSWERS:
             raise gym.error.NoAsyncCallError("call step_async()", "step")
         self._waits_for = RESET
         return self._finish_step()
-
-    def _begin_step(self, actions):
-        """Check the actions, and ask for a step."""
-        self._require_open()
-        if self._waits_for == ANSWERS:
-            raise gym.error.AlreadyPendingCallError("call step_wait()", "step")
-        if self._waits_for == RESET:
-            raise gym.error.ResetNeeded("call reset() before step()")
-        actions = check_actions(actions, self.meanings, (self.num_envs,))
-        for number in self._resting:
-            actions[number] = None
-        self._ends = self._ask("step", actions)
-        self._resting.clear()
-
-    def _finish_step(self):
-        """Gather the answers to a step; return what `step_wait` returns."""
-        ends, lost = self._gather(self._timeout)
-
-        # Only over the games whose episode has ended: in most steps there are
-        # none.
-        terminated = np.zeros(self.num_envs, bool)
-        truncated = np.zeros(self.num_envs, bool)
-        infos = {}
-        for number, was_terminated, episode_info in self._ends + ends:
-            terminated[number] = was_terminated
-            info = {}
-            if episode_info is not None:
-                truncated[number] = episode_info["truncated"]
-                info["final_info"] = episode_info
-            self._report_end(number, info, infos)
-
-        # The games of a lost worker were cut short.
-        if lost:
-            self._start_workers(lost, "reset")
-            truncated |= self._report_restarts(lost, infos)
-        rewards = self._records["reward"].copy()
-        observations = self._take_observations()
-        self._waits_for = STEP
-        return observations, rewards, terminated, truncated, infos
 
     # #### The infos, and the screens
     def _report_end(self, number, info, infos):
@@ -846,9 +853,9 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     def _ask(self, command, data):
         """Send a command to all workers, with an item of `data` for each game.
 
-        Returns the ends of episodes of the games in this process.
+        Answers to a step that nobody has waited for are read and dropped.
+        Returns the ends of episodes, if the games are played in this process.
         """
-        # Answers to a step that nobody has waited for are read and dropped.
         self._waits_for = RESET
         self._read_answers(self._start_timeout)
         for i, worker in self._workers.items():
@@ -901,8 +908,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         If one of them doesn't, this closes the games and raises
         `RuntimeError`.
         """
-        # A late worker must not write to the memory of the one that takes its
-        # place.
+        # The old worker is ended first: it may only be late, and would write
+        # to the memory of the new one.
         for i in numbers_of_shares:
             if i in self._workers:
                 self._workers[i].close()
@@ -912,7 +919,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             self._workers[i] = worker
             worker.ask(command, seeds)
 
-        # Python's own words for a process say how it ended.
+        # Printed, a process tells how it ended, for example by which signal.
         _, lost = self._gather(self._start_timeout)
         if lost:
             process = self._workers[lost[0]].process
@@ -1142,7 +1149,7 @@ class ShareWorker(Worker):
         if self.state != LOST:
             with self._one_message():
                 # A `send` that fails leaves a buffer to the garbage collector,
-                # which crashes Python 3.12.1 and prints an error in 3.13.
+                # which crashes Python 3.12.1, and 3.13 prints an error.
                 self.child.send_bytes(pickle.dumps((command, data)))
                 self.state = ASKED
 
