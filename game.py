@@ -1144,41 +1144,39 @@ class ShareWorker(Worker):
 
     state = IDLE
 
+    # The state is LOST until the message is complete, whatever interrupts it.
     def ask(self, command, data):
         """Send a command, unless the worker is lost."""
-        if self.state != LOST:
-            with self._one_message():
-                # A `send` that fails leaves a buffer to the garbage collector,
-                # which crashes Python 3.12.1, and 3.13 prints an error.
-                self.child.send_bytes(pickle.dumps((command, data)))
-                self.state = ASKED
+        if self.state == LOST:
+            return
+        self.state = LOST
+        try:
+            # A `send` that is interrupted leaves a buffer to the garbage
+            # collector, which crashes Python 3.12.1.
+            self.child.send_bytes(pickle.dumps((command, data)))
+            self.state = ASKED
+        except OSError as error:
+            raise_unless_from_pipe(error)
 
     def read_into(self, answers):
         """Add the bytes of the answer to a list."""
-        with self._one_message():
+        self.state = LOST
+        try:
             answers.append(self.child.recv_bytes())
             self.state = IDLE
-
-    @contextlib.contextmanager
-    def _one_message(self):
-        """Mark the worker as lost if its message isn't completed."""
-        try:
-            yield
-        except BaseException as error:
-            self.state = LOST
-            if not raised_by_pipe(error):
-                raise
+        except (EOFError, OSError) as error:
+            raise_unless_from_pipe(error)
 
 
-def raised_by_pipe(error):
-    """Return whether a pipe raised `error`, and not a signal handler.
+def raise_unless_from_pipe(error):
+    """Raise `error`, unless a pipe has raised it.
 
-    Python calls the program's handlers between any two lines, and they may
-    raise anything, even `TimeoutError`, which is an `OSError`.
+    Python calls the program's signal handlers between any two lines, and they
+    may raise anything, even `TimeoutError`, which is an `OSError`.
     """
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-    in_pipe = frame.f_globals["__name__"] == connection.__name__
-    return in_pipe and isinstance(error, (EOFError, OSError))
+    if frame.f_globals["__name__"] != connection.__name__:
+        raise error
 
 
 # ### Spinning, and yielding the core
