@@ -86,8 +86,8 @@ class Game:
 
         `env` is the Gymnasium environment and `meanings` the list of its
         actions' names. `final_obs` is the last observation of the episode that
-        ended last, and `terminated` says whether it was lost. A subclass can
-        show [something else](#a-game-of-your-own). Raises `ValueError` or
+        ended last, and `terminated` is false if only a limit ended it. A
+        subclass can show [something else](#a-game-of-your-own). Raises `ValueError` or
         `TypeError` for a bad option, and Gymnasium's own error for an unknown
         id.
         """
@@ -149,13 +149,14 @@ class Game:
             raise gym.error.ResetNeeded("call reset() before step()")
         reward = 0.0
 
-        # Sixty decisions a second are more than these games need. Fifteen
-        # cost a quarter of the network's time.
+        # Sixty decisions a second are more than these games need. At fifteen
+        # the network runs a quarter as often.
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
-            # Lives are read after every frame: one lost and another won within
-            # the same step would cancel out.
+            # Lives are read after every frame: otherwise one lost and another
+            # won within a step would cancel out. How many are needed depends
+            # on [`on_life_loss`](#what-ends-an-episode).
             lives_before = self._lives
             self._lives = self._ale.lives()
             life_over = self._lives_needed <= self._lives < lives_before
@@ -190,7 +191,7 @@ class Game:
     # A screen has 33,600 pixels in 128 colours. DQN took the brightness alone
     # and resized it to 84×84, which a network of its day could take in.
     def screen(self) -> NDArray:
-        """Return the screen as it is now, in gray: `uint8 (210, 160)`."""
+        """Return the screen in gray: `uint8`, mostly `(210, 160)`."""
         return self._console.gray_screen()
 
     # With `INTER_AREA` each new pixel is the mean of the area that it covers:
@@ -236,17 +237,16 @@ class Game:
     #   Baselines, SB3 and CleanRL ([others differ](#what-others-do)).
     # - `"ignore"`: only the end of the game ends an episode.
     #
-    # `MODES` says how many lives must be left if a lost one is to end the
-    # episode. With `"continue"` it is one: in 11 of 104 titles a game runs on
-    # for 69 to 5,400 frames after its last life, which would be an episode
-    # with no life.
+    # A lost life ends the episode if at least as many are left as `MODES`
+    # says. `"continue"` needs one: in 11 of 104 titles a game runs on for 69
+    # to 5,400 frames after its last life, and that would be another episode.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     # #### How an episode ends, and the next one begins
     def _end_episode(self, life_over, game_over):
         """Begin the next episode; return the `episode_info` of this one."""
         # Every id limits a game to 108,000 frames, half an hour (as in Hessel
-        # et al. 2018). A game that reaches the limit is truncated, not lost.
+        # et al. 2018). A game that reaches the limit is truncated.
         game_lost = self._ale.game_over(with_truncation=False)
         self.terminated = life_over or game_lost
 
@@ -343,7 +343,8 @@ class Game:
 # ### A game in another process
 #
 # The emulator holds Python's global lock, the GIL, while it plays, so threads
-# gain nothing: to use a second core, a game needs a process of its own.
+# gain nothing: to use a second core, a game needs a process of its own. What
+# is one game here is a [share](#a-share-of-the-games) of them in `Games`.
 
 
 def worker_process(
@@ -363,8 +364,8 @@ def worker_process(
     """
     inbox = prepare_process(remote)
     game = None
-    # If the parent is gone, reading fails, and so does reporting that, which
-    # ends the loop.
+    # If the parent is gone, `recv` raises an error. Sending that error raises
+    # another one, which ends the loop.
     with contextlib.suppress(OSError):
         while True:
             wait_awake(inbox)
@@ -382,16 +383,7 @@ def worker_process(
                 remote.send(Raised(error))
 
 
-def perform(game, command, data):
-    """Carry out a command; return what the game returns."""
-    if command == "render":
-        return game.render()
-    if command in ("reset", "step"):
-        return getattr(game, command)(data)
-    raise NotImplementedError(f"unknown command {command!r}")
-
-
-# #### An error crosses the pipe
+# #### Commands and errors
 
 
 class Raised:
@@ -415,6 +407,15 @@ class Raised:
 def raise_error(error):
     """Raise `error`, at the other end of the pipe."""
     raise error
+
+
+def perform(game, command, data):
+    """Carry out a command; return what the game returns."""
+    if command == "render":
+        return game.render()
+    if command in ("reset", "step"):
+        return getattr(game, command)(data)
+    raise NotImplementedError(f"unknown command {command!r}")
 
 
 # ### The worker, as its parent sees it
@@ -483,9 +484,8 @@ class Share:
     The games of one process, played one after the other.
 
     Each is `make_game(seed, env_id, **options)`. `memory` holds a record for
-    each game of all processes, with its `reward`, its `screen`, two buffers
-    for its `obs` and its `final_obs`. `games` is the slice of those that are
-    played here.
+    each game of all processes: its `reward`, `screen` and `final_obs`, and two
+    buffers for its `obs`. `games` is the slice of those that are played here.
     """
 
     def __init__(
@@ -502,13 +502,6 @@ class Share:
         self._records = np.frombuffer(memory, record)[games]
         self._first = games.start
         self._back = back
-
-    def reset(self, seeds):
-        """Reset all games, each with its seed or `None`; no episode ends."""
-        for i, game in enumerate(self._games):
-            self._observations[i] = game.reset(seeds[i])
-        self._show()
-        return []
 
     def step(self, actions):
         """Step all games; return the ends of episodes.
@@ -530,32 +523,40 @@ class Share:
         self._show()
         return ends
 
-    def render(self):
-        """Draw the colour screens of all games; no episode ends."""
-        for i, game in enumerate(self._games):
-            self._records["screen"][i] = game.render()
-        return []
-
     def _show(self):
         """Copy the observations to the shared memory."""
         written = self._records["obs"][:, self._back.value]
         for i, obs in enumerate(self._observations):
             written[i] = obs
 
+    def reset(self, seeds):
+        """Reset all games, each with its seed or `None`; no episode ends."""
+        for i, game in enumerate(self._games):
+            self._observations[i] = game.reset(seeds[i])
+        self._show()
+        return []
+
+    def render(self):
+        """Draw the colour screens of all games; no episode ends."""
+        for i, game in enumerate(self._games):
+            self._records["screen"][i] = game.render()
+        return []
+
 
 # ### The vector environment
 #
 # Gymnasium calls many games that are stepped together a *vector environment*:
 # one `step` takes a batch of actions and returns a batch of observations.
-# After the last observation of an episode comes the first one of the next.
-# SAME_STEP returns both in one step: the last one is in the *infos*, a dict.
-# NEXT_STEP, Gymnasium's default, returns one after the other: in the second of
-# these steps the game *rests*, whatever the action.
+# When an episode ends, there are two observations to return: its last, and the
+# first of the next one. SAME_STEP, which is the default here, returns the
+# first, and puts the last into the *infos*, a dict. NEXT_STEP, Gymnasium's
+# default, returns the last, and a step later the first: in that step the game
+# *rests*, and its action is ignored.
 SAME_STEP = gym.vector.AutoresetMode.SAME_STEP
 NEXT_STEP = gym.vector.AutoresetMode.NEXT_STEP
 
-# Which call is allowed next. Each call sets this to RESET first, and to
-# something else if it succeeds: after an error or Ctrl-C only `reset` is.
+# `_waits_for` says which call is allowed next. While games play it is RESET,
+# so after an error or Ctrl-C only `reset` is allowed.
 RESET = "reset"
 STEP = "step"
 ANSWERS = "answers"
@@ -704,28 +705,23 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     def step(self, actions: ArrayLike) -> Batch:
         """Step all games: `actions` are `num_envs` integers.
 
-        Returns the values of a batch, all of them copies that are yours to
-        change; [a table](#what-step-returns) shows them step by step:
-
-        - `observations`, `uint8 (num_envs, 4, 84, 84)`;
-        - `rewards`, `float64 (num_envs,)`;
-        - `terminated` and `truncated`, `bool (num_envs,)`;
-        - `infos`, a dict that holds, each with a mask, `"final_obs"` of the
-          episodes that have ended (SAME_STEP only) and `"final_info"` of the
-          games whose emulator was reset; and the mask `"restarted"`, if a
-          worker was replaced.
-
-        Raises `ValueError` for bad actions, and no game has moved.
+        Returns copies that are yours to change: `observations`, `uint8
+        (num_envs, 4, 84, 84)`; `rewards`, `float64`; `terminated` and
+        `truncated`, `bool`; and `infos`, a dict, which may have `"final_obs"`,
+        `"final_info"` and `"restarted"`. [A table](#what-step-returns) shows
+        them all. Raises `ValueError` for bad actions, and no game has moved.
         """
         self._begin_step(actions)
         return self._finish_step()
 
     def _begin_step(self, actions):
+        """Check the actions, and ask for a step."""
         self._require_open()
         if self._waits_for == ANSWERS:
             raise gym.error.AlreadyPendingCallError("call step_wait()", "step")
         if self._waits_for == RESET:
             raise gym.error.ResetNeeded("call reset() before step()")
+        # a list, in which a game that rests has `None`
         actions = check_actions(actions, self.meanings, (self.num_envs,))
         for number in self._resting:
             actions[number] = None
@@ -736,8 +732,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         """Gather the answers to a step; return what `step` returns."""
         ends, lost = self._gather(self._timeout)
 
-        # Only over the games whose episode has ended: in most steps there are
-        # none.
+        # This visits only games whose episode has ended: mostly none.
         terminated = np.zeros(self.num_envs, bool)
         truncated = np.zeros(self.num_envs, bool)
         infos = {}
@@ -865,7 +860,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     def _gather(self, timeout):
         """Return the ends of episodes, and the numbers of lost workers.
 
-        An error of a game is raised when all workers have answered.
+        Unpickling the error of a game raises it, when all have answered.
         """
         ends = []
         for answer in self._read_answers(timeout):
@@ -897,11 +892,12 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
 
     # ### When a worker dies
     #
-    # A new worker takes its place and starts its games over from their seeds,
-    # while the other games continue undisturbed. The step reports this: for
-    # these games the reward is 0, and `truncated` and `infos["restarted"]` are
-    # true. If the new worker dies before its first answer, the next probably
-    # would: `Games` closes and raises an error.
+    # A worker that has died, or hasn't answered within `timeout` seconds, is
+    # replaced. The new one starts its games over from their seeds, while the
+    # other games continue undisturbed. The step reports this: for these games
+    # the reward is 0, and `truncated` and `infos["restarted"]` are true. If
+    # the new worker dies before its first answer, the next probably would:
+    # `Games` closes and raises an error.
     def _start_workers(self, numbers_of_shares, command):
         """Start workers, and wait until they have carried out a command.
 
