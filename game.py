@@ -87,9 +87,9 @@ class Game:
         `env` is the Gymnasium environment and `meanings` the list of its
         actions' names. `final_obs` is the last observation of the episode that
         ended last, and `terminated` is false if only a limit ended it. A
-        subclass can show [something else](#a-game-of-your-own). Raises `ValueError` or
-        `TypeError` for a bad option, and Gymnasium's own error for an unknown
-        id.
+        subclass can show [something else](#a-game-of-your-own). Raises
+        `ValueError` or `TypeError` for a bad option, and Gymnasium's own error
+        for an unknown id.
         """
         # The options are checked before the emulator is loaded.
         modes = list(self.MODES)
