@@ -213,9 +213,8 @@ class Game:
     # pictures of four steps show four times as much.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
-        # The same as `self.shrink(screen)`, but faster: [only what has
-        # changed](#resizing-only-what-has-changed) since the last screen is
-        # resized.
+        # `self.shrink(screen)`, but faster: it resizes [only what has
+        # changed](#resizing-only-what-has-changed).
         picture = shrink_changes(self.shrink, screen, *self._last)
         self._last = (screen, picture)
         self._stack.append(picture)
@@ -1147,8 +1146,8 @@ class ShareWorker(Worker):
             return
         self.state = LOST
         try:
-            # A `send` that is interrupted leaves a buffer to the garbage
-            # collector, which crashes Python 3.12.1.
+            # An interrupted `send` would leave a buffer that crashes Python
+            # 3.12.1 when it is collected.
             self.child.send_bytes(pickle.dumps((command, data)))
             self.state = ASKED
         except OSError as error:
