@@ -936,7 +936,7 @@ def trajectory(one, actions=None, seed=None):
     """Reset a game or a worker and play; return all that it returned."""
     first = ask(one, "reset", seed)
     actions = actions or actions_for(150)
-    return [first, *(ask(one, "step", action) for action in actions)]
+    return [first] + [ask(one, "step", action) for action in actions]
 
 
 def atari(env_id, **kwargs):
@@ -1828,8 +1828,8 @@ BAD_ACTIONS = OUT_OF_RANGE + NO_INTEGERS + NO_SCALARS + [np.array(3)]
 BAD_ACTIONS += [Tensor(1.0, WITH_GRADIENT), Tensor(1, ON_GPU)]
 BAD_SEEDS = [-1, np.int64(-1), 0.0, 1.5, math.nan, "1", [1], [], object()]
 INTEGERS = "bBhHiIlLqQ"  # NumPy's types
-GOOD_ACTIONS = [1, *(np.array(1, kind)[()] for kind in INTEGERS)]
-GOOD_ACTIONS += [np.array(1), Tensor(1)]
+GOOD_ACTIONS = [np.array(1, kind)[()] for kind in INTEGERS]
+GOOD_ACTIONS += [1, np.array(1), Tensor(1)]
 
 # The same for batches of three.
 BAD_BATCHES = [[bad] * 3 for bad in BAD_ACTIONS]
@@ -2078,7 +2078,7 @@ class TestTitles:
             return  # an emulator that has mended it is no error
 
         # A title that is put back often has been played a little meanwhile.
-        for frames_between in [120, 120, *[1, 2, 3, 4, 5] * 400 * ALL]:
+        for frames_between in [120, 120] + [1, 2, 3, 4, 5] * 400 * ALL:
             for action in others[:frames_between]:
                 ale.act(action)
             env.unwrapped.restore_state(state)

@@ -353,8 +353,9 @@ def run(text, tmp_path):
     )
 
 
-def test_the_program_to_type_prints_what_it_says(tmp_path):
-    text, after = program("Game(seed=0)")
+@pytest.mark.parametrize("word", ["Game(seed=0)", ".kill()"])
+def test_a_program_prints_what_it_says(tmp_path, word):
+    text, after = program(word)
     assert f"```text\n{run(text, tmp_path)}```" in after
 
 
