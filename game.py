@@ -342,8 +342,8 @@ class Game:
 # ### A game in another process
 #
 # The emulator holds Python's global lock, the GIL, while it plays, so threads
-# gain nothing: to use a second core, a game needs a process of its own. What
-# is one game here is a [share](#a-share-of-the-games) of them in `Games`.
+# gain nothing: to use a second core, a game needs a process of its own. In
+# `Games` the same loop plays several games, a [share](#a-share-of-the-games).
 
 
 def worker_process(
@@ -474,8 +474,8 @@ class Worker(contextlib.AbstractContextManager):
 
 # ### A share of the games
 #
-# To `worker_process` a share is a game: it has the methods `step`, `reset` and
-# `render`, but takes a list with an item for each of its games.
+# `worker_process` can't tell a share from a game, since it has the same three
+# methods. They only take a list, with an item for each of its games.
 
 
 class Share:
@@ -484,7 +484,7 @@ class Share:
 
     Each is `make_game(seed, env_id, **options)`. `memory` holds a record for
     each game of all processes: its `reward`, `screen` and `final_obs`, and two
-    buffers for its `obs`. `games` is the slice of those that are played here.
+    buffers for its `obs`. `games` is the slice of them that belongs here.
     """
 
     def __init__(
@@ -546,16 +546,16 @@ class Share:
 #
 # Gymnasium calls many games that are stepped together a *vector environment*:
 # one `step` takes a batch of actions and returns a batch of observations.
-# When an episode ends, there are two observations to return: its last, and the
-# first of the next one. SAME_STEP, which is the default here, returns the
-# first, and puts the last into the *infos*, a dict. NEXT_STEP, Gymnasium's
-# default, returns the last, and a step later the first: in that step the game
-# *rests*, and its action is ignored.
+# When an episode ends, there are two observations to return, its last and the
+# first of the next one. How that is done is the *autoreset mode*. SAME_STEP is
+# the default here, and NEXT_STEP is Gymnasium's: there a game *rests* in the
+# step after an end, and its action is ignored.
 SAME_STEP = gym.vector.AutoresetMode.SAME_STEP
 NEXT_STEP = gym.vector.AutoresetMode.NEXT_STEP
 
-# `_waits_for` says which call is allowed next. While games play it is RESET,
-# so after an error or Ctrl-C only `reset` is allowed.
+# `_waits_for` says which call is allowed next. It is RESET from the moment
+# that the games are asked until all is well. So after an error or Ctrl-C only
+# `reset` is allowed.
 RESET = "reset"
 STEP = "step"
 ANSWERS = "answers"
@@ -847,8 +847,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     def _ask(self, command, data):
         """Send a command to all workers, with an item of `data` for each game.
 
-        Answers to a step that nobody has waited for are read and dropped.
-        Returns the ends of episodes, if the games are played in this process.
+        If nobody has waited for the step before, its answers are read and
+        dropped first. Returns the ends of episodes of games played here.
         """
         self._waits_for = RESET
         self._read_answers(self._start_timeout)
@@ -859,7 +859,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     def _gather(self, timeout):
         """Return the ends of episodes, and the numbers of lost workers.
 
-        Unpickling the error of a game raises it, when all have answered.
+        If a game has raised an error, `pickle.loads` [raises
+        it](#commands-and-errors) here, after all workers have answered.
         """
         ends = []
         for answer in self._read_answers(timeout):
@@ -895,8 +896,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     # replaced. The new one starts its games over from their seeds, while the
     # other games continue undisturbed. The step reports this: for these games
     # the reward is 0, and `truncated` and `infos["restarted"]` are true. If
-    # the new worker dies before its first answer, the next probably would:
-    # `Games` closes and raises an error.
+    # the new worker dies before its first answer, the next would probably die,
+    # too: `Games` closes and raises an error.
     def _start_workers(self, numbers_of_shares, command):
         """Start workers, and wait until they have carried out a command.
 

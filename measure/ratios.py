@@ -94,12 +94,12 @@ def published(benchmark):
 TABLE = """\
 | batches of 8 games of Breakout | quiet host | shared host |
 | --- | --- | --- |
-| **`Games` in lockstep**, the default, steps/s | {lockstep[quiet][speed]:,.0f} | {lockstep[shared][speed]:,.0f} |
+| **`Games` in lockstep**, no network, steps/s | {lockstep[quiet][speed]:,.0f} | {lockstep[shared][speed]:,.0f} |
 | beside the faster engine in C++, ALE's or EnvPool | {lockstep[quiet][told]} | {lockstep[shared][told]} |
-| **ready first**, with a network on a device, steps/s | {waits[quiet][speed]:,.0f} | {waits[shared][speed]:,.0f} |
+| **ready first**, with a network that waits for a device, steps/s | {waits[quiet][speed]:,.0f} | {waits[shared][speed]:,.0f} |
 | beside `Games` in lockstep with the same network | {gain[quiet][told]} | {gain[shared][told]} |
 | beside the best asynchronous engine | {waits[quiet][told]} | {waits[shared][told]} |
-| the same, with a network on the cores | {computes[quiet][told]} | {computes[shared][told]} |
+| the same, with a network that computes on these cores | {computes[quiet][told]} | {computes[shared][told]} |
 """  # noqa: E501
 
 
