@@ -5,7 +5,8 @@
 
 A row for each minute: the seconds since the start, and how many cores were
 busy meanwhile with the program itself, with the processes that it has started
-(the workers of `Games`), and with all others on this machine.
+(the workers of `Games`), and with all others on this machine. A file that is
+there already is continued, for a run that is resumed.
 """
 
 import csv
@@ -37,14 +38,18 @@ def main():
     path = pathlib.Path(sys.argv[1])
     path.parent.mkdir(parents=True, exist_ok=True)
     start = then = time.monotonic()
+    rows = path.read_text().splitlines() if path.exists() else []
+    if len(rows) > 1:
+        start -= float(rows[-1].split(",")[0])
     program = subprocess.Popen(sys.argv[2:])
     watched = psutil.Process(program.pid)
     # The program hears Ctrl-C, too, and ends in time.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     before = spent()
-    with path.open("w", newline="", buffering=1) as file:
+    with path.open("a", newline="", buffering=1) as file:
         writer = csv.writer(file)
-        writer.writerow(COLUMNS)
+        if not rows:
+            writer.writerow(COLUMNS)
         while True:
             try:
                 sys.exit(program.wait(ROW))
