@@ -10,7 +10,8 @@ Without a run of your own, both play Breakout with breakout.pt, the weights
 that are published here.
 
 On a CPU with avx512_bf16 the network computes in bfloat16; --no-bfloat16
-turns that off. If other programs use the same cores, --threads 1 is fastest.
+turns that off. PyTorch's threads wait for one another, so --threads 1 is by
+far the fastest if other programs use the same cores.
 """
 
 import argparse
@@ -163,7 +164,7 @@ class Run:
     """The progress of a training, and the folder that keeps it.
 
     With --resume it starts from the checkpoint there. Once it exists, Ctrl-C
-    waits for the end of the update, so that a checkpoint is never mixed.
+    waits for the end of the update, so that a checkpoint holds whole updates.
     """
 
     def __init__(self, args, agent, optimizer):
