@@ -24,6 +24,7 @@ import ppo
 import step_time
 import training
 import training_run
+import watch
 from recordings import unpack
 
 # Of the benchmark: fewer contenders and titles than it has by itself.
@@ -112,6 +113,34 @@ def test_results_of_another_machine_are_not_mixed(trial, monkeypatch, machine):
     assert data["machine"] == common.machine()
     assert data["new"].keys() == {"date", "commit"}
     assert ("old" in data) == (machine == common.machine())
+
+
+WAITS = """
+import pathlib, sys, time
+path, lines = sys.argv[1:]
+while len(pathlib.Path(path).read_text().splitlines()) < int(lines):
+    time.sleep(0.01)
+"""
+
+
+def test_a_run_that_is_resumed_is_watched_on(trial, monkeypatch):
+    """Its rows come after those before, and so do their seconds."""
+    monkeypatch.setattr(watch, "ROW", 0.1)
+    handler = signal.getsignal(signal.SIGINT)
+    path = trial / "cores.csv"
+    path.touch()
+    for lines in 3, 6:
+        command = [sys.executable, "-c", WAITS, str(path), str(lines)]
+        monkeypatch.setattr(sys, "argv", ["watch.py", str(path), *command])
+        with pytest.raises(SystemExit) as end:
+            watch.main()
+        assert end.value.code == 0
+        signal.signal(signal.SIGINT, handler)
+    header, *rows = path.read_text().splitlines()
+    assert header.split(",") == watch.COLUMNS
+    seconds = [float(row.split(",")[0]) for row in rows]
+    assert len(seconds) >= 5
+    assert seconds == sorted(set(seconds))
 
 
 def test_the_middle_is_surely_between():
