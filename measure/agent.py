@@ -108,8 +108,6 @@ def judge(agent, env_id):
 def main():
     parser = common.options(__doc__)
     parser.add_argument("run", type=pathlib.Path, help="folder of the run")
-    how = "how it was trained, if no single command says it"
-    parser.add_argument("--note", default="", help=how)
     args = parser.parse_args()
     root = common.ROOT if args.publish else common.RUNS
     for folder in FOLDERS:
@@ -138,10 +136,11 @@ def main():
         **common.machine(PACKAGES),
         "date": common.today(),
         "steps": state["steps"],
+        "until": state["until"],
+        "last": training_run.LAST,
         "seconds": state["seconds"],
         "scores": judge(agent, env_id),
         "film": {"seed": SEED, **info},
-        "note": args.note,
     }
     common.write(results / f"{name}.json", about)
 

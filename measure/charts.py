@@ -187,8 +187,10 @@ def label(name):
 
 # Learning
 
+MARKED = "PPO paper", "CleanRL, `ppo_atari`"  # on the chart of Breakout
 
-def draw_learning(agent, training, labml, pong, cores, folder):
+
+def draw_learning(agent, training, labml, pong, cores, field, folder):
     """Draw the charts of docs/learning.md."""
     hours = pong[["games", "network", "learning"]].sum(axis=1) / 3600
     for name, title, across, along, score in (
@@ -199,6 +201,8 @@ def draw_learning(agent, training, labml, pong, cores, folder):
     ):
         with chart(folder / f"{name}.svg", title, across) as axis:
             axis.plot(along, score, color=OUR)
+            if name == "breakout":
+                mark(axis, field)
 
     with chart(folder / "krull.svg", "Krull, points", "steps") as axis:
         ends = []
@@ -229,3 +233,15 @@ def draw_learning(agent, training, labml, pong, cores, folder):
                 for name, ink in zip(names, colours, strict=True)
             ],
         )
+
+
+def mark(axis, field):
+    """Draw what others reach after 10 million steps, and write who."""
+    for agent in field:
+        if agent["name"] in MARKED:
+            score = float(agent["breakout"].split()[0])
+            axis.axhline(score, color=OTHER, linewidth=0.9)
+            word = agent["name"].split(",")[0]
+            where = dict(xy=(0, score), xycoords=("axes fraction", "data"))
+            above = dict(xytext=(2, 2), textcoords="offset points")
+            axis.annotate(word, **where, **above, fontsize="small")

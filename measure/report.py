@@ -263,10 +263,14 @@ def learning_values(curves, data):
     curve = curves["training"]
     last = curve[curve.steps == curve.steps.max()]
     labml = curves["labml"].iloc[-1]
+    alone = np.median(total.turns)  # seconds
     return {
         "tester": TESTER,
         "field": "\n".join(f"| {row} |" for row in field(data["field"])),
         "field_date": data["field"]["date"],
+        "core_hours": core_hours(curves["agent_cores"]),
+        "alone": alone,
+        "alone_hours": 10e6 / share["steps"] * alone / 3600,
         "agent": agent_values(curves["agent"], data["agent"]),
         "pong": agent_values(curves["pong"], data["pong"]),
         "pong_cores": curves["pong_cores"].mean(),
@@ -293,16 +297,24 @@ def field(data):
     return cells(pd.DataFrame(data["agents"])[columns], str)
 
 
+def core_hours(cores):
+    """The hours that a program and its workers would take on one core."""
+    lasted = cores.seconds.diff().fillna(cores.seconds) / 3600
+    return ((cores.program + cores.workers) * lasted).sum()
+
+
 def agent_values(curve, about):
     """What learning.md says of an agent of ppo.py."""
     hours = curve[["games", "network", "learning"]].sum(axis=1) / 3600
     ahead = (curve.score > 0).idxmax()
     ways = {way: summary(each) for way, each in about["scores"].items()}
+    over = about["steps"] >= about["until"]
+    so_far = "" if over else f" so far, of {about['until']:,}"
     return {
         **about,
         **ways,
         "machine": machine(about),
-        "frames": 4 * about["steps"],
+        "so_far": f"{about['steps']:,} steps{so_far}",
         "hours": hours.iloc[-1],
         "speed": about["steps"] / hours.iloc[-1] / 3600,
         "score": curve.score.iloc[-1],
@@ -349,7 +361,8 @@ def write(docs):
     folder.mkdir(exist_ok=True)
     charts.draw_speeds(data["benchmark"], folder)
     drawn = "agent", "training", "labml", "pong", "pong_cores"
-    charts.draw_learning(*[curves[name] for name in drawn], folder)
+    field = data["field"]["agents"]
+    charts.draw_learning(*[curves[name] for name in drawn], field, folder)
     values = {
         "speed": speed_values(
             *map(data.get, ["benchmark", "shared_host", "waiting"])

@@ -232,7 +232,12 @@ def test_a_run_is_the_same_with_the_same_seed(monkeypatch, side):
 def test_the_recording_is_what_the_agent_saw_and_did(trial, monkeypatch):
     """The published weights play it again, to the last bit."""
     torch.manual_seed(0)
-    state = {"env_id": game.BREAKOUT, "steps": 7, "seconds": {"games": 1.0}}
+    state = {
+        "env_id": game.BREAKOUT,
+        "steps": 7,
+        "until": 9,
+        "seconds": {"games": 1.0},
+    }
     saved = {"weights": ppo.Agent(4).state_dict(), "state": state}
     torch.save(saved, trial / "checkpoint.pt")
     (trial / "curve.csv").write_text("steps,score\n7,1\n")

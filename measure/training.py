@@ -181,6 +181,7 @@ def share(path):
         "bfloat16": BFLOAT16,
         "date": common.today(),
         "games": GAMES,
+        "steps": ppo.STEPS * GAMES,
         "parts": PARTS,
         "rounds": rounds[1:],  # the first was to warm up
     }
