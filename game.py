@@ -333,11 +333,9 @@ class Game:
 # ### Why eight pipes are slow
 #
 # With one process for each of eight games, a step sends eight messages and
-# receives eight, at 20 µs for a message there and back; eight observations are
-# pickled, sent and unpickled; and the step waits for the slowest of eight
-# processes. So `Games` starts one process for each core, gives it a *share* of
-# the games, and sends it one short message a step. Observations don't cross
-# the pipe at all: they are in memory that all processes share.
+# receives eight, at 20 µs for a message there and back. Eight observations are
+# pickled, sent and unpickled. And on two cores eight processes get in each
+# other's way: whenever one of them has played, another has to be woken.
 #
 # ### A game in another process
 #
@@ -473,6 +471,10 @@ class Worker(contextlib.AbstractContextManager):
 
 
 # ### A share of the games
+#
+# `Games` starts one process for each core, gives it a *share* of the games,
+# and sends it one short message a step. Observations don't cross the pipe at
+# all: they are in memory that all processes share.
 #
 # `worker_process` can't tell a share from a game, since it has the same three
 # methods. They only take a list, with an item for each of its games.
@@ -705,10 +707,12 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         """Step all games: `actions` are `num_envs` integers.
 
         Returns copies that are yours to change: `observations`, `uint8
-        (num_envs, 4, 84, 84)`; `rewards`, `float64`; `terminated` and
-        `truncated`, `bool`; and `infos`, a dict, which may have `"final_obs"`,
-        `"final_info"` and `"restarted"`. [A table](#what-step-returns) shows
-        them all. Raises `ValueError` for bad actions, and no game has moved.
+        (num_envs, 4, 84, 84)`; `rewards`, `float64 (num_envs,)`; `terminated`
+        and `truncated`, `bool (num_envs,)`; and `infos`, a dict that may have
+        `"final_obs"` (SAME_STEP only), `"final_info"` and `"restarted"`. [A
+        table](#what-step-returns) shows them all. Raises `ResetNeeded` before
+        the first `reset`, and `ValueError` for bad actions: then no game has
+        moved.
         """
         self._begin_step(actions)
         return self._finish_step()
@@ -786,13 +790,17 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     def step_async(self, actions: ArrayLike) -> None:
         """Begin a step, and return at once if other processes play.
 
-        It takes what `step` takes, and raises the same errors.
+        It takes what `step` takes, and raises the same errors. Until the step
+        was waited for, another one raises `AlreadyPendingCallError`.
         """
         self._begin_step(actions)
         self._waits_for = ANSWERS
 
     def step_wait(self) -> Batch:
-        """Wait for the step that was begun; return what `step` returns."""
+        """Wait for the step that was begun; return what `step` returns.
+
+        Raises `NoAsyncCallError` if none was.
+        """
         self._require_open()
         if self._waits_for != ANSWERS:
             raise gym.error.NoAsyncCallError("call step_async()", "step")
@@ -1152,7 +1160,8 @@ class ShareWorker(Worker):
             self.child.send_bytes(pickle.dumps((command, data)))
             self.state = ASKED
         except OSError as error:
-            raise_unless_from_pipe(error)
+            if not raised_by_pipe(error):
+                raise
 
     def read_into(self, answers):
         """Add the bytes of the answer to a list."""
@@ -1161,18 +1170,18 @@ class ShareWorker(Worker):
             answers.append(self.child.recv_bytes())
             self.state = IDLE
         except (EOFError, OSError) as error:
-            raise_unless_from_pipe(error)
+            if not raised_by_pipe(error):
+                raise
 
 
-def raise_unless_from_pipe(error):
-    """Raise `error`, unless a pipe has raised it.
+def raised_by_pipe(error):
+    """Return whether a pipe has raised `error`, and not a signal handler.
 
-    Python calls the program's signal handlers between any two lines, and they
-    may raise anything, even `TimeoutError`, which is an `OSError`.
+    Python calls the program's handlers between any two lines, and they may
+    raise anything, even `TimeoutError`, which is an `OSError`.
     """
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-    if frame.f_globals["__name__"] != connection.__name__:
-        raise error
+    return frame.f_globals["__name__"] == connection.__name__
 
 
 # ### Spinning, and yielding the core
