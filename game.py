@@ -334,9 +334,10 @@ class Game:
 # ### Why eight pipes are slow
 #
 # With one process for each of eight games, a step sends eight messages and
-# receives eight, and eight observations are pickled, sent and unpickled. Two
-# cores play two games at a time. Between two games a core has to pickle and
-# send an observation, and to wake the next process.
+# receives eight, at 20 µs for a message there and back; and eight observations
+# are pickled, sent and unpickled. Two cores play two games at a time. Between
+# two games a core has to pickle and send an observation, and to wake the next
+# process.
 #
 # ### A game in another process
 #
