@@ -136,10 +136,11 @@ class Game:
 
         - `obs_4`, `uint8 (4, 84, 84)`, a copy that is yours to change;
         - `reward`, the points of these four frames;
-        - `done`, whether an episode is over: `obs_4` begins the next one;
-        - `episode_info`, `None` or, if the emulator was reset, a dict: the
-          `"reward"` of the game, its `"length"` in steps, and whether a limit
-          has `"truncated"` it.
+        - `done`, whether an episode is over: then `obs_4` is the first of the
+          next one;
+        - `episode_info`, `None` or, if a new game was started, a dict of the
+          one before: its `"reward"`, its `"length"` in steps, and whether a
+          limit has `"truncated"` it.
 
         Raises `ResetNeeded` before the first `reset`, and `ValueError` for an
         action that isn't one of the title's; the game is left unchanged.
@@ -155,8 +156,8 @@ class Game:
             reward += self._ale.act(self._actions[action])
 
             # Lives are read after every frame: otherwise one lost and another
-            # won within a step would cancel out. How many are needed depends
-            # on [`on_life_loss`](#what-ends-an-episode).
+            # won within a step would cancel out. Whether a lost one ends the
+            # episode depends on [`on_life_loss`](#what-ends-an-episode).
             lives_before = self._lives
             self._lives = self._ale.lives()
             life_over = self._lives_needed <= self._lives < lives_before
@@ -236,9 +237,9 @@ class Game:
     #   Baselines, SB3 and CleanRL ([others differ](#what-others-do)).
     # - `"ignore"`: only the end of the game ends an episode.
     #
-    # A lost life ends the episode if at least as many are left as `MODES`
-    # says. `"continue"` needs one: in 11 of 104 titles a game runs on for 69
-    # to 5,400 frames after its last life, and that would be another episode.
+    # `MODES` has the lives that must be left for a lost one to end an episode.
+    # `"continue"` needs one: in 11 of 104 titles a game runs on for 69 to
+    # 5,400 frames after its last life, and those would count as an episode.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     # #### How an episode ends, and the next one begins
@@ -333,17 +334,17 @@ class Game:
 # ### Why eight pipes are slow
 #
 # With one process for each of eight games, a step sends eight messages and
-# receives eight, at 20 µs for a message there and back; eight observations are
-# pickled, sent and unpickled; and the step waits for the slowest of eight
-# processes. So `Games` starts one process for each core, gives it a *share* of
-# the games, and sends it one short message a step. Observations don't cross
-# the pipe at all: they are in memory that all processes share.
+# receives eight, at 20 µs for a message there and back; and eight observations
+# are pickled, sent and unpickled. Two cores play two games at a time. Between
+# two games a core has to pickle and send an observation, and to wake the next
+# process.
 #
 # ### A game in another process
 #
-# The emulator holds Python's global lock, the GIL, while it plays, so threads
-# gain nothing: to use a second core, a game needs a process of its own. In
-# `Games` the same loop plays several games, a [share](#a-share-of-the-games).
+# The emulator holds Python's global lock, the GIL, while it plays, so Python's
+# threads gain nothing: to use a second core, a game needs a process of its
+# own. In `Games` each process runs this loop for several games, its
+# [share](#a-share-of-the-games).
 
 
 def worker_process(
@@ -361,12 +362,16 @@ def worker_process(
     tutorial). The game is `make(seed, env_id, **options)`: anything with the
     methods `step`, `reset` and `render`.
     """
+    # From now on [Ctrl-C](#how-a-worker-starts-and-ends), for example, is for
+    # the parent alone.
     inbox = prepare_process(remote)
     game = None
-    # If the parent is gone, `recv` raises an error. Sending that error raises
-    # another one, which ends the loop.
+    # If the parent is gone, `recv` fails. So does sending that error back, and
+    # this `OSError` ends the loop.
     with contextlib.suppress(OSError):
         while True:
+            # `wait_awake` polls for a moment [before it
+            # sleeps](#spinning-and-yielding-the-core).
             wait_awake(inbox)
             try:
                 command, data = remote.recv()
@@ -474,8 +479,12 @@ class Worker(contextlib.AbstractContextManager):
 
 # ### A share of the games
 #
+# `Games` starts one process for each core, gives it a *share* of the games,
+# and sends it one short message a step. Observations don't cross the pipe at
+# all: they are in memory that all processes share.
+#
 # `worker_process` can't tell a share from a game, since it has the same three
-# methods. They only take a list, with an item for each of its games.
+# methods. A share's methods take a list, with an item for each of its games.
 
 
 class Share:
@@ -544,18 +553,19 @@ class Share:
 
 # ### The vector environment
 #
-# Gymnasium calls many games that are stepped together a *vector environment*:
-# one `step` takes a batch of actions and returns a batch of observations.
-# When an episode ends, there are two observations to return, its last and the
-# first of the next one. How that is done is the *autoreset mode*. SAME_STEP is
-# the default here, and NEXT_STEP is Gymnasium's: there a game *rests* in the
-# step after an end, and its action is ignored.
+# `Games` is what Gymnasium calls a *vector environment*: one `step` takes a
+# batch of actions and returns a batch of observations. When an episode ends,
+# there are two observations to return, its last and the first of the next one.
+# How that is done is the *autoreset mode*. SAME_STEP is the default here, and
+# NEXT_STEP is Gymnasium's: there a game *rests* in the step after an end, and
+# its action is ignored.
+
+# #### How the games are made
 SAME_STEP = gym.vector.AutoresetMode.SAME_STEP
 NEXT_STEP = gym.vector.AutoresetMode.NEXT_STEP
 
-# `_waits_for` says which call is allowed next. It is RESET from the moment
-# that the games are asked until all is well. So after an error or Ctrl-C only
-# `reset` is allowed.
+# `_waits_for` says which call is allowed next. It is RESET while the games
+# carry out a command, and stays so after an error or Ctrl-C.
 RESET = "reset"
 STEP = "step"
 ANSWERS = "answers"
@@ -576,7 +586,6 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     metadata = {"render_modes": ["rgb_array"], "render_fps": 15}
     render_mode = "rgb_array"
 
-    # #### How the games are made
     def __init__(
         self,
         num_envs: int,
@@ -697,21 +706,72 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         """
         return [worker.child for worker in self._workers.values()]
 
-    # ### A step, and a reset
+    # ### A step
     #
-    # Workers write rewards and observations to the shared memory. Their answer
-    # is a list of the episodes that have ended, which is mostly empty.
+    # All workers receive their command before the first answer is waited for,
+    # so they play at the same time. They write rewards and observations to the
+    # shared memory; their answer is a list of the episodes that have ended,
+    # which is mostly empty. A worker whose answer doesn't come, for whatever
+    # reason, is [lost](#losing-a-worker).
     def step(self, actions: ArrayLike) -> Batch:
         """Step all games: `actions` are `num_envs` integers.
 
         Returns copies that are yours to change: `observations`, `uint8
-        (num_envs, 4, 84, 84)`; `rewards`, `float64`; `terminated` and
-        `truncated`, `bool`; and `infos`, a dict, which may have `"final_obs"`,
-        `"final_info"` and `"restarted"`. [A table](#what-step-returns) shows
-        them all. Raises `ValueError` for bad actions, and no game has moved.
+        (num_envs, 4, 84, 84)`; `rewards`, `float64 (num_envs,)`; `terminated`
+        and `truncated`, `bool (num_envs,)`; and `infos`, a dict that may have
+        `"final_obs"` (SAME_STEP only), `"final_info"` and `"restarted"`. [A
+        table](#what-step-returns) shows them all. Raises `ResetNeeded` before
+        the first `reset`, and `ValueError` for bad actions: then no game has
+        moved.
         """
         self._begin_step(actions)
         return self._finish_step()
+
+    def _ask(self, command, data):
+        """Send a command to all workers, with an item of `data` for each game.
+
+        Answers to an earlier step that nobody has read are dropped first.
+        Returns the ends of episodes if the games are played in this process.
+        """
+        self._waits_for = RESET
+        self._read_answers(self._start_timeout)
+        for i, worker in self._workers.items():
+            worker.ask(command, data[self._slices[i]])
+        return perform(self._share, command, data) if self._share else []
+
+    def _gather(self, timeout):
+        """Return the ends of episodes, and the numbers of lost workers.
+
+        If a game has raised an error, `pickle.loads` [raises
+        it](#commands-and-errors) here, after all workers have answered.
+        """
+        ends = []
+        for answer in self._read_answers(timeout):
+            ends += pickle.loads(answer)
+        return ends, self._which(LOST)
+
+    def _which(self, state):
+        """Return the numbers of the workers that are in this state."""
+        return [i for i, it in self._workers.items() if it.state == state]
+
+    def _read_answers(self, timeout):
+        """Return the answers that are owed, and lose workers that are late.
+
+        `timeout` seconds are one deadline for all of them.
+        """
+        # The clock runs on while the whole program is stopped, for example by
+        # Ctrl-Z, so a worker that is late is given some time to catch up.
+        answers = []
+        for seconds in (timeout, GRACE):
+            deadline = time.monotonic() + seconds
+            for i in self._which(ASKED):
+                worker = self._workers[i]
+                left = max(0.0, deadline - time.monotonic())
+                if connection.wait([worker.child], left):
+                    worker.read_into(answers)
+        for i in self._which(ASKED):
+            self._workers[i].state = LOST
+        return answers
 
     def _begin_step(self, actions):
         """Check the actions, and ask for a step."""
@@ -786,13 +846,17 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     def step_async(self, actions: ArrayLike) -> None:
         """Begin a step, and return at once if other processes play.
 
-        It takes what `step` takes, and raises the same errors.
+        It takes what `step` takes, and raises the same errors. Until the step
+        was waited for, another one raises `AlreadyPendingCallError`.
         """
         self._begin_step(actions)
         self._waits_for = ANSWERS
 
     def step_wait(self) -> Batch:
-        """Wait for the step that was begun; return what `step` returns."""
+        """Wait for the step that was begun; return what `step` returns.
+
+        Raises `NoAsyncCallError` if none was.
+        """
         self._require_open()
         if self._waits_for != ANSWERS:
             raise gym.error.NoAsyncCallError("call step_async()", "step")
@@ -838,57 +902,6 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             self._workers[i].process.kill()
         self._waits_for = waits_for
         return tuple(self._records["screen"].copy())
-
-    # ### Asking and waiting
-    #
-    # All workers receive their command before the first answer is waited for,
-    # so they play at the same time. A worker whose answer doesn't come, for
-    # whatever reason, is [lost](#losing-a-worker).
-    def _ask(self, command, data):
-        """Send a command to all workers, with an item of `data` for each game.
-
-        If nobody has waited for the step before, its answers are read and
-        dropped first. Returns the ends of episodes of games played here.
-        """
-        self._waits_for = RESET
-        self._read_answers(self._start_timeout)
-        for i, worker in self._workers.items():
-            worker.ask(command, data[self._slices[i]])
-        return perform(self._share, command, data) if self._share else []
-
-    def _gather(self, timeout):
-        """Return the ends of episodes, and the numbers of lost workers.
-
-        If a game has raised an error, `pickle.loads` [raises
-        it](#commands-and-errors) here, after all workers have answered.
-        """
-        ends = []
-        for answer in self._read_answers(timeout):
-            ends += pickle.loads(answer)
-        return ends, self._which(LOST)
-
-    def _which(self, state):
-        """Return the numbers of the workers that are in this state."""
-        return [i for i, it in self._workers.items() if it.state == state]
-
-    def _read_answers(self, timeout):
-        """Return the answers that are owed, and lose workers that are late.
-
-        `timeout` seconds are one deadline for all of them.
-        """
-        # The clock runs on while the whole program is stopped, for example by
-        # Ctrl-Z, so a worker that is late is given some time to catch up.
-        answers = []
-        for seconds in (timeout, GRACE):
-            deadline = time.monotonic() + seconds
-            for i in self._which(ASKED):
-                worker = self._workers[i]
-                left = max(0.0, deadline - time.monotonic())
-                if connection.wait([worker.child], left):
-                    worker.read_into(answers)
-        for i in self._which(ASKED):
-            self._workers[i].state = LOST
-        return answers
 
     # ### When a worker dies
     #
@@ -1152,7 +1165,8 @@ class ShareWorker(Worker):
             self.child.send_bytes(pickle.dumps((command, data)))
             self.state = ASKED
         except OSError as error:
-            raise_unless_from_pipe(error)
+            if not raised_by_pipe(error):
+                raise
 
     def read_into(self, answers):
         """Add the bytes of the answer to a list."""
@@ -1161,18 +1175,18 @@ class ShareWorker(Worker):
             answers.append(self.child.recv_bytes())
             self.state = IDLE
         except (EOFError, OSError) as error:
-            raise_unless_from_pipe(error)
+            if not raised_by_pipe(error):
+                raise
 
 
-def raise_unless_from_pipe(error):
-    """Raise `error`, unless a pipe has raised it.
+def raised_by_pipe(error):
+    """Return whether a pipe has raised `error`, and not a signal handler.
 
-    Python calls the program's signal handlers between any two lines, and they
-    may raise anything, even `TimeoutError`, which is an `OSError`.
+    Python calls the program's handlers between any two lines, and they may
+    raise anything, even `TimeoutError`, which is an `OSError`.
     """
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-    if frame.f_globals["__name__"] != connection.__name__:
-        raise error
+    return frame.f_globals["__name__"] == connection.__name__
 
 
 # ### Spinning, and yielding the core

@@ -105,10 +105,11 @@ def play(agent, fleet, obs, seconds):
             obs[i] = torch.as_tensor(obs[i], device=device)
             if step < STEPS:
                 with timed(seconds, "network"):
-                    policy, values = agent(obs[i])
+                    scaled = agent.scale(obs[i])
+                    policy, values = agent.look(scaled)
                     actions = policy.sample()
                     log_probs = policy.log_prob(actions)
-                    seen[i].append((obs[i], actions, log_probs, values))
+                    seen[i].append((scaled, actions, log_probs, values))
                     # These games play while the network looks at the others.
                     games.step_async(actions.cpu().numpy())
     parts = []
@@ -142,7 +143,6 @@ def advantages(rewards, terminated, truncated, final, values, next_values):
 
 def learn(agent, optimizer, batch):
     """Learn from a batch; return the last minibatch's entropy."""
-    batch = agent.scale(batch[0]), *batch[1:]  # once for all epochs
     for _ in range(EPOCHS):
         # Each epoch sees every sample once, in a new order (Baselines).
         order = torch.randperm(len(batch[0]), device=batch[0].device)

@@ -23,6 +23,7 @@ import differences
 import facts
 import game
 import ppo
+import race
 import step_time
 import training
 import training_run
@@ -70,6 +71,7 @@ def files(folder):
             {"ENGINES": ["ale"], "COLUMNS": COLUMNS, "ROUNDS": 1},
             "benchmark.json",
         ),
+        (race, [], {"ROUNDS": 1, "STEPS": 3}, "race.json"),
         (waiting, ["quiet"], {"ROUNDS": 1, "STEPS": 9}, "waiting.json"),
     ],
 )
@@ -83,7 +85,7 @@ def test_a_run_writes_to_runs_alone(
     assert files(trial) == [trial / "runs/measure" / written]
 
 
-@pytest.mark.parametrize("module", [benchmark, facts, step_time])
+@pytest.mark.parametrize("module", [benchmark, facts, race, step_time])
 def test_a_busy_machine_publishes_nothing(module, trial, monkeypatch):
     monkeypatch.setattr(common, "watched", lambda *_: (None, 1.234))
     monkeypatch.setattr(common, "CORES", 2)

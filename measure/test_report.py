@@ -73,8 +73,8 @@ def test_a_comparison_is_level_where_its_range_touches_1(ours, told):
 
 def test_titles_are_counted_in_words():
     verdicts = ["level", "faster", "level", "faster"]
-    assert ratios.counted(verdicts) == "faster on two, level on two"
-    assert ratios.counted(["slower"] * 4) == "slower on all"
+    assert ratios.counted(verdicts) == "faster on 2, level on 2 of 4 titles"
+    assert ratios.counted(["slower"] * 4) == "slower on 4 of 4 titles"
 
 
 def test_readmes_parts_are_replaced_and_nothing_else():

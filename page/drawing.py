@@ -22,16 +22,18 @@ COLOURS = """
 text, .ink {{ fill: {ink} }} .quiet {{ fill: {quiet} }}
 .line {{ stroke: {quiet} }} .trace {{ stroke: {ink} }}
 .box {{ fill: {box}; stroke: {quiet} }} .page, text.on {{ fill: {page} }}
-text.dark {{ fill: #000 }}
+text.dark {{ fill: #000 }} .game {{ fill: {game} }}
 text.third {{ fill: {third} }} rect.third {{ stroke: {third} }}
 text.fourth {{ fill: {fourth} }} rect.fourth {{ stroke: {fourth} }}
 text.picture {{ fill: {picture} }} rect.picture {{ stroke: {picture} }}"""
 LIGHT = {"ink": "#23211d", "quiet": "#65605a", "box": "#fdfcfa"}
 LIGHT |= {"page": "#f5f3ee"}
 LIGHT |= {"third": "#1a5fb4", "fourth": "#a84a00", "picture": "#1b7340"}
+LIGHT |= {"game": "#7a4fa8"}
 DARK = {"ink": "#e4e1da", "quiet": "#a19c93", "box": "#16171b"}
 DARK |= {"page": "#1e2025"}
 DARK |= {"third": "#7fb2ff", "fourth": "#ffa65c", "picture": "#6fd08c"}
+DARK |= {"game": "#b493e0"}
 SCREEN = DARK | {"page": "#16171b"}
 TIP = """
 <marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8"

@@ -28,6 +28,8 @@ OTHERS_MS = 4, 7  # when others have a core in it
 GUESS = 102  # the step in which the ball's way is asked for
 STEP = 62  # the step that stands still
 PIXEL = 17, 51  # column and row of the pixel that is taken apart
+# Of the drawing that races; page/moving/race.js moves over it.
+RACE_LEFT, RACE_WIDTH, RACE_MS, RACE_TOP = 84, 390, 3, (4, 236)
 BANDS = 42  # of five rows, which become two
 
 # Drawing
@@ -248,6 +250,43 @@ def timeline(letters, parts, games, cores):
     return [*seen, (cores, others_from, others_to, "others")]
 
 
+def draw_race(sides):
+    """A step of eight games: a process for each, and one for each core."""
+    left, scale = RACE_LEFT, RACE_WIDTH / RACE_MS
+    cores = sides["machine"]["cores"]
+    d = Drawing(RACE_TOP[1] + 22 * (cores + 1) + 48, screen=False)
+    for top, title, name, count in (
+        (RACE_TOP[0], "8 processes, a game each", "workers", 8),
+        (
+            RACE_TOP[1],
+            f"{cores} processes, {8 // cores} games each",
+            "games",
+            cores,
+        ),
+    ):
+        program, games = sides[name]["program"], sides[name]["games"]
+        each = len(games) // count
+        lanes = {"program": program}
+        for k in range(count):
+            lanes[f"process {k + 1}"] = games[k * each : (k + 1) * each]
+        d.text(4, top + 14, title, "strong")
+        d.text(474, top + 14, f"{program[-1][1]:.2f} ms", "strong end")
+        for row, (label, spans) in enumerate(lanes.items()):
+            y = top + 22 + 22 * row
+            d.text(4, y + 14, label, "quiet")
+            d.line((left, y + 19), (left + RACE_WIDTH, y + 19))
+            for start, end in spans:
+                place = f"{left + start * scale:.1f}", y + 2
+                width = f"{max(1, (end - start) * scale - 1):.1f}"
+                d.box(*place, width, 16, "ink" if row == 0 else "game")
+    y = RACE_TOP[1] + 22 * (cores + 1) + 22
+    for ms in range(RACE_MS + 1):
+        x = left + ms * scale
+        d.line((x, y), (x, y + 6))
+        d.text(x, y + 22, f"{ms} ms", "quiet end" if ms else "quiet mid")
+    d.save("race.svg")
+
+
 def draw_agent(recording):
     """What the trained agent sees, expects and does at its first point."""
     decisions = recording["decisions"]
@@ -299,6 +338,7 @@ def draw():
     draw_modes([step["action"] for step in played[1:]])
     draw_bands(played[STEP - 1], played[STEP])
     draw_turns(measured()["step_time"])
+    draw_race(read("race"))
     draw_agent(read("agent"))
 
 

@@ -28,11 +28,21 @@ def measured():
         **files,
         **files["facts"],
         **learning(files["agent"]),
+        "race": race(),
         "beside": compared,
         "speed": speed,
         "ten_million": round(10e6 / speed / 60),
         "choice": ratios.table(compared),
     }
+
+
+def race():
+    """How many milliseconds a step takes on both sides of the race."""
+    sides = json.loads((HERE / "data/race.json").read_text())
+    totals = {
+        name: sides[name]["program"][-1][1] for name in ("workers", "games")
+    }
+    return totals | {"steps": sides["steps"]}
 
 
 def learning(agent):

@@ -34,7 +34,7 @@ from recordings import (
 )
 
 ADDRESS = (PICTURES.parent / "index.html").as_uri()
-FILMS = ["step-figure", "maximum-figure", "agent-figure"]
+FILMS = ["step-figure", "maximum-figure", "agent-figure", "race-figure"]
 FIGURES = ["guess", "pixel-figure", *FILMS]
 PLAYED = list(play())
 ACTIONS = [step["action"] for step in PLAYED[1:]]
@@ -111,6 +111,31 @@ def test_the_drawing_of_the_pipes_has_the_bytes_of_today():
     drawn = (PICTURES / "pipe.svg").read_text()
     for count in command, answer, obs.nbytes:
         assert f">{count:,} bytes<" in drawn
+
+
+def test_the_race_is_drawn_as_it_was_recorded():
+    """Each bar is where its times are, and eight games are played in both."""
+    race = read("race")
+    assert race["machine"]["cores"] == 2  # as its words say
+    drawn = xml.parse(PICTURES / "race.svg").iter()
+    bars = [it for it in drawn if it.get("class") in ("ink", "game")]
+    bars = [it for it in bars if it.tag.endswith("rect")]
+    for name in "workers", "games":
+        assert len(race[name]["games"]) == 8
+        for spans, kind in (
+            (race[name]["program"], "ink"),
+            (
+                race[name]["games"],
+                "game",
+            ),
+        ):
+            for start, end in spans:
+                bar = bars.pop(0)
+                assert bar.get("class") == kind
+                assert abs(float(bar.get("x")) - 84 - 130 * start) < 0.06
+                width = max(1, 130 * (end - start) - 1)
+                assert abs(float(bar.get("width")) - width) < 0.06
+    assert not bars
 
 
 # The still pictures
@@ -331,6 +356,30 @@ ROUNDS = {
 }
 
 
+def test_the_race_goes_as_it_was_recorded(visit):
+    """What is still to come is covered, and the sentence counts the rest."""
+    figure = look_at(visit(), "race-figure")
+    sides = [read("race")[name] for name in ("workers", "games")]
+    ends = [side["program"][-1][1] for side in sides]
+    covered = at_each_step(
+        figure,
+        """[...figure.querySelectorAll(".race i")].map((it) =>
+        480 * it.offsetLeft / it.parentElement.offsetWidth)""",
+    )
+    for at, told in enumerate(at_each_step(figure, SAYS), 1):
+        now = 0.02 * at
+        assert np.allclose(covered[at - 1], 84 + 130 * now, atol=1)
+        if now >= max(ends):
+            wanted = f"after {ends[1]:.2f} ms, eight after {ends[0]:.2f} ms"
+        else:
+            many, few = (
+                sum(end <= now for _, end in side["games"]) for side in sides
+            )
+            wanted = f"played {many} of 8 games, two have played {few}"
+        assert wanted in told
+        assert ("done" in told) == (now >= min(ends))
+
+
 def asked(figure, name):
     """The step that a guess is about, by what is shown of it."""
     urls = figure.evaluate(f"(figure) => {CANVASES}")
@@ -395,7 +444,10 @@ def test_films_move_by_slider(visit, name):
     numbers = at_each_step(
         figure, "figure.querySelector('.number').textContent"
     )
-    assert numbers == [f"step {i + 1}" for i in range(len(numbers))]
+    wanted = [f"step {i + 1}" for i in range(len(numbers))]
+    if name == "race-figure":
+        wanted = [f"{0.02 * (i + 1):.2f} ms" for i in range(150)]
+    assert numbers == wanted
     assert all(at_each_step(figure, SAYS))
     expect(figure.locator(".says")).to_have_attribute("aria-live", "polite")
 

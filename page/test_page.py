@@ -677,7 +677,7 @@ def test_a_name_leads_to_its_definition(visit, script):
 
 def test_without_javascript(page):
     """There are stills, and folds open by hand."""
-    assert page.locator(".still img").count() == 5
+    assert page.locator(".still img").count() == 6
     for still in page.locator(".still img").all():
         expect(still).to_be_visible()
     expect(page.locator(".stage:visible")).to_have_count(0)

@@ -109,8 +109,9 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
 // number of the step, and a sentence.
 //
 // `prepare()` promises what the film is: `count` steps and the `start` to begin
-// with; `pace` says how many are played in a second, and `ticks` are the steps
-// in which something happens. `show(i)` draws step i and returns the sentence.
+// with; `pace` says how many are played in a second, `ticks` are the steps in
+// which something happens, and `name(i)` is what step i is called. `show(i)`
+// draws it and returns the sentence.
 // The film plays by itself while it is in view, unless the reader wants less
 // motion or has taken hold of it, and begins anew after its end. The sentence
 // is read out only if the reader has moved it.
@@ -121,10 +122,10 @@ function film(figure, prepare, show) {
     <span class="ticks"></span></span><span class="number"></span>`;
   const [play, slide, number] = box.children, [slider, marks] = slide.children;
   const says = figure.querySelector(".says");
-  let timer = null, theirs = calm, ready = null, wait = null;
+  let timer = null, theirs = calm, ready = null, wait = null, called = null;
 
   function draw(byReader) {
-    number.textContent = `step ${slider.value}`;
+    number.textContent = called(Number(slider.value));
     says.ariaLive = byReader ? "polite" : "off";
     says.textContent = show(Number(slider.value));
   }
@@ -146,8 +147,10 @@ function film(figure, prepare, show) {
   play.addEventListener("click", () => wait && go(!timer));
   slider.addEventListener("input", () => wait && go(false));
 
-  function load({ count, start = 1, pace = 7.5, ticks = [] }) {
+  function load({ count, start = 1, pace = 7.5, ticks = [],
+    name = (i) => `step ${i}` }) {
     wait = 1000 / pace;
+    called = name;
     slider.max = count;
     slider.value = start;
     marks.innerHTML = ticks.map((at) =>

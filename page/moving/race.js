@@ -1,0 +1,29 @@
+// A step of eight games, in slow motion: which way is done first?
+(() => {
+const figure = $("race-figure"), race = figure.querySelector(".race");
+const LEFT = 84 / 480, LONG = 390 / 480; // of the drawing, by page/figures.py
+const SHOWN = 3, TICK = 0.02; // ms
+let sides = null;
+
+const end = ({ program }) => program.at(-1)[1];
+const ms = (time) => `${time.toFixed(2)} ms`;
+
+function show(at) {
+  const now = at * TICK, { workers, games } = sides;
+  race.style.setProperty("--now", `${100 * (LEFT + LONG * now / SHOWN)}%`);
+  if (now >= end(workers)) {
+    return `Two processes are done after ${ms(end(games))}, eight after ` +
+      `${ms(end(workers))}.`;
+  }
+  const [many, few] = [workers, games].map((side) =>
+    side.games.filter(([, end]) => end <= now).length);
+  return `Eight processes have played ${many} of 8 games, two have played ` +
+    `${few}${now >= end(games) ? ", and the step is done" : ""}.`;
+}
+
+film(figure, async () => {
+  sides = await read("race");
+  const count = SHOWN / TICK;
+  return { count, start: count, pace: 15, name: (i) => ms(i * TICK) };
+}, show);
+})();
