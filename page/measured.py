@@ -59,7 +59,6 @@ def learning(agent):
         spread = f"({min(made):,.0f} to {max(made):,.0f})"
         krull[side] = f"{mean(made):,.0f} {spread}"
     return {
-        "agent_hours": sum(agent["seconds"].values()) / 3600,
         "agent_games": len(scores),
         "agent_mean": mean(scores),
         "agent_least": min(scores),
