@@ -108,10 +108,11 @@ def play_ready_first(agent, fleet, obs, seconds):
     def look(i):
         with training_run.timed(seconds, "network"):
             obs[i] = torch.as_tensor(obs[i])
-            policy, values = agent(obs[i])
+            scaled = agent.scale(obs[i])
+            policy, values = agent.look(scaled)
             actions = policy.sample()
             log_probs = policy.log_prob(actions)
-            seen[i].append((obs[i], actions, log_probs, values))
+            seen[i].append((scaled, actions, log_probs, values))
             fleet[i].step_async(actions.numpy())
 
     for i in range(len(fleet)):
