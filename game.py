@@ -237,9 +237,9 @@ class Game:
     #   Baselines, SB3 and CleanRL ([others differ](#what-others-do)).
     # - `"ignore"`: only the end of the game ends an episode.
     #
-    # `MODES` has the lives that must be left for a lost one to end an episode.
-    # `"continue"` needs one: in 11 of 104 titles a game runs on for 69 to
-    # 5,400 frames after its last life, and those would count as an episode.
+    # `MODES`: how many lives must be left for a lost one to end an episode.
+    # Under `"continue"` it is one: in 11 of 104 titles a game runs on for 69
+    # to 5,400 frames after its last life, which would be one more episode.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     # #### How an episode ends, and the next one begins
@@ -362,12 +362,12 @@ def worker_process(
     tutorial). The game is `make(seed, env_id, **options)`: anything with the
     methods `step`, `reset` and `render`.
     """
-    # From now on [Ctrl-C](#how-a-worker-starts-and-ends), for example, is for
-    # the parent alone.
+    # From here on the worker [ignores Ctrl-C](#how-a-worker-starts-and-ends),
+    # which the parent handles.
     inbox = prepare_process(remote)
     game = None
-    # If the parent is gone, `recv` fails. So does sending that error back, and
-    # this `OSError` ends the loop.
+    # If the parent is gone, `recv` raises an error. Sending that error back
+    # raises `OSError`, which ends the loop.
     with contextlib.suppress(OSError):
         while True:
             # `wait_awake` polls for a moment [before it
@@ -483,8 +483,8 @@ class Worker(contextlib.AbstractContextManager):
 # and sends it one short message a step. Observations don't cross the pipe at
 # all: they are in memory that all processes share.
 #
-# `worker_process` can't tell a share from a game, since it has the same three
-# methods. A share's methods take a list, with an item for each of its games.
+# A share has the three methods of a game, so `worker_process` treats both
+# alike. They take a list, with an item for each game.
 
 
 class Share:
