@@ -238,8 +238,9 @@ class Game:
     # - `"ignore"`: only the end of the game ends an episode.
     #
     # `MODES`: how many lives must be left for a lost one to end an episode.
-    # Under `"continue"` it is one: in 11 of 104 titles a game runs on for 69
-    # to 5,400 frames after its last life, which would be one more episode.
+    # Under `"continue"` the last life doesn't count: in 11 of 104 titles a
+    # game runs on for 69 to 5,400 frames after it, which would be one more
+    # episode.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     # #### How an episode ends, and the next one begins
@@ -358,12 +359,12 @@ def worker_process(
 
     Answers `("step", action)`, `("reset", seed or None)` and
     `("render", None)` with what the game returns, or with the error that it
-    raised, until `("close", None)` or the end of the pipe (after labml's PPO
-    tutorial). The game is `make(seed, env_id, **options)`: anything with the
+    raised, until `("close", None)` or the end of the pipe, as in labml's PPO
+    tutorial. The game is `make(seed, env_id, **options)`: anything with the
     methods `step`, `reset` and `render`.
     """
     # From here on the worker [ignores Ctrl-C](#how-a-worker-starts-and-ends),
-    # which the parent handles.
+    # which the parent handles. `inbox` tells when a message is there.
     inbox = prepare_process(remote)
     game = None
     # If the parent is gone, `recv` raises an error. Sending that error back

@@ -375,7 +375,7 @@ def test_the_race_goes_as_it_was_recorded(visit):
             many, few = (
                 sum(end <= now for _, end in side["games"]) for side in sides
             )
-            wanted = f"played {many} of 8 games, two processes {few}"
+            wanted = f"Played: {many} of 8 games by eight processes, {few} by"
         assert wanted in told
         assert ("done" in told) == (now >= min(ends))
 

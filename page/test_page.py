@@ -128,6 +128,14 @@ def test_what_is_folded():
     }
 
 
+def test_a_long_docstring_is_folded_but_for_its_first_paragraph():
+    """Those of functions that aren't folded themselves."""
+    open_ones = re.findall(r"\n\n(.+)\n\n<details>\n\n(?!<s)", MARKDOWN)
+    assert [line.split()[0] for line in open_ones] == ["Hold", "Play", "Step"]
+    for line in open_ones:
+        assert f'    """{line}\n\n' in SOURCE
+
+
 def test_a_definition_is_folded_by_its_name():
     """With its docstring, as far as the next heading or fold."""
     first, second = "What is drawn?", "Who presses FIRE?"

@@ -21,6 +21,7 @@ address lead to the words that stand below it.
 
 In a browser words stand left, and what follows them right: code, programs,
 figures and tables. A docstring stands left of its `def` and what follows that.
+Of a long one that isn't folded already, all but the first paragraph is.
 
 A picture `figures/NAME.svg` moves in the browser if there is `NAME.html` in
 `page/moving`: that stands in its place, with `{{picture}}` and `{{caption}}`
@@ -61,6 +62,7 @@ ANCHOR = r'(?s)( id=".+?")(.*?)( <a class="sign".*?</a>)(.*</summary>)'
 COLOURED = "third|fourth|picture"
 # Whoever wants to cite a place finds its address here.
 SIGN = ' <a class="sign" href="#{}" aria-label="Link to this">#</a>'
+LONG = 4  # line ends of a docstring, after its first paragraph
 WORDS_A_MINUTE = 220
 SECONDS_A_LINE = 4
 # A name in prose and a token of code; what is in these others has no links.
@@ -205,7 +207,21 @@ def told(source, text):
         assert len(places) == 1, f"notes.md: {len(places)} places for {name}"
         places[0].anchors[name] = note.text
     assert not any(notes.values()), f"notes.md: no place for {notes}"
-    return found
+    return shorten(found)
+
+
+def shorten(told):
+    """Fold what is long of the functions' docstrings, outside of folds."""
+    open_folds = 0
+    for before, block in pairwise(told):
+        if block.kind == "fold":
+            open_folds += 1 if block.text.startswith("<details>") else -1
+        of_function = before.is_code and "def " in before.text
+        if block.kind == "docstring" and of_function and not open_folds:
+            first, _, rest = block.text.partition("\n\n")
+            if rest.count("\n") >= LONG:
+                block.text = f"{first}\n\n<details>\n\n{rest}\n\n</details>"
+    return told
 
 
 def reading_time(page):

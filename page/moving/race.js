@@ -17,8 +17,8 @@ function show(at) {
   }
   const [many, few] = [workers, games].map((side) =>
     side.games.filter(([, end]) => end <= now).length);
-  return `Eight processes have played ${many} of 8 games, two processes ` +
-    `${few}${now >= end(games) ? ", and are done" : ""}.`;
+  return `Played: ${many} of 8 games by eight processes, ${few} by two` +
+    `${now >= end(games) ? ", which are done" : ""}.`;
 }
 
 film(figure, async () => {
