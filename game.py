@@ -237,7 +237,7 @@ class Game:
     #   Baselines, SB3 and CleanRL ([others differ](#what-others-do)).
     # - `"ignore"`: only the end of the game ends an episode.
     #
-    # `MODES`: how many lives must be left for a lost one to end an episode.
+    # A lost life ends an episode if at least as many as in `MODES` remain.
     # Under `"continue"` the last life doesn't count: in 11 of 104 titles a
     # game runs on for 69 to 5,400 frames after it, which would be one more
     # episode.
@@ -367,8 +367,8 @@ def worker_process(
     # which the parent handles. `inbox` tells when a message is there.
     inbox = prepare_process(remote)
     game = None
-    # If the parent is gone, `recv` raises an error. Sending that error back
-    # raises `OSError`, which ends the loop.
+    # If the parent is gone, `recv` raises an error. Reporting it then fails
+    # with `OSError`, which ends the loop.
     with contextlib.suppress(OSError):
         while True:
             # `wait_awake` polls for a moment [before it
