@@ -214,8 +214,8 @@ class Game:
     # pictures of four steps show four times as much.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
-        # `self.shrink(screen)`, but faster: it resizes [only what has
-        # changed](#resizing-only-what-has-changed).
+        # This is `self.shrink(screen)`, made faster: [only what has
+        # changed](#resizing-only-what-has-changed) is resized.
         picture = shrink_changes(self.shrink, screen, *self._last)
         self._last = (screen, picture)
         self._stack.append(picture)
@@ -237,10 +237,10 @@ class Game:
     #   Baselines, SB3 and CleanRL ([others differ](#what-others-do)).
     # - `"ignore"`: only the end of the game ends an episode.
     #
-    # A lost life ends an episode if at least as many as in `MODES` remain.
-    # Under `"continue"` the last life doesn't count: in 11 of 104 titles a
-    # game runs on for 69 to 5,400 frames after it, which would be one more
-    # episode.
+    # `MODES` says how many lives must be left for a lost one to end the
+    # episode. Under `"continue"` at least one: when the last life is lost, the
+    # episode ends with the game. In 11 of 104 titles that is 69 to 5,400
+    # frames later, which would otherwise be one more episode.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     # #### How an episode ends, and the next one begins
@@ -334,11 +334,13 @@ class Game:
 #
 # ### Why eight pipes are slow
 #
-# With one process for each of eight games, a step sends eight messages and
-# receives eight, at 20 µs for a message there and back; and eight observations
-# are pickled, sent and unpickled. Two cores play two games at a time. Between
-# two games a core has to pickle and send an observation, and to wake the next
-# process.
+# Give each of eight games a process of its own, a *worker*. A *pipe* joins it
+# to the program, its *parent*: what is sent at one end is received at the
+# other, in order. Then a step sends eight messages and receives eight, at
+# 20 µs for a message there and back; and eight observations are *pickled*,
+# turned into bytes for the pipe and back into arrays. Two cores play two games
+# at a time. Between two games a core has to pickle and send an observation,
+# and to wake the next process.
 #
 # ### A game in another process
 #
@@ -367,8 +369,8 @@ def worker_process(
     # which the parent handles. `inbox` tells when a message is there.
     inbox = prepare_process(remote)
     game = None
-    # If the parent is gone, `recv` raises an error. Reporting it then fails
-    # with `OSError`, which ends the loop.
+    # If the parent is gone, `recv` raises an error, and so does the attempt to
+    # report it: an `OSError`, which ends the loop.
     with contextlib.suppress(OSError):
         while True:
             # `wait_awake` polls for a moment [before it
@@ -484,8 +486,8 @@ class Worker(contextlib.AbstractContextManager):
 # and sends it one short message a step. Observations don't cross the pipe at
 # all: they are in memory that all processes share.
 #
-# A share has the three methods of a game, so `worker_process` treats both
-# alike. They take a list, with an item for each game.
+# A share has the methods of a game, `step`, `reset` and `render`, for a list
+# with an item for each game. So `worker_process` plays it as it plays a game.
 
 
 class Share:
@@ -555,13 +557,10 @@ class Share:
 # ### The vector environment
 #
 # `Games` is what Gymnasium calls a *vector environment*: one `step` takes a
-# batch of actions and returns a batch of observations. When an episode ends,
-# there are two observations to return, its last and the first of the next one.
-# How that is done is the *autoreset mode*. SAME_STEP is the default here, and
+# batch of actions and returns a batch of observations. The *autoreset mode*
+# says how the next episode begins. SAME_STEP is the default here, and
 # NEXT_STEP is Gymnasium's: there a game *rests* in the step after an end, and
 # its action is ignored.
-
-# #### How the games are made
 SAME_STEP = gym.vector.AutoresetMode.SAME_STEP
 NEXT_STEP = gym.vector.AutoresetMode.NEXT_STEP
 
@@ -710,10 +709,9 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     # ### A step
     #
     # All workers receive their command before the first answer is waited for,
-    # so they play at the same time. They write rewards and observations to the
-    # shared memory; their answer is a list of the episodes that have ended,
-    # which is mostly empty. A worker whose answer doesn't come, for whatever
-    # reason, is [lost](#losing-a-worker).
+    # so they play at the same time. An answer is a list of the episodes that
+    # have ended, mostly empty. A worker whose answer doesn't come, for
+    # whatever reason, is [lost](#losing-a-worker).
     def step(self, actions: ArrayLike) -> Batch:
         """Step all games: `actions` are `num_envs` integers.
 
@@ -725,8 +723,53 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         the first `reset`, and `ValueError` for bad actions: then no game has
         moved.
         """
+        # The actions are checked, and each worker is sent those of its share.
         self._begin_step(actions)
+
+        # The answers are waited for, and the batch is copied out of the shared
+        # memory.
         return self._finish_step()
+
+    def _finish_step(self):
+        """Gather the answers to a step; return what `step` returns."""
+        ends, lost = self._gather(self._timeout)
+
+        # The answers tell which episodes have ended: mostly none.
+        terminated = np.zeros(self.num_envs, bool)
+        truncated = np.zeros(self.num_envs, bool)
+        infos = {}
+        for number, was_terminated, episode_info in self._ends + ends:
+            terminated[number] = was_terminated
+            info = {}
+            if episode_info is not None:
+                truncated[number] = episode_info["truncated"]
+                info["final_info"] = episode_info
+            self._report_end(number, info, infos)
+
+        # The games of a lost worker were cut short.
+        if lost:
+            self._start_workers(lost, "reset")
+            truncated |= self._report_restarts(lost, infos)
+
+        # Rewards and observations are in the shared memory.
+        rewards = self._records["reward"].copy()
+        observations = self._take_observations()
+        self._waits_for = STEP
+        return observations, rewards, terminated, truncated, infos
+
+    def _begin_step(self, actions):
+        """Check the actions, and ask for a step."""
+        self._require_open()
+        if self._waits_for == ANSWERS:
+            raise gym.error.AlreadyPendingCallError("call step_wait()", "step")
+        if self._waits_for == RESET:
+            raise gym.error.ResetNeeded("call reset() before step()")
+        # a list, in which a game that rests has `None`
+        actions = check_actions(actions, self.meanings, (self.num_envs,))
+        for number in self._resting:
+            actions[number] = None
+        self._ends = self._ask("step", actions)
+        self._resting.clear()
 
     def _ask(self, command, data):
         """Send a command to all workers, with an item of `data` for each game.
@@ -773,45 +816,6 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         for i in self._which(ASKED):
             self._workers[i].state = LOST
         return answers
-
-    def _begin_step(self, actions):
-        """Check the actions, and ask for a step."""
-        self._require_open()
-        if self._waits_for == ANSWERS:
-            raise gym.error.AlreadyPendingCallError("call step_wait()", "step")
-        if self._waits_for == RESET:
-            raise gym.error.ResetNeeded("call reset() before step()")
-        # a list, in which a game that rests has `None`
-        actions = check_actions(actions, self.meanings, (self.num_envs,))
-        for number in self._resting:
-            actions[number] = None
-        self._ends = self._ask("step", actions)
-        self._resting.clear()
-
-    def _finish_step(self):
-        """Gather the answers to a step; return what `step` returns."""
-        ends, lost = self._gather(self._timeout)
-
-        # This visits only games whose episode has ended: mostly none.
-        terminated = np.zeros(self.num_envs, bool)
-        truncated = np.zeros(self.num_envs, bool)
-        infos = {}
-        for number, was_terminated, episode_info in self._ends + ends:
-            terminated[number] = was_terminated
-            info = {}
-            if episode_info is not None:
-                truncated[number] = episode_info["truncated"]
-                info["final_info"] = episode_info
-            self._report_end(number, info, infos)
-
-        # The games of a lost worker were cut short.
-        if lost:
-            self._start_workers(lost, "reset")
-            truncated |= self._report_restarts(lost, infos)
-        rewards = self._records["reward"].copy()
-        observations = self._take_observations()
-        self._waits_for = STEP
-        return observations, rewards, terminated, truncated, infos
 
     # #### The reset, and the two halves of a step
     #
@@ -906,12 +910,12 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
 
     # ### When a worker dies
     #
-    # A worker that has died, or hasn't answered within `timeout` seconds, is
-    # replaced. The new one starts its games over from their seeds, while the
-    # other games continue undisturbed. The step reports this: for these games
-    # the reward is 0, and `truncated` and `infos["restarted"]` are true. If
-    # the new worker dies before its first answer, the next would probably die,
-    # too: `Games` closes and raises an error.
+    # A worker that has died, or hasn't answered within `timeout` seconds, 60
+    # by default, is replaced. The step waits for the new one, which starts its
+    # games over from their seeds. For these the reward is 0, and `truncated`
+    # and `infos["restarted"]` are true; the other games continue as if nothing
+    # had happened. If the new worker dies before its first answer, the next
+    # would probably die, too: `Games` closes and raises an error.
     def _start_workers(self, numbers_of_shares, command):
         """Start workers, and wait until they have carried out a command.
 
@@ -938,7 +942,6 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             self.close()
             raise RuntimeError(f"a new worker didn't answer: {how}")
 
-    # #### How the step reports it
     def _report_restarts(self, lost, infos):
         """Report games that start over; return the mask of them."""
         restarted = np.zeros(self.num_envs, bool)

@@ -16,12 +16,13 @@ runs/measure or, with --publish, in this one:
   ppo.py has, and on what it was trained;
 - docs/pong.webp: a film of the game with seed 0, all of it.
 
-For Breakout the files are called agent, and there are two more:
+For Breakout the files are called agent, and there are three more:
 
 - examples/breakout.pt: the weights in half precision. All of Breakout is
   played with these;
 - page/data/agent.json: a recording of that game's first decisions, as `record`
-  below describes it.
+  below describes it;
+- page/data/eight.json: eight games, as `record_eight` describes it.
 
 About five minutes for an agent whose games are long.
 """
@@ -44,6 +45,9 @@ PACKAGES = "ale-py gymnasium numpy torch"
 FOLDERS = ["measure/results", "docs", "examples", "page/data"]
 SEED = 0  # of the film and the recording
 MOST = 600  # decisions of the recording
+EIGHT = dict(training_run.SERVED, processes=2)  # how eight games are recorded
+EVERY = 12  # steps, of which one is shown
+LONGEST = 1440
 
 
 @torch.no_grad()
@@ -96,6 +100,36 @@ def record(info, decisions, screens, frames):
     return json.dumps(recording, separators=(",", ":")) + "\n"
 
 
+@torch.no_grad()
+def record_eight(agent):
+    """Return a recording of eight games as one line of JSON.
+
+    It ends before a game does. `actions` has a string for each game, with a
+    digit for each step. `pictures` are the newest of every `every` steps,
+    those of game 0 first, packed as page/recordings.py does it. With picture
+    `killed` the figure begins.
+    """
+    torch.manual_seed(SEED)
+    actions, pictures = [], []
+    with Games(8, BREAKOUT, **EIGHT) as games:
+        obs, infos = games.reset()
+        while "final_info" not in infos and len(actions) < LONGEST:
+            if len(actions) % EVERY == 0:
+                pictures.append(obs[:, -1])
+            policy, _ = agent(torch.as_tensor(obs))
+            actions.append(policy.sample().numpy())
+            obs, *_, infos = games.step(actions[-1])
+    by_game = np.stack(pictures, axis=1)  # (8, pictures, 84, 84)
+    by_step = np.array(actions)
+    recording = {
+        "every": EVERY,
+        "killed": len(pictures) * 3 // 4,
+        "actions": ["".join(map(str, one)) for one in by_step.T],
+        "pictures": pack(by_game.reshape(-1, 84, 84)),
+    }
+    return json.dumps(recording, separators=(",", ":")) + "\n"
+
+
 def judge(agent, env_id):
     """Return the scores of whole games, in both ways."""
     scores = {}
@@ -132,6 +166,7 @@ def main():
     if env_id == BREAKOUT:
         path = root / "page/data/agent.json"
         path.write_text(record(info, *played))
+        path.with_name("eight.json").write_text(record_eight(agent))
     about = {
         **common.machine(PACKAGES),
         "date": common.today(),

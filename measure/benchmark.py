@@ -34,15 +34,15 @@ from statistics import median
 
 import common
 from contenders import NO_NETWORK, Contender, neighbours
+from in_turn import BATCHES
 
 # Who waits for each batch before it asks for the next; and who has several in
 # flight, so that some are played while the network looks at another.
 LOCKSTEP = ["ale", "envpool", "gymnasium", "sb3", "labml"]
-MANY = common.CORES + 3  # batches
-FLYING = {"ale_2": 2, "ale_3": 3, "ale_many": MANY}
-FLYING |= {"envpool_3": 3, "envpool_many": MANY}
+FLYING = {"ale_2": 2, "ale_3": 3, "ale_many": BATCHES}
+FLYING |= {"envpool_3": 3, "envpool_many": BATCHES}
 OURS = ["games", "worker"]
-OURS_FLYING = {"games_2": 2, "ready": MANY}
+OURS_FLYING = {"games_2": 2, "ready": BATCHES}
 ENGINES = ["ale", "envpool", *FLYING]
 TITLES = ["Breakout", "Pong", "MsPacman", "Seaquest"]
 WITH_LIVES = ["Breakout", "MsPacman", "Seaquest"]  # Pong has none to lose

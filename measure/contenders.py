@@ -261,8 +261,9 @@ def ready(game, games, rule, count):
 
 
 def in_turn(order, game, games, rule, count, **options):
-    """A `count` of `Games`, in the order that examples/in_turn.py has, too."""
+    """A `count` of `Games`, played as examples/in_turn.py does."""
     from game import Games
+    from in_turn import give_way
 
     env_id = f"{game}NoFrameskip-v4"
     actions, envs = rows(game, games), []
@@ -272,6 +273,8 @@ def in_turn(order, game, games, rule, count, **options):
         env.reset()
         env.step_async(next(actions))
         envs.append(env)
+    if count > 1:
+        give_way()
     for env in order(envs):
         yield env.step_wait()[0], games
         env.step_async(next(actions))

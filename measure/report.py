@@ -17,8 +17,9 @@ import pandas as pd
 import charts
 import common
 import ratios
-from benchmark import LOCKSTEP, MANY, NETWORKS, TITLES, best_threads
+from benchmark import BATCHES, LOCKSTEP, NETWORKS, TITLES, best_threads
 from charts import TESTER, rounds
+from waiting import PARTS
 
 TEMPLATES = common.HERE / "templates"
 DISTURBED = 0.15  # cores; others that take less do no harm
@@ -109,9 +110,11 @@ def speed_values(data, neighbours, waiting):
         },
         "count": cells(rounds(games), middle),
         "memory": cells(rounds(games, "memory"), middle),
-        "batches": MANY,
+        "batches": BATCHES,
         "choice": ratios.table(compared),
         "ways": "\n".join(ways(host, waiting[host]) for host in ratios.HOSTS),
+        "turns": turns(waiting),
+        "flights": flights(waiting),
         "waiting": waiting,
     }
 
@@ -122,6 +125,34 @@ def ways(host, part):
     return "\n".join(
         f"| {way}, {host} host | {table[way]} |" for way in table.index
     )
+
+
+def turns(waiting):
+    """Rows: how long the parts of a batch in turn take on each host."""
+    columns = [
+        np.median(waiting[host]["in turn"][fleet]["waits"], axis=0)
+        for host in ratios.HOSTS
+        for fleet in ("don't", f"{BATCHES}")
+    ]
+    table = pd.DataFrame(np.transpose(columns), PARTS)
+    table.loc["all of it"] = table.sum()
+    rows = cells(table, "{:,.0f}".format)
+    return "\n".join(f"| {part} | {rows[part]} |" for part in rows.index)
+
+
+def flights(waiting):
+    """Rows: how fast so many batches in flight are, on each host."""
+    columns = {
+        (host, network): {
+            fleet: middle(8e6 / np.sum(parts[network], axis=1))
+            for fleet, parts in waiting[host]["in turn"].items()
+            if fleet != "don't"
+        }
+        for host in ratios.HOSTS
+        for network in ("waits", "none")
+    }
+    rows = cells(pd.DataFrame(columns), str)
+    return "\n".join(f"| {fleet} | {rows[fleet]} |" for fleet in rows.index)
 
 
 def how(part):

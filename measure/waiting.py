@@ -16,6 +16,10 @@ would have taken had the games been shared out otherwise:
 
 For the first three a game would have to move to another process, which takes
 time of its own: that is measured, too.
+
+Then several `Games` are played by examples/in_turn.py beside a network that
+waits, with workers that give way to the program and with workers that don't.
+What is measured is where the program's time goes.
 """
 
 import contextlib
@@ -32,9 +36,20 @@ from benchmark import GAMES, TITLES
 from common import CORES
 from contenders import neighbours, rows
 from game import Game, Games
+from in_turn import BATCHES, NETWORK, give_way, ready_first
 
 ROUNDS = 7
 STEPS = 200  # of a round
+PARTS = [
+    "`ready_first`, until a batch is ready",
+    "`step_wait`",
+    "the network, and waking up",
+    "`step_async`",
+]
+# How many `Games` of one process each, and whether their workers give way. The
+# last don't: they are started after all others were told to.
+FLEETS = {f"{n}": (n, True) for n in range(CORES + 1, CORES + 7)}
+FLEETS["don't"] = (BATCHES, False)
 WAYS = ["one moves", "the next", "longest first", "nobody waits"]
 TIMES = multiprocessing.RawArray("d", GAMES)  # seconds of each game's step
 
@@ -108,7 +123,58 @@ def measure(host, _):
                 way: [round(one["as it is"] / one[way], 3) for one in rounds]
                 for way in WAYS
             }
-    return {"rounds": ROUNDS, "columns": columns, "move": move()}
+        turns = in_turn()
+    return {
+        "rounds": ROUNDS,
+        "columns": columns,
+        "move": move(),
+        "in turn": turns,
+    }
+
+
+def in_turn():
+    """Of each fleet and network the parts of a batch, by round."""
+    actions = rows("Breakout", GAMES)
+    with contextlib.ExitStack() as stack:
+        fleets = {}
+        for name, (count, gives_way) in FLEETS.items():
+            fleets[name] = []
+            for i in range(count):
+                options = dict(seed=GAMES * i, processes=1, context="fork")
+                games = Games(GAMES, on_life_loss="ignore", **options)
+                fleets[name].append(stack.enter_context(games))
+                games.reset()
+            if gives_way:
+                give_way()
+        rounds = {name: {"waits": [], "none": []} for name in fleets}
+        for _ in range(ROUNDS):
+            for name, fleet in fleets.items():
+                rounds[name]["waits"].append(parts(fleet, actions, NETWORK))
+                rounds[name]["none"].append(parts(fleet, actions, 0))
+    return rounds
+
+
+def parts(fleet, actions, network):
+    """The mean microseconds that the program spends on a batch, in parts."""
+    for games in fleet:
+        games.step_async(next(actions))
+    spent = np.zeros(len(PARTS))
+    turns = ready_first(fleet)
+    for _ in range(STEPS):
+        times = [time.perf_counter()]
+        games = next(turns)
+        times.append(time.perf_counter())
+        games.step_wait()
+        times.append(time.perf_counter())
+        if network:
+            time.sleep(network)
+        times.append(time.perf_counter())
+        games.step_async(next(actions))
+        times.append(time.perf_counter())
+        spent += np.diff(times)
+    for games in fleet:
+        games.step_wait()
+    return (1e6 * spent / STEPS).round(1).tolist()
 
 
 def move():

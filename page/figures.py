@@ -323,6 +323,24 @@ def draw_agent(recording):
     d.save("agent.svg")
 
 
+def draw_kill(recording):
+    """Eight games in the step in which one of two workers is replaced."""
+    pictures = unpack(recording["pictures"], 84, 84).reshape(8, -1, 84, 84)
+    played = recording["killed"] - 1
+    d = Drawing(310)
+    for worker, at, told in (0, played, ""), (1, 0, ", just killed"):
+        top = 152 * worker
+        games = f"games {4 * worker} to {4 * worker + 3}"
+        d.text(6, top + 20, f"Worker {worker}{told}", "strong")
+        d.text(474, top + 20, games, "quiet end")
+        for i in range(4):
+            x = 6 + 119 * i
+            d.image(x, top + 30, 100, 100, pictures[4 * worker + i, at])
+            step = f"step {recording['every'] * at}"
+            d.text(x, top + 148, step, "quiet")
+    d.save("kill.svg")
+
+
 # All of them
 
 
@@ -340,6 +358,7 @@ def draw():
     draw_turns(measured()["step_time"])
     draw_race(read("race"))
     draw_agent(read("agent"))
+    draw_kill(read("eight"))
 
 
 if __name__ == "__main__":

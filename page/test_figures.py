@@ -6,6 +6,7 @@ Tests of the figures: what they show is what `Game` and `Games` return.
 """
 
 import base64
+import multiprocessing
 import re
 import xml.etree.ElementTree as xml
 from pathlib import Path
@@ -35,6 +36,7 @@ from recordings import (
 
 ADDRESS = (PICTURES.parent / "index.html").as_uri()
 FILMS = ["step-figure", "maximum-figure", "agent-figure", "race-figure"]
+FILMS += ["kill-figure"]
 FIGURES = ["guess", "pixel-figure", *FILMS]
 PLAYED = list(play())
 ACTIONS = [step["action"] for step in PLAYED[1:]]
@@ -380,6 +382,59 @@ def test_the_race_goes_as_it_was_recorded(visit):
         assert ("done" in told) == (now >= min(ends))
 
 
+def kill_in_figure(figure, kills):
+    """Kill workers with the buttons; return all kills, by step of the film."""
+    slider = figure.locator("input[type=range]")
+    killed = {read("eight")["killed"]: {1}}
+    for at, worker in kills:
+        slider.fill(str(at - 1))
+        figure.locator(".screen button").nth(worker).click()
+        expect(slider).to_have_value(str(at))
+        killed.setdefault(at, set()).add(worker)
+    return killed
+
+
+def test_killed_workers_are_those_of_games(visit):
+    """Real ones are killed in the same steps, and play the same games."""
+    figure = look_at(visit(), "kill-figure")
+    recorded = read("eight")
+    every = recorded["every"]
+    actions = np.array([list(one) for one in recorded["actions"]], int)
+    last = actions.shape[1] // every
+    killed = kill_in_figure(figure, [(20, 0), (50, 1), (50, 0), (last, 1)])
+    seen, says = list(pictures(figure)), at_each_step(figure, SAYS)
+    steps = figure.locator(".screen small")
+    options = dict(on_life_loss="continue", noop_max=30, fire_on_reset=True)
+    with game.Games(8, processes=2, **options) as games:
+        workers = sorted(
+            multiprocessing.active_children(), key=lambda it: it.pid
+        )
+        obs, infos = games.reset()
+        begun = np.zeros(8, int)
+        for step in range(every * (last - 1) + 1):
+            at, rest = divmod(step, every)
+            if rest == 0:
+                check(seen[at], obs[:, -1])
+                told = str(infos.get("restarted", "All eight"))
+                assert told in says[at]
+            dying = killed.get((step + 1) // every + 1, set())
+            if (step + 1) % every == 0:
+                for worker in dying:
+                    workers[worker].kill()
+            chosen = actions[np.arange(8), step - begun]
+            obs, *_, infos = games.step(chosen)
+            if "restarted" in infos:
+                begun[infos["restarted"]] = step + 1
+                new = {*multiprocessing.active_children()} - {*workers}
+                new = sorted(new, key=lambda it: it.pid)
+                for worker, process in zip(sorted(dying), new, strict=True):
+                    workers[worker] = process
+    figure.locator("input[type=range]").fill("50")
+    assert steps.all_inner_texts() == ["step 0"] * 8
+    figure.locator("input[type=range]").fill("51")
+    assert steps.all_inner_texts() == [f"step {every}"] * 8
+
+
 def asked(figure, name):
     """The step that a guess is about, by what is shown of it."""
     urls = figure.evaluate(f"(figure) => {CANVASES}")
@@ -447,6 +502,9 @@ def test_films_move_by_slider(visit, name):
     wanted = [f"step {i + 1}" for i in range(len(numbers))]
     if name == "race-figure":
         wanted = [f"{0.02 * (i + 1):.2f} ms" for i in range(150)]
+    if name == "kill-figure":
+        every = read("eight")["every"]
+        wanted = [f"step {every * i}" for i in range(len(numbers))]
     assert numbers == wanted
     assert all(at_each_step(figure, SAYS))
     expect(figure.locator(".says")).to_have_attribute("aria-live", "polite")

@@ -114,7 +114,9 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
 // draws it and returns the sentence.
 // The film plays by itself while it is in view, unless the reader wants less
 // motion or has taken hold of it, and begins anew after its end. The sentence
-// is read out only if the reader has moved it.
+// is read out only if the reader has moved it. `film` returns what a figure
+// with buttons of its own needs: `mark`, which sets the ticks, and `forward`,
+// to the next step.
 function film(figure, prepare, show) {
   const box = figure.querySelector(".controls");
   box.innerHTML = `<button type="button" class="play">Play</button>
@@ -153,13 +155,21 @@ function film(figure, prepare, show) {
     called = name;
     slider.max = count;
     slider.value = start;
-    marks.innerHTML = ticks.map((at) =>
-      `<i style="left:${100 * (at - 1) / (count - 1)}%"></i>`).join("");
+    mark(ticks);
     draw(false);
+  }
+  function mark(ticks) {
+    marks.innerHTML = ticks.map((at) =>
+      `<i style="left:${100 * (at - 1) / (slider.max - 1)}%"></i>`).join("");
+  }
+  function forward() {
+    slider.stepUp();
+    draw(true);
   }
   new IntersectionObserver(async (seen) => {
     const inView = seen.at(-1).isIntersecting;
     if (inView) await (ready ??= prepare().then(load));
     if (!theirs || !inView) run(inView);
   }, { rootMargin: "100px" }).observe(figure);
+  return { mark, forward };
 }

@@ -1,0 +1,41 @@
+// Eight games in two processes, of which the reader may kill either.
+(() => {
+const figure = $("kill-figure"), buttons = figure.querySelectorAll("button");
+const workers = [...figure.querySelectorAll(".four")].map((box) => ({
+  cells: cells(box, 4), kills: [] }));
+let pictures = null, every = 0, count = 0, shown = 0;
+
+// Since it was killed last, a worker plays its games from their start again.
+function show(at) {
+  shown = at;
+  workers.forEach(({ cells, kills }, i) => {
+    const since = at - Math.max(1, ...kills.filter((kill) => kill <= at));
+    cells.forEach((cell, j) => put(cell, `step ${every * since}`,
+      pictures[(4 * i + j) * count + since]));
+  });
+  const killed = workers.flatMap(({ kills }, i) => kills.includes(at) ? i : []);
+  if (!killed.length) return "All eight games play on.";
+  const mask = [0, 0, 0, 0, 1, 1, 1, 1].map((i) =>
+    (killed.includes(i) ? "True" : "False").padStart(5)).join(" ");
+  return `Worker ${killed.join(" and ")} was killed, and its games start over: ` +
+    `truncated, with a reward of 0. infos["restarted"] is [${mask}].`;
+}
+
+const player = film(figure, async () => {
+  const recorded = await read("eight");
+  every = recorded.every;
+  pictures = await unpack(recorded.pictures, SIZE ** 2);
+  count = pictures.length / 8;
+  const start = recorded.killed;
+  workers[1].kills.push(start);
+  return { count, start, pace: 10, ticks: [start],
+    name: (i) => `step ${every * (i - 1)}` };
+}, show);
+
+buttons.forEach((button, i) => button.addEventListener("click", () => {
+  if (!shown) return;
+  workers[i].kills.push(Math.min(shown + 1, count));
+  player.mark(workers.flatMap(({ kills }) => kills));
+  player.forward();
+}));
+})();
