@@ -25,7 +25,7 @@ from game import Games, count_cores
 
 GAMES = 8  # to a batch
 BATCHES = count_cores() + 3  # one plays on each core, the others wait ready
-NICENESS = 10  # of the workers, from 0 to 19
+NICENESS = 10  # of the workers, above this program's
 NETWORK = 0.0015  # seconds that the network takes for a batch
 SECONDS = 3  # to play
 
@@ -49,8 +49,9 @@ def give_way():
     programs, too, and one that is replaced has the usual priority.
     """
     if hasattr(os, "setpriority"):  # not on Windows
+        niceness = os.getpriority(os.PRIO_PROCESS, 0) + NICENESS
         for worker in multiprocessing.active_children():
-            os.setpriority(os.PRIO_PROCESS, worker.pid, NICENESS)
+            os.setpriority(os.PRIO_PROCESS, worker.pid, niceness)
 
 
 def choose(games, obs):

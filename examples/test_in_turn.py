@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import multiprocessing
+import os
 import re
 import subprocess
 import sys
@@ -68,6 +69,23 @@ def test_one_whose_worker_died_has_its_turn_and_goes_on(fleet):
     games.step_async([0])
     assert next(order) is games
     assert "restarted" not in games.step_wait()[-1]
+
+
+def niceness(process):
+    return os.getpriority(os.PRIO_PROCESS, process.pid)
+
+
+def test_workers_give_way_to_the_program(fleet):
+    """Once told to; they may be told twice."""
+    workers = multiprocessing.active_children()
+    program = multiprocessing.current_process()
+    before = niceness(program)
+    assert [niceness(one) for one in workers] == [before] * len(fleet)
+    for _ in range(2):
+        in_turn.give_way()
+        expected = min(19, before + in_turn.NICENESS)
+        assert [niceness(one) for one in workers] == [expected] * len(fleet)
+        assert niceness(program) == before
 
 
 def test_the_program_prints_three_speeds(tmp_path):

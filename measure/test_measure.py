@@ -248,7 +248,7 @@ def test_the_recording_is_what_the_agent_saw_and_did(trial, monkeypatch):
     agent.main()
 
     made = trial / "runs/measure"
-    assert len(files(made)) == 5
+    assert len(files(made)) == 6
     about = common.read(made / "measure/results/agent.json")
     recording = common.read(made / "page/data/agent.json")
     assert about["film"]["reward"] == recording["score"]
@@ -279,3 +279,13 @@ def test_the_recording_is_what_the_agent_saw_and_did(trial, monkeypatch):
         obs, points, _, info = one.step(action)
         assert points == reward
     assert info["reward"] == recording["score"]
+
+    eight = common.read(made / "page/data/eight.json")
+    pictures = unpack(eight["pictures"], 84, 84).reshape(8, -1, 84, 84)
+    with game.Games(8, **agent.EIGHT) as games:
+        obs, infos = games.reset()
+        for step, actions in enumerate(zip(*eight["actions"], strict=True)):
+            assert "final_info" not in infos
+            if step % eight["every"] == 0:
+                assert (obs[:, -1] == pictures[:, step // agent.EVERY]).all()
+            obs, *_, infos = games.step([*map(int, actions)])
