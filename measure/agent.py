@@ -20,8 +20,8 @@ For Breakout the files are called agent, and there are three more:
 
 - examples/breakout.pt: the weights in half precision. All of Breakout is
   played with these;
-- page/data/agent.json: a recording of that game's first decisions, as `record`
-  below describes it;
+- page/data/agent.json: a recording of a part of that game, as `record` below
+  describes it;
 - page/data/eight.json: eight games, as `record_eight` describes it.
 
 About five minutes for an agent whose games are long.
@@ -52,38 +52,45 @@ LONGEST = 1440
 
 @torch.no_grad()
 def play(agent, env_id):
-    """Play a game; return its info, the decisions, screens and frames."""
+    """Play a game; return its info, decisions, screens and observations."""
     torch.manual_seed(SEED)
     game = Game(SEED, env_id, **training_run.SERVED)
     ale = game.env.unwrapped.ale
-    decisions, screens, frames = [], [], []
+    decisions, screens, seen = [], [], []
     obs, first, info = game.reset(), True, None
     while info is None:
         policy, value = agent(torch.as_tensor(obs[None]))
         action = policy.sample().item()
         screens.append(game.render())
-        frames.append(obs[-1])
+        seen.append(obs)
         lives = ale.lives()
         obs, reward, done, info = game.step(action)
         probabilities = [round(p, 2) for p in policy.probs[0].tolist()]
-        seen = [lives, int(first), round(value.item(), 2), probabilities]
-        decisions.append([action, int(reward), *seen])
+        told = [lives, int(first), round(value.item(), 2), probabilities]
+        decisions.append([action, int(reward), *told])
         first = done
-    return info, decisions, screens, frames
+    return info, decisions, screens, seen
 
 
-def record(info, decisions, screens, frames):
+def record(info, decisions, screens, seen):
     """Return the recording as one line of JSON.
 
-    A row of `decisions` is `[action, reward, lives, first, value,
-    probabilities]`. `lives` and `value` are those before the action, `value`
-    is in the clipped points that the agent learned from, and discounted;
-    `first` is 1 where the observation begins a life, so that its four frames
-    are the same. For each decision there is the colour screen before it, as
-    indices into `rgb`, and the newest frame of the observation, both packed as
+    It has the decisions that score most, from number `start` on; `before` are
+    the points before them. A row of `decisions` is `[action, reward, lives,
+    first, value, probabilities]`. `lives` and `value` are those before the
+    action, `value` is in the clipped points that the agent learned from, and
+    discounted; `first` is 1 where the observation begins a life, so that its
+    four frames are the same. For each decision there is the colour screen
+    before it, as indices into `rgb`, and the newest frame of the observation,
+    after the three older ones of the first observation, both packed as
     page/recordings.py does it.
     """
-    colours = np.array(screens[:MOST])  # (MOST, 210, 160, 3)
+    rewards = [reward for _, reward, *_ in decisions]
+    starts = range(max(1, len(rewards) - MOST + 1))
+    start = max(starts, key=lambda at: sum(rewards[at : at + MOST]))
+    part = slice(start, start + MOST)
+    frames = [*seen[start][:3], *(obs[-1] for obs in seen[part])]
+    colours = np.array(screens[part])  # (MOST, 210, 160, 3)
     pixels = colours.reshape(-1, 3)
     rgb, indices = np.unique(pixels, axis=0, return_inverse=True)
     recording = {
@@ -91,11 +98,13 @@ def record(info, decisions, screens, frames):
         "seed": SEED,
         "score": int(info["reward"]),
         "length": info["length"],
+        "start": start,
+        "before": sum(rewards[:start]),
         "actions": ["NOOP", "FIRE", "RIGHT", "LEFT"],
         "rgb": rgb.tolist(),
-        "decisions": decisions[:MOST],
+        "decisions": decisions[part],
         "screens": pack(indices.reshape(colours.shape[:3])),
-        "frames": pack(frames[:MOST]),
+        "frames": pack(frames),
     }
     return json.dumps(recording, separators=(",", ":")) + "\n"
 

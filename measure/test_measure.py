@@ -244,6 +244,7 @@ def test_the_recording_is_what_the_agent_saw_and_did(trial, monkeypatch):
     torch.save(saved, trial / "checkpoint.pt")
     (trial / "curve.csv").write_text("steps,score\n7,1\n")
     monkeypatch.setattr(agent, "judge", lambda *_: {"served": [1]})
+    monkeypatch.setattr(agent, "MOST", 50)
     monkeypatch.setattr(sys, "argv", ["agent.py", str(trial)])
     agent.main()
 
@@ -259,10 +260,18 @@ def test_the_recording_is_what_the_agent_saw_and_did(trial, monkeypatch):
     assert recording["actions"] == one.meanings
     rgb = np.array(recording["rgb"], np.uint8)
     obs = one.reset()
-    stack = []
+    points = [0]
+    for _ in range(recording["start"]):
+        with torch.no_grad():
+            policy, _ = again(torch.as_tensor(obs[None]))
+        obs, reward, *_ = one.step(policy.sample().item())
+        points.append(points[-1] + reward)
+    assert points[-1] == recording["before"]
+    older, frames = np.split(unpack(recording["frames"], 84, 84), [3])
+    stack = [None, *older]
     for screen, frame, decision in zip(
         unpack(recording["screens"]),
-        unpack(recording["frames"], 84, 84),
+        frames,
         recording["decisions"],
         strict=True,
     ):
@@ -276,9 +285,19 @@ def test_the_recording_is_what_the_agent_saw_and_did(trial, monkeypatch):
         assert value == pytest.approx(values.item(), abs=0.006)
         assert probabilities == pytest.approx(policy.probs[0], abs=0.006)
         assert lives == one.env.unwrapped.ale.lives()
-        obs, points, _, info = one.step(action)
-        assert points == reward
-    assert info["reward"] == recording["score"]
+        obs, got, _, info = one.step(action)
+        assert got == reward
+        points.append(points[-1] + got)
+    assert len(recording["decisions"]) == 50
+    while info is None:
+        with torch.no_grad():
+            policy, _ = again(torch.as_tensor(obs[None]))
+        obs, got, _, info = one.step(policy.sample().item())
+        points.append(points[-1] + got)
+    assert info["reward"] == recording["score"] == points[-1]
+    # No other fifty decisions score more.
+    scored = np.subtract(points[50:], points[:-50])
+    assert scored.max() == scored[recording["start"]] > 0
 
     eight = common.read(made / "page/data/eight.json")
     pictures = unpack(eight["pictures"], 84, 84).reshape(8, -1, 84, 84)

@@ -301,14 +301,15 @@ def draw_agent(recording):
     d.text(350, 20, "and chooses", "strong")
     d.text(6, 282, "and expects, in points to come", "strong")
     d.image(6, 30, 160, 210, rgb[screens[at]])
-    d.pictures(178, 30, 158, frames[at - 3 : at + 1])
+    d.pictures(178, 30, 158, frames[at : at + 4])
     for i, name in enumerate(recording["actions"]):
         y, chosen = 30 + 42 * i, i == action
         d.text(350, y + 13, name, "strong" if chosen else "quiet")
         d.text(472, y + 13, percent(chances[i]), "quiet end")
         d.box(350, y + 19, 122, 14)
         d.box(350, y + 19, 122 * chances[i], 14, "ink" if chosen else "quiet")
-    d.text(6, 258, f"step {at + 1} of {recording['length']}", "quiet")
+    step = recording["start"] + at + 1
+    d.text(6, 258, f"step {step} of {recording['length']}", "quiet")
 
     # The values, between whole numbers.
     values = np.array([step[4] for step in decisions])

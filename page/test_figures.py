@@ -333,8 +333,8 @@ def test_the_agent_sees_what_was_recorded(visit):
     agent = read("agent")
     rgb = np.array(agent["rgb"])
     screens = unpack(agent["screens"])
-    frames = unpack(agent["frames"], 84, 84)
-    stack = []
+    older, frames = np.split(unpack(agent["frames"], 84, 84), [3])
+    stack = [None, *older]
     for i, seen in enumerate(pictures(figure)):
         first = agent["decisions"][i][3]
         stack = [frames[i]] * 4 if first else [*stack[1:], frames[i]]
@@ -502,6 +502,9 @@ def test_films_move_by_slider(visit, name):
     wanted = [f"step {i + 1}" for i in range(len(numbers))]
     if name == "race-figure":
         wanted = [f"{0.02 * (i + 1):.2f} ms" for i in range(150)]
+    if name == "agent-figure":
+        start = read("agent")["start"]
+        wanted = [f"step {start + i + 1}" for i in range(len(numbers))]
     if name == "kill-figure":
         every = read("eight")["every"]
         wanted = [f"step {every * i}" for i in range(len(numbers))]
@@ -513,10 +516,12 @@ def test_films_move_by_slider(visit, name):
 def test_ticks_are_where_something_happens(visit):
     page = visit()
     happens = [bool(step["reward"] or step["done"]) for step in PLAYED[1:]]
-    lost = [bool(after[3]) for after in read("agent")["decisions"][1:]]
+    agent = read("agent")["decisions"]
+    lost = [step[3] for step in agent[1:]] + [0]
+    points = [step[1] for step in agent]
     for name, ticks in (
         ("step-figure", happens),
-        ("agent-figure", [*lost, False]),
+        ("agent-figure", np.logical_or(lost, points)),
     ):
         figure = look_at(page, name)
         places = figure.locator(".ticks i").evaluate_all(

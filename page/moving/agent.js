@@ -7,6 +7,7 @@ const [screen] = cells($in(".whole"), 1), stack = cells($in(".four"), 4);
 $in(".choices").innerHTML = ACTIONS.map((name) =>
   `<div>${name} <span></span></div>`).join("");
 let decisions = null, screens = null, frames = null, colours = null;
+let before = 0;
 
 const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
 
@@ -25,8 +26,9 @@ function trace(values) {
 
 // The four newest frames; those before the first of a life are that first one.
 function stackAt(i) {
-  const first = decisions.findLastIndex((step, j) => step[3] && j <= i);
-  return [i - 3, i - 2, i - 1, i].map((j) => frames[Math.max(j, first)]);
+  const begun = decisions.findLastIndex((step, j) => step[3] && j <= i);
+  const first = begun < 0 ? -3 : begun;
+  return [i - 3, i - 2, i - 1, i].map((j) => frames[3 + Math.max(j, first)]);
 }
 
 function show(at) {
@@ -41,7 +43,8 @@ function show(at) {
     row.style.setProperty("--share", `${100 * chance}%`);
   });
   $in(".now").setAttribute("transform", `translate(${i})`);
-  const score = decisions.slice(0, i).reduce((sum, step) => sum + step[1], 0);
+  const score = decisions.slice(0, i)
+    .reduce((sum, step) => sum + step[1], before);
   $in(".value").textContent = value.toFixed(2);
   return `Score ${score}, lives ${lives}. It samples ${ACTIONS[action]} and ` +
     `gets a reward of ${reward}.`;
@@ -53,8 +56,11 @@ film(figure, async () => {
   colours = packed(recorded.rgb);
   screens = await unpack(recorded.screens, WIDTH * HEIGHT);
   frames = await unpack(recorded.frames, SIZE ** 2);
+  before = recorded.before;
   trace(decisions.map((step) => step[4]));
-  const ticks = decisions.flatMap((step, i) => step[3] && i ? [i] : []);
-  return { count: decisions.length, ticks };
+  const ticks = decisions.flatMap(([, reward], i) =>
+    reward || decisions[i + 1]?.[3] ? [i + 1] : []);
+  return { count: decisions.length, ticks,
+    name: (i) => `step ${recorded.start + i}` };
 }, show);
 })();
