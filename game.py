@@ -168,9 +168,8 @@ class Game:
                 third = self.screen()
 
         # Of the **third** and the **fourth** frame the brighter pixels are
-        # kept: many titles draw some objects on even frames and the others on
-        # odd ones. If the episode ends before the fourth, its last screen is
-        # taken as it is.
+        # kept. If the episode ends before the fourth, its last screen is taken
+        # as it is.
         screen = self.screen()  # (210, 160)
         if frame == ACTION_REPEAT:
             np.maximum(third, screen, out=screen)
@@ -192,13 +191,13 @@ class Game:
     # A screen has 33,600 pixels in 128 colours. DQN took the brightness alone
     # and resized it to 84×84, which a network of its day could take in.
     def screen(self) -> NDArray:
-        """Return the screen in gray: `uint8`, mostly `(210, 160)`."""
+        """Return the screen in gray: `uint8`, `(210, 160)` in most titles."""
         return self._console.gray_screen()
 
     # With `INTER_AREA` each new pixel is the mean of the area that it covers:
-    # a ball two pixels wide fades, but it can't fall between two samples. The
-    # maximum comes first: otherwise small things would be dimmed before they
-    # are compared.
+    # a ball two pixels wide fades, whereas it could vanish if only some pixels
+    # were looked at. The maximum comes first: otherwise small things would be
+    # dimmed before they are compared.
     @staticmethod
     def shrink(screen: NDArray, height: int = SIZE) -> NDArray:
         """Return a screen, `(210, 160)`, as a picture, `(84, 84)`.
@@ -237,10 +236,10 @@ class Game:
     #   Baselines, SB3 and CleanRL ([others differ](#what-others-do)).
     # - `"ignore"`: only the end of the game ends an episode.
     #
-    # `MODES` says how many lives must be left for a lost one to end the
-    # episode. Under `"continue"` at least one: when the last life is lost, the
-    # episode ends with the game. In 11 of 104 titles that is 69 to 5,400
-    # frames later, which would otherwise be one more episode.
+    # A lost life ends the episode if at least so many are left. `"continue"`
+    # leaves the last life to the end of the game: in 11 of 104 titles a game
+    # goes on for 69 to 5,400 frames after it, and these would be one more
+    # episode.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     # #### How an episode ends, and the next one begins
@@ -334,19 +333,20 @@ class Game:
 #
 # ### Why eight pipes are slow
 #
-# Give each of eight games a process of its own, a *worker*. A *pipe* joins it
-# to the program, its *parent*: what is sent at one end is received at the
-# other, in order. Then a step sends eight messages and receives eight, at
-# 20 µs for a message there and back; and eight observations are *pickled*,
-# turned into bytes for the pipe and back into arrays. Two cores play two games
-# at a time. Between two games a core has to pickle and send an observation,
-# and to wake the next process.
+# To use a second core, a game needs a process of its own, a *worker*: the
+# emulator holds Python's global lock, the GIL, so threads gain nothing. A
+# *pipe* joins a worker to the program, its *parent*: what is sent at one end
+# is received at the other, in order.
+#
+# With eight workers a step sends eight messages and receives eight, at 20 µs
+# for a message there and back; and eight observations are *pickled*, turned
+# into bytes for the pipe and back into arrays. Two cores play two games at a
+# time. Between two games a core has to pickle and send an observation, and to
+# wake the next process.
 #
 # ### A game in another process
 #
-# The emulator holds Python's global lock, the GIL, while it plays, so Python's
-# threads gain nothing: to use a second core, a game needs a process of its
-# own. In `Games` each process runs this loop for several games, its
+# In `Games` each process runs this loop for several games, its
 # [share](#a-share-of-the-games).
 
 
@@ -482,12 +482,13 @@ class Worker(contextlib.AbstractContextManager):
 
 # ### A share of the games
 #
-# `Games` starts one process for each core, gives it a *share* of the games,
-# and sends it one short message a step. Observations don't cross the pipe at
-# all: they are in memory that all processes share.
+# `Games` starts one worker for each core, gives it a *share* of the games, and
+# sends it one short message a step. All are sent before the first answer is
+# waited for, so the workers play at the same time. Observations don't cross
+# the pipe at all: they are in memory that all processes share.
 #
 # A share has the methods of a game, `step`, `reset` and `render`, for a list
-# with an item for each game. So `worker_process` plays it as it plays a game.
+# with an item for each game. So a worker plays it as it would play a game.
 
 
 class Share:
@@ -514,18 +515,22 @@ class Share:
         self._first = games.start
         self._back = back
 
+    # #### What a worker does in a step
     def step(self, actions):
-        """Step all games; return the ends of episodes.
+        """Step all games; return a list of the episodes that have ended.
 
-        That is a list of `(number, terminated, episode_info)`.
+        It has `(number, terminated, episode_info)` for each, and is mostly
+        empty.
         """
         ends = []
         rewards = self._records["reward"]
         rewards[:] = 0
         for i, action in enumerate(actions):
-            # The action of a game that rests in this step is `None`.
+            # Under NEXT_STEP a game rests after an end: its action is `None`.
             if action is None:
                 continue
+
+            # All that a step returns is written to the shared memory.
             game = self._games[i]
             self._observations[i], rewards[i], done, info = game.step(action)
             if done:
@@ -708,10 +713,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
 
     # ### A step
     #
-    # All workers receive their command before the first answer is waited for,
-    # so they play at the same time. An answer is a list of the episodes that
-    # have ended, mostly empty. A worker whose answer doesn't come, for
-    # whatever reason, is [lost](#losing-a-worker).
+    # A worker whose answer doesn't come, for whatever reason, is
+    # [lost](#losing-a-worker).
     def step(self, actions: ArrayLike) -> Batch:
         """Step all games: `actions` are `num_envs` integers.
 
@@ -734,7 +737,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         """Gather the answers to a step; return what `step` returns."""
         ends, lost = self._gather(self._timeout)
 
-        # The answers tell which episodes have ended: mostly none.
+        # An answer tells which episodes have ended: mostly none.
         terminated = np.zeros(self.num_envs, bool)
         truncated = np.zeros(self.num_envs, bool)
         infos = {}
@@ -868,7 +871,6 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._waits_for = RESET
         return self._finish_step()
 
-    # #### The infos, and the screens
     def _report_end(self, number, info, infos):
         """Return a game's last observation, one way or the other.
 

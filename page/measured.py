@@ -60,6 +60,7 @@ def learning(agent):
         krull[side] = f"{mean(made):,.0f} {spread}"
     return {
         "agent_games": len(scores),
+        "agent_hours": sum(agent["seconds"].values()) / 3600,
         "agent_mean": mean(scores),
         "agent_least": min(scores),
         "agent_most": max(scores),
