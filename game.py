@@ -213,8 +213,8 @@ class Game:
     # pictures of four steps show four times as much.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
-        # This is `self.shrink(screen)`, made faster: [only what has
-        # changed](#resizing-only-what-has-changed) is resized.
+        # `shrink_changes` returns what `self.shrink(screen)` does, but resizes
+        # [only what has changed](#resizing-only-what-has-changed).
         picture = shrink_changes(self.shrink, screen, *self._last)
         self._last = (screen, picture)
         self._stack.append(picture)
@@ -236,10 +236,10 @@ class Game:
     #   Baselines, SB3 and CleanRL ([others differ](#what-others-do)).
     # - `"ignore"`: only the end of the game ends an episode.
     #
-    # A lost life ends the episode if at least so many are left. `"continue"`
-    # leaves the last life to the end of the game: in 11 of 104 titles a game
-    # goes on for 69 to 5,400 frames after it, and these would be one more
-    # episode.
+    # These numbers say how many lives must be left for a lost one to end the
+    # episode. Under `"continue"` the last life doesn't end it: in 11 of 104
+    # titles the game runs on for 69 to 5,400 frames after it, which would
+    # count as one more episode.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     # #### How an episode ends, and the next one begins

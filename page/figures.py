@@ -157,7 +157,7 @@ def draw_bands(before, step):
 
 def draw_modes(actions):
     """The step that loses a life, in the three modes."""
-    d = Drawing(580)
+    d = Drawing(508)
     for i, mode in enumerate(("restart", "continue", "ignore")):
         step = list(recordings.play(mode, actions))[LOST_AT]
         x = 6 + 160 * i
@@ -171,9 +171,6 @@ def draw_modes(actions):
         told += [f"{name} {value}" for name, value in info.items()]
         for k, line in enumerate(told):
             d.text(x + 14 * (k > 2), 410 + 18 * k, line, "code")
-        if step["done"]:
-            d.pictures(x, 512, 64, step["final"])
-            d.text(x + 72, 548, "final_obs", "code")
     d.save("modes.svg")
 
 

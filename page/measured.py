@@ -5,7 +5,7 @@ import json
 import sys
 from collections import defaultdict
 from pathlib import Path
-from statistics import mean
+from statistics import mean, median
 
 # What the instruments publish of speeds is published here, too.
 sys.path.append(str(Path(__file__).resolve().parents[1] / "measure"))
@@ -24,6 +24,7 @@ def measured():
     }
     compared = ratios.published(files["benchmark"])
     speed = compared["lockstep"]["quiet"]["speed"]
+    replaced = files["chaos"]["replace"]["seconds"]
     return {
         **files,
         **files["facts"],
@@ -32,6 +33,7 @@ def measured():
         "beside": compared,
         "speed": speed,
         "ten_million": round(10e6 / speed / 60),
+        "replacing": median(replaced["fork"]["killed"]),
         "choice": ratios.table(compared),
     }
 
