@@ -236,10 +236,11 @@ class Game:
     #   Baselines, SB3 and CleanRL ([others differ](#what-others-do)).
     # - `"ignore"`: only the end of the game ends an episode.
     #
-    # These numbers say how many lives must be left for a lost one to end the
-    # episode. Under `"continue"` the last life doesn't end it: in 11 of 104
-    # titles the game runs on for 69 to 5,400 frames after it, which would
-    # count as one more episode.
+    # `MODES` says how many lives must be left for a lost one to end the
+    # episode: with 0 each of them does, with 1 all but the last, with infinity
+    # none. The last life is an exception because in 11 of 104 titles the game
+    # runs on for 69 to 5,400 frames after it, which would count as one more
+    # episode.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     # #### How an episode ends, and the next one begins
@@ -486,14 +487,14 @@ class Worker(contextlib.AbstractContextManager):
 # sends it one short message a step. All are sent before the first answer is
 # waited for, so the workers play at the same time. Observations don't cross
 # the pipe at all: they are in memory that all processes share.
-#
-# A share has the methods of a game, `step`, `reset` and `render`, for a list
-# with an item for each game. So a worker plays it as it would play a game.
 
 
 class Share:
     """
     The games of one process, played one after the other.
+
+    It has the methods of a game, for a list with an item for each game. So
+    `worker_process` plays it as it would play a game.
 
     Each is `make_game(seed, env_id, **options)`. `memory` holds a record for
     each game of all processes: its `reward`, `screen` and `final_obs`, and two

@@ -34,6 +34,7 @@ def measured():
         "speed": speed,
         "ten_million": round(10e6 / speed / 60),
         "replacing": median(replaced["fork"]["killed"]),
+        "update": update(files["training"]["share"]["rounds"]),
         "choice": ratios.table(compared),
     }
 
@@ -45,6 +46,13 @@ def race():
         name: sides[name]["program"][-1][1] for name in ("workers", "games")
     }
     return totals | {"steps": sides["steps"]}
+
+
+def update(rounds):
+    """How many times as fast an update is as on CleanRL's wrappers."""
+    return ratios.spread(
+        [sum(sides["wrappers"]) / sum(sides["games"]) for sides in rounds]
+    )
 
 
 def learning(agent):
