@@ -233,13 +233,12 @@ class Game:
     # - `"restart"`: a lost life ends the episode, and the game starts over.
     #   The agent plays first lives only.
     # - `"continue"`: a lost life ends the episode, and the game goes on, as in
-    #   Baselines, SB3 and CleanRL ([others differ](#what-others-do)).
+    #   Baselines, SB3 and CleanRL ([others differ](#what-others-do)). The last
+    #   life doesn't: in 11 of 104 titles the game runs on for 69 to 5,400
+    #   frames after it, which would count as one more episode.
     # - `"ignore"`: only the end of the game ends an episode.
     #
     # `MODES` says how many lives must be left for a lost one to end the
-    # episode: with 0 each of them does, with 1 all but the last, with infinity
-    # none. The last life is an exception because in 11 of 104 titles the game
-    # runs on for 69 to 5,400 frames after it, which would count as one more
     # episode.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
