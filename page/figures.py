@@ -247,6 +247,36 @@ def timeline(letters, parts, games, cores):
     return [*seen, (cores, others_from, others_to, "others")]
 
 
+def draw_ends():
+    """What is returned around the end of an episode, in both modes."""
+    d = Drawing(196, screen=False)
+    for i, when in enumerate(("at the end", "the next step", "the one after")):
+        d.text(110 + 124 * i, 16, when, "quiet")
+    for row, (mode, returned, notes) in enumerate(
+        (
+            (
+                "SAME_STEP",
+                ("new, first", "new, second", "new, third"),
+                ("final_obs: old, last", ""),
+            ),
+            (
+                "NEXT_STEP",
+                ("old, last", "new, first", "new, second"),
+                ("", "action ignored, reward 0"),
+            ),
+        )
+    ):
+        y = 26 + 86 * row
+        d.text(4, y + 26, mode, "strong")
+        for i, name in enumerate(returned):
+            d.box(110 + 124 * i, y, 116, 40, "box" if "old" in name else "ink")
+            ink = "ink" if "old" in name else "on"
+            d.text(120 + 124 * i, y + 26, name, ink)
+        for i, note in enumerate(notes):
+            d.text(110 + 124 * i, y + 60, note, "quiet")
+    d.save("ends.svg")
+
+
 def draw_race(sides):
     """A step of eight games: a process for each, and one for each core."""
     left, scale = RACE_LEFT, RACE_WIDTH / RACE_MS
@@ -354,6 +384,7 @@ def draw():
     draw_modes([step["action"] for step in played[1:]])
     draw_bands(played[STEP - 1], played[STEP])
     draw_turns(measured()["step_time"])
+    draw_ends()
     draw_race(read("race"))
     draw_agent(read("agent"))
     draw_kill(read("eight"))

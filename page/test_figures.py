@@ -115,6 +115,39 @@ def test_the_drawing_of_the_pipes_has_the_bytes_of_today():
         assert f">{count:,} bytes<" in drawn
 
 
+def test_the_end_of_an_episode_is_drawn_as_games_has_it():
+    """Around the first lost life, by name."""
+    drawn = xml.parse(PICTURES / "ends.svg").iter()
+    told = [it.text for it in drawn if it.tag.endswith("text")]
+    one = game.Game(0)
+    one.reset()
+    done = False
+    while not done:
+        obs_4, _, done, _ = one.step(1)
+    named = {"old, last": one.final_obs, "new, first": obs_4}
+    for name in "new, second", "new, third":
+        named[name], *_ = one.step(1)
+    for mode in "SAME_STEP", "NEXT_STEP":
+        _, *returned, note, after = told[told.index(mode) :][:6]
+        autoreset = {"autoreset_mode": game.gym.vector.AutoresetMode[mode]}
+        with game.Games(1, processes=0, **autoreset) as games:
+            games.reset()
+            terminated = False
+            while not terminated:
+                obs, _, terminated, _, infos = games.step([1])
+            seen = [obs[0]]
+            assert (note is not None) == ("final_obs" in infos)
+            if note:
+                assert note == "final_obs: old, last"
+                assert (infos["final_obs"][0] == named["old, last"]).all()
+            obs, rewards, *_ = games.step([2 if after else 1])
+            assert after in (None, "action ignored, reward 0")
+            assert rewards == 0
+            seen += [obs[0], games.step([1])[0][0]]
+        for name, obs_4 in zip(returned, seen, strict=True):
+            assert (obs_4 == named[name]).all()
+
+
 def test_the_race_is_drawn_as_it_was_recorded():
     """Each bar is where its times are, and eight games are played in both."""
     race = read("race")
