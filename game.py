@@ -233,13 +233,13 @@ class Game:
     # - `"restart"`: a lost life ends the episode, and the game starts over.
     #   The agent plays first lives only.
     # - `"continue"`: a lost life ends the episode, and the game goes on, as in
-    #   Baselines, SB3 and CleanRL ([others differ](#what-others-do)). The last
-    #   life doesn't: in 11 of 104 titles the game runs on for 69 to 5,400
-    #   frames after it, which would count as one more episode.
+    #   Baselines, SB3 and CleanRL ([others differ](#what-others-do)). With the
+    #   last life it ends when the game does: in 11 of 104 titles that is 69 to
+    #   5,400 frames later, which would count as one more episode.
     # - `"ignore"`: only the end of the game ends an episode.
     #
-    # `MODES` says how many lives must be left for a lost one to end the
-    # episode.
+    # `MODES` says how many lives must be left, at least, for a lost one to end
+    # the episode.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     # #### How an episode ends, and the next one begins
