@@ -399,7 +399,9 @@ def test_the_race_goes_as_it_was_recorded(visit):
     covered = at_each_step(
         figure,
         """[...figure.querySelectorAll(".race i")].map((it) =>
-        480 * it.offsetLeft / it.parentElement.offsetWidth)""",
+        480 * (it.getBoundingClientRect().left -
+          it.parentElement.getBoundingClientRect().left) /
+          it.parentElement.offsetWidth)""",
     )
     for at, told in enumerate(at_each_step(figure, SAYS), 1):
         now = 0.02 * at
