@@ -530,7 +530,7 @@ class Share:
             if action is None:
                 continue
 
-            # All that a step returns is written to the shared memory.
+            # Rewards go to the shared memory at once, observations at the end.
             game = self._games[i]
             self._observations[i], rewards[i], done, info = game.step(action)
             if done:
@@ -733,6 +733,20 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         # memory.
         return self._finish_step()
 
+    def _begin_step(self, actions):
+        """Check the actions, and ask for a step."""
+        self._require_open()
+        if self._waits_for == ANSWERS:
+            raise gym.error.AlreadyPendingCallError("call step_wait()", "step")
+        if self._waits_for == RESET:
+            raise gym.error.ResetNeeded("call reset() before step()")
+        # a list, in which a game that rests has `None`
+        actions = check_actions(actions, self.meanings, (self.num_envs,))
+        for number in self._resting:
+            actions[number] = None
+        self._ends = self._ask("step", actions)
+        self._resting.clear()
+
     def _finish_step(self):
         """Gather the answers to a step; return what `step` returns."""
         ends, lost = self._gather(self._timeout)
@@ -759,20 +773,6 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         observations = self._take_observations()
         self._waits_for = STEP
         return observations, rewards, terminated, truncated, infos
-
-    def _begin_step(self, actions):
-        """Check the actions, and ask for a step."""
-        self._require_open()
-        if self._waits_for == ANSWERS:
-            raise gym.error.AlreadyPendingCallError("call step_wait()", "step")
-        if self._waits_for == RESET:
-            raise gym.error.ResetNeeded("call reset() before step()")
-        # a list, in which a game that rests has `None`
-        actions = check_actions(actions, self.meanings, (self.num_envs,))
-        for number in self._resting:
-            actions[number] = None
-        self._ends = self._ask("step", actions)
-        self._resting.clear()
 
     def _ask(self, command, data):
         """Send a command to all workers, with an item of `data` for each game.

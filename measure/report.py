@@ -19,6 +19,7 @@ import common
 import ratios
 from benchmark import BATCHES, LOCKSTEP, NETWORKS, TITLES, best_threads
 from charts import TESTER, rounds
+from in_turn import NETWORK
 from waiting import PARTS
 
 TEMPLATES = common.HERE / "templates"
@@ -115,6 +116,7 @@ def speed_values(data, neighbours, waiting):
         "ways": "\n".join(ways(host, waiting[host]) for host in ratios.HOSTS),
         "turns": turns(waiting),
         "flights": flights(waiting),
+        "network": 1e6 * NETWORK,
         "waiting": waiting,
     }
 
