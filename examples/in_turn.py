@@ -25,7 +25,6 @@ from game import Games, count_cores
 
 GAMES = 8  # to a batch
 BATCHES = count_cores() + 3  # one plays on each core, the others wait ready
-NICENESS = 10  # of the workers, above this program's
 NETWORK = 0.0015  # seconds that the network takes for a batch
 SECONDS = 3  # to play
 
@@ -42,16 +41,18 @@ def ready_first(fleet):
 
 
 def give_way():
-    """Let the workers that there are give way to this program.
+    """Let the workers that there are play only while nobody else computes.
 
-    It wakes a third of a millisecond late beside workers of its own priority,
-    since Linux lets these play on. The price: a worker gives way to all other
-    programs, too, and one that is replaced has the usual priority.
+    When the network is done this program would otherwise wait for a core,
+    since Linux lets workers of its own priority play on. The price: they give
+    way to all other programs, too. A worker that is replaced has the usual
+    priority again.
     """
-    if hasattr(os, "setpriority"):  # not on Windows
-        niceness = os.getpriority(os.PRIO_PROCESS, 0) + NICENESS
+    # Other systems don't have this, and some don't allow it.
+    with contextlib.suppress(AttributeError, OSError):
         for worker in multiprocessing.active_children():
-            os.setpriority(os.PRIO_PROCESS, worker.pid, niceness)
+            param = os.sched_param(0)
+            os.sched_setscheduler(worker.pid, os.SCHED_IDLE, param)
 
 
 def choose(games, obs):
