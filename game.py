@@ -168,14 +168,16 @@ class Game:
                 third = self.screen()
 
         # Of the **third** and the **fourth** frame the brighter pixels are
-        # kept. If the episode ends before the fourth, its last screen is taken
-        # as it is.
+        # kept, and then resized: the other way round, small things would be
+        # dimmed before they are compared.
+        # If the episode ends before the fourth, its last screen is taken as it
+        # is.
         screen = self.screen()  # (210, 160)
         if frame == ACTION_REPEAT:
             np.maximum(third, screen, out=screen)
         self._see(screen)
 
-        # The score of the game is never clipped, even if rewards are.
+        # The score counts all points, even if rewards are clipped.
         self._score += reward
         self._length += 1
         if self._clip_reward:
@@ -196,8 +198,7 @@ class Game:
 
     # With `INTER_AREA` each new pixel is the mean of the area that it covers:
     # a ball two pixels wide fades, whereas it could vanish if only some pixels
-    # were looked at. The maximum comes first: otherwise small things would be
-    # dimmed before they are compared.
+    # were looked at.
     @staticmethod
     def shrink(screen: NDArray, height: int = SIZE) -> NDArray:
         """Return a screen, `(210, 160)`, as a picture, `(84, 84)`.
@@ -208,9 +209,9 @@ class Game:
 
     # ### The stack
     #
-    # One picture doesn't show which way the ball flies. Four frames in a row
-    # show a twentieth of a second, in which it moves by a pixel or two. The
-    # pictures of four steps show four times as much.
+    # The first and the last of four frames are a twentieth of a second apart,
+    # in which the ball moves by a pixel or two. Those of four pictures, one
+    # for each step, are a fifth of a second apart.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
         # `shrink_changes` returns what `self.shrink(screen)` does, but resizes
@@ -233,13 +234,14 @@ class Game:
     # - `"restart"`: a lost life ends the episode, and the game starts over.
     #   The agent plays first lives only.
     # - `"continue"`: a lost life ends the episode, and the game goes on, as in
-    #   Baselines, SB3 and CleanRL ([others differ](#what-others-do)). With the
-    #   last life it ends when the game does: in 11 of 104 titles that is 69 to
-    #   5,400 frames later, which would count as one more episode.
+    #   Baselines, SB3 and CleanRL ([others differ](#what-others-do)). The last
+    #   life is the exception: its episode ends with the game. (In 11 of 104
+    #   titles the game goes on for 69 to 5,400 frames after it, which would be
+    #   one more episode.)
     # - `"ignore"`: only the end of the game ends an episode.
     #
-    # `MODES` says how many lives must be left, at least, for a lost one to end
-    # the episode.
+    # A lost life ends the episode if at least this many are left; with `inf`
+    # none does.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     # #### How an episode ends, and the next one begins
@@ -425,7 +427,7 @@ def perform(game, command, data):
     raise NotImplementedError(f"unknown command {command!r}")
 
 
-# ### The worker, as its parent sees it
+# #### The worker, as its parent sees it
 
 
 class Worker(contextlib.AbstractContextManager):
@@ -515,7 +517,6 @@ class Share:
         self._first = games.start
         self._back = back
 
-    # #### What a worker does in a step
     def step(self, actions):
         """Step all games; return a list of the episodes that have ended.
 
@@ -711,7 +712,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         """
         return [worker.child for worker in self._workers.values()]
 
-    # ### A step
+    # #### A step
     #
     # A worker whose answer doesn't come, for whatever reason, is
     # [lost](#losing-a-worker).
@@ -910,14 +911,11 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._waits_for = waits_for
         return tuple(self._records["screen"].copy())
 
-    # ### When a worker dies
+    # #### When a worker is replaced
     #
-    # A worker that has died, or hasn't answered within `timeout` seconds, 60
-    # by default, is replaced. The step waits for the new one, which starts its
-    # games over from their seeds. For these the reward is 0, and `truncated`
-    # and `infos["restarted"]` are true; the other games continue as if nothing
-    # had happened. If the new worker dies before its first answer, the next
-    # would probably die, too: `Games` closes and raises an error.
+    # A new worker starts its games over from their seeds, and the step waits
+    # for it. If it dies before its first answer, so would the next one,
+    # probably: then `Games` gives up, and closes.
     def _start_workers(self, numbers_of_shares, command):
         """Start workers, and wait until they have carried out a command.
 

@@ -41,12 +41,12 @@ def ready_first(fleet):
 
 
 def give_way():
-    """Let the workers that there are play only while nobody else computes.
+    """Let all processes begun so far, the workers, give way to everybody else.
 
     When the network is done this program would otherwise wait for a core,
-    since Linux lets workers of its own priority play on. The price: they give
-    way to all other programs, too. A worker that is replaced has the usual
-    priority again.
+    since Linux lets workers of its own priority play on. The price: beside
+    other programs that compute on all cores they hardly play. A worker that is
+    replaced has the usual priority again.
     """
     # Other systems don't have this, and some don't allow it.
     with contextlib.suppress(AttributeError, OSError):

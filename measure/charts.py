@@ -123,8 +123,12 @@ def draw_speeds(data, folder):
     title = "Of the emulator's own speed, %"
     for part, names in DRAWN.items():
         speeds = rounds(data[part]["columns"])
-        shares = 100 * speeds / speeds.loc["limit"]
-        bars(folder / f"{part}.svg", title, shares.loc[names])
+        shares = (100 * speeds / speeds.loc["limit"]).loc[names]
+        bars(folder / f"{part}.svg", title, shares)
+        if part == "lockstep":
+            # The page's own, of one title.
+            path = folder / "lockstep-breakout.svg"
+            bars(path, title, shares[["Breakout"]])
     for number, title in (
         ("speed", "Breakout, steps/s"),
         ("memory", "Breakout, memory in MB"),
@@ -157,7 +161,7 @@ def bars(path, title, table):
     colours = [colour(name) for name in table.index]
     most = table.map(np.max).max(axis=None)
     panels = {"ncols": len(table.columns), "sharex": True, "sharey": True}
-    with chart(path, title, **panels) as axes:
+    with chart(path, title, squeeze=False, **panels) as [axes]:
         for axis, column in zip(axes, table, strict=True):
             cells = table[column]
             middle = cells.map(np.median)
@@ -172,8 +176,9 @@ def bars(path, title, table):
                     va="center",
                 )
             axis.set_title(column)
-            axis.set_xlim(0, 1.4 * most)
-            axis.set_xticks([])
+            axis.set_xlim(0, max(103, 1.4 * most))
+            axis.set_xticks([0, 50, 100] if len(axes) == 1 else [])
+            axis.axvline(100, color=GRID, lw=1, zorder=0)
             axis.grid(visible=False)
             axis.spines[:].set_visible(False)
         axes[0].invert_yaxis()

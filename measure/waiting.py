@@ -104,8 +104,7 @@ def simulate(steps):
 def measure(host, _):
     """Of each title and way the ratio to how it is, by round."""
     columns = {}
-    beside = neighbours() if host == "shared" else contextlib.nullcontext()
-    with beside:
+    with beside(host):
         for title in TITLES:
             env_id = f"{title}NoFrameskip-v4"
             actions = rows(title, GAMES)
@@ -123,16 +122,20 @@ def measure(host, _):
                 way: [round(one["as it is"] / one[way], 3) for one in rounds]
                 for way in WAYS
             }
-        turns = in_turn()
     return {
         "rounds": ROUNDS,
         "columns": columns,
         "move": move(),
-        "in turn": turns,
+        "in turn": in_turn(host),
     }
 
 
-def in_turn():
+def beside(host):
+    """Of a shared host the neighbours, while a `with` statement runs."""
+    return neighbours() if host == "shared" else contextlib.nullcontext()
+
+
+def in_turn(host):
     """Of each fleet and network the parts of a batch, by round."""
     actions = rows("Breakout", GAMES)
     with contextlib.ExitStack() as stack:
@@ -146,6 +149,8 @@ def in_turn():
                 games.reset()
             if gives_way:
                 give_way()
+        # Neighbours don't give way, so they are started last.
+        stack.enter_context(beside(host))
         rounds = {name: {"waits": [], "none": []} for name in fleets}
         for _ in range(ROUNDS):
             for name, fleet in fleets.items():

@@ -157,20 +157,28 @@ def draw_bands(before, step):
 
 def draw_modes(actions):
     """The step that loses a life, in the three modes."""
-    d = Drawing(508)
-    for i, mode in enumerate(("restart", "continue", "ignore")):
+    d = Drawing(372)
+    for i, (mode, words) in enumerate(
+        [
+            ("restart", "game starts over"),
+            ("continue", "game goes on"),
+            ("ignore", "episode goes on"),
+        ]
+    ):
         step = list(recordings.play(mode, actions))[LOST_AT]
         x = 6 + 160 * i
-        info = step["info"] or {}
-        d.text(x, 18, f'"{mode}"', "code strong")
-        d.image(x, 24, 146, 192, in_colour(step["screen"]))
-        d.text(x, 236, "obs_4", "code")
-        d.pictures(x, 242, 146, step["stack"])
-        told = [f"lives  {step['lives']}", f"done   {step['done']}"]
-        told += ["episode_info:" if info else "episode_info None"]
-        told += [f"{name} {value}" for name, value in info.items()]
-        for k, line in enumerate(told):
-            d.text(x + 14 * (k > 2), 410 + 18 * k, line, "code")
+        d.text(x, 18, f'"{mode}"', "strong")
+        d.text(x, 38, words, "quiet")
+        d.image(x, 48, 146, 192, in_colour(step["screen"]))
+        *_, newest = step["stack"]
+        for k, picture in enumerate(step["stack"]):
+            kind = "picture" if np.array_equal(picture, newest) else ""
+            d.image(x + 2 + 37 * k, 254, 31, 31, picture, kind)
+        ended = "strong" if step["done"] else ""
+        d.text(x, 314, f"done = {step['done']}", ended)
+        d.text(x, 336, f"{step['lives']} lives are left")
+        points = step["info"] and f"{step['info']['reward']:.0f} points"
+        d.text(x, 358, f"info: {points or None}")
     d.save("modes.svg")
 
 

@@ -13,11 +13,12 @@ section and `<!-- after: the-stack -->` behind its code. `{{name}}` in it is a
 number of `measured.py`, and `{{minutes[2]}}` says how long part 2 takes to
 read.
 
-`<!-- fold: who-is-who -->` folds that section, and the lines below it are what
-the closed fold shows beside its title. A definition's name, such as
-`Game.render`, or `imports` begins a section, too: the fold starts at its line
-and goes to the next heading or fold. `<!-- anchor: maximum -->` makes that
-address lead to the words that stand below it.
+`<!-- fold: who-is-who -->` folds that section, with those below it whose
+headings are of a lower level; the lines below the mark are what the closed
+fold shows beside its title. A definition's name, such as `Game.render`, or
+`imports` begins a section, too: the fold starts at its line and goes to the
+next heading or fold. `<!-- anchor: maximum -->` makes that address lead to the
+words that stand below it.
 
 In a browser words stand left, and what follows them right: code, programs,
 figures and tables. A docstring stands left of its `def` and what follows that.
@@ -191,15 +192,21 @@ def told(source, text):
             if here in notes[what]:
                 section.insert(place, notes[what].pop(here))
         whole += [piece for block in section for piece in pieces(block)]
+    open_level = 0  # of the heading of an open fold
     for section in sections(whole, folds):
         first = section[0]
         here = slug(first.text) if first.level else first.row
         if here in folds:
+            open_level = first.level
             title = section.pop(0).text if first.level else ""
             seen = f"{title}\n\n{folds.pop(here).text}".strip()
             seen = f"<details>\n<summary>\n\n{seen}\n\n</summary>"
             section.insert(0, Block("fold", seen, first.row))
             section.append(Block("fold", "</details>"))
+        elif first.level > open_level > 0:
+            section.append(found.pop())
+        else:
+            open_level = 0
         found += section
     for name, note in notes.pop("anchor").items():
         words = [block for block in found if not block.is_code]
@@ -211,13 +218,12 @@ def told(source, text):
 
 
 def shorten(told):
-    """Fold what is long of the functions' docstrings, outside of folds."""
+    """Fold what is long of the docstrings, outside of folds."""
     open_folds = 0
     for before, block in pairwise(told):
         if block.kind == "fold":
             open_folds += 1 if block.text.startswith("<details>") else -1
-        of_function = before.is_code and "def " in before.text
-        if block.kind == "docstring" and of_function and not open_folds:
+        if block.kind == "docstring" and before.is_code and not open_folds:
             first, _, rest = block.text.partition("\n\n")
             if rest.count("\n") >= LONG:
                 block.text = f"{first}\n\n<details>\n\n{rest}\n\n</details>"
