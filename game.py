@@ -240,8 +240,8 @@ class Game:
     #   one more episode.)
     # - `"ignore"`: only the end of the game ends an episode.
     #
-    # A lost life ends the episode if at least this many are left; with `inf`
-    # none does.
+    # `MODES` says how many lives must be left for a lost one to end the
+    # episode, at least. With `inf` none does.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     # #### How an episode ends, and the next one begins
