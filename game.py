@@ -234,10 +234,8 @@ class Game:
     # - `"restart"`: a lost life ends the episode, and the game starts over.
     #   The agent plays first lives only.
     # - `"continue"`: a lost life ends the episode, and the game goes on, as in
-    #   Baselines, SB3 and CleanRL ([others differ](#what-others-do)). The last
-    #   life is the exception: its episode ends with the game. (In 11 of 104
-    #   titles the game goes on for 69 to 5,400 frames after it, which would be
-    #   one more episode.)
+    #   Baselines, SB3 and CleanRL ([others differ](#what-others-do)); the last
+    #   episode ends with the game.
     # - `"ignore"`: only the end of the game ends an episode.
     #
     # `MODES` says how many lives must be left for a lost one to end the
@@ -256,7 +254,9 @@ class Game:
         # would have brought. The caller is given the next episode's first.
         self.final_obs = self.observe()
 
-        # After a life that is one of several the game goes on.
+        # After a life that is one of several the game goes on. The last one is
+        # left out under "continue": in 11 of 104 titles the game ends 69 to
+        # 5,400 frames later, which would be one more episode.
         episode_info = None
         if game_over or self._restarts:
             episode_info = {
