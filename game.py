@@ -155,9 +155,9 @@ class Game:
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
-            # Lives are read after every frame: otherwise one lost and another
-            # won within a step would cancel out. Whether a lost one ends the
-            # episode depends on [`on_life_loss`](#what-ends-an-episode).
+            # Lives are read after every frame: otherwise a life lost and one
+            # won in the same step would cancel out. Whether a lost life ends
+            # the episode depends on [`on_life_loss`](#what-ends-an-episode).
             lives_before = self._lives
             self._lives = self._ale.lives()
             life_over = self._lives_needed <= self._lives < lives_before
@@ -210,8 +210,8 @@ class Game:
     # ### The stack
     #
     # The first and the last of four frames are a twentieth of a second apart,
-    # in which the ball moves by a pixel or two. Those of four pictures, one
-    # for each step, are a fifth of a second apart.
+    # in which the ball moves by a pixel or two. The first and the last of
+    # these four pictures, one from each step, are a fifth of a second apart.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
         # `shrink_changes` returns what `self.shrink(screen)` does, but resizes
@@ -228,8 +228,8 @@ class Game:
     #
     # Most titles give the player a few lives. If each lost life ends an
     # episode, an agent learns sooner what to avoid, but it never learns that
-    # giving up a life can pay; Machado et al. (2018) advise against it. So
-    # `on_life_loss` is a choice:
+    # giving up a life can pay; Machado et al. (2018) advise against such
+    # episodes. So `on_life_loss` is a choice:
     #
     # - `"restart"`: a lost life ends the episode, and the game starts over.
     #   The agent plays first lives only.
@@ -238,8 +238,7 @@ class Game:
     #   episode ends with the game.
     # - `"ignore"`: only the end of the game ends an episode.
     #
-    # `MODES` says how many lives must be left for a lost one to end the
-    # episode, at least. With `inf` none does.
+    # A lost life ends the episode only if at least this many are left.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     # #### How an episode ends, and the next one begins
@@ -335,16 +334,16 @@ class Game:
 #
 # ### Why eight pipes are slow
 #
-# To use a second core, a game needs a process of its own, a *worker*: the
-# emulator holds Python's global lock, the GIL, so threads gain nothing. A
-# *pipe* joins a worker to the program, its *parent*: what is sent at one end
-# is received at the other, in order.
+# To use a second core takes a second process, a *worker*: the emulator holds
+# Python's global lock, the GIL, so threads gain nothing. A *pipe* joins a
+# worker to the program, its *parent*: what is sent at one end is received at
+# the other, in order.
 #
-# With eight workers a step sends eight messages and receives eight, at 20 µs
-# for a message there and back; and eight observations are *pickled*, turned
-# into bytes for the pipe and back into arrays. Two cores play two games at a
-# time. Between two games a core has to pickle and send an observation, and to
-# wake the next process.
+# With a worker for each of eight games a step sends eight messages and
+# receives eight, at 20 µs for a message there and back; and eight observations
+# are *pickled*, turned into bytes for the pipe and back into arrays. Two cores
+# play two games at a time. Between two games a core has to pickle and send an
+# observation, and to wake the next process.
 #
 # ### A game in another process
 #
@@ -485,9 +484,9 @@ class Worker(contextlib.AbstractContextManager):
 # ### A share of the games
 #
 # `Games` starts one worker for each core, gives it a *share* of the games, and
-# sends it one short message a step. All are sent before the first answer is
-# waited for, so the workers play at the same time. Observations don't cross
-# the pipe at all: they are in memory that all processes share.
+# sends it one short message a step. It sends all of them before it waits for
+# the first answer, so the workers play at the same time. Observations don't
+# cross the pipe at all: they are in memory that all processes share.
 
 
 class Share:
