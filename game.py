@@ -49,7 +49,7 @@ ACTION_REPEAT = 4  # frames to a step, at least 2
 STACK = 4  # pictures to an observation
 SIZE = 84  # pixels of a picture, both ways
 
-# A step returns `obs_4, reward, done, episode_info`.
+# A step returns `obs_4, reward, done, episode_info`, as in labml's tutorial.
 Step = tuple[NDArray, float, bool, dict | None]
 
 
@@ -177,7 +177,7 @@ class Game:
             np.maximum(third, screen, out=screen)
         self._see(screen)
 
-        # The score counts all points, even if rewards are clipped.
+        # The score counts all points: only rewards are [clipped](#clipping).
         self._score += reward
         self._length += 1
         if self._clip_reward:
@@ -210,8 +210,8 @@ class Game:
     # ### The stack
     #
     # The first and the last of four frames are a twentieth of a second apart,
-    # in which the ball moves by a pixel or two. The first and the last of
-    # these four pictures, one from each step, are a fifth of a second apart.
+    # in which the ball moves by one to three pixels of a picture. The first
+    # and the last of these four pictures are a fifth of a second apart.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
         # `shrink_changes` returns what `self.shrink(screen)` does, but resizes
@@ -238,7 +238,8 @@ class Game:
     #   episode ends with the game.
     # - `"ignore"`: only the end of the game ends an episode.
     #
-    # A lost life ends the episode only if at least this many are left.
+    # The numbers say how many lives must be left for a lost one to end the
+    # episode. With `inf`, none does.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     # #### How an episode ends, and the next one begins
@@ -334,10 +335,10 @@ class Game:
 #
 # ### Why eight pipes are slow
 #
-# To use a second core takes a second process, a *worker*: the emulator holds
-# Python's global lock, the GIL, so threads gain nothing. A *pipe* joins a
-# worker to the program, its *parent*: what is sent at one end is received at
-# the other, in order.
+# The emulator holds Python's global lock, the GIL, so threads gain nothing:
+# to use a second core takes a second process, a *worker*. A *pipe* joins it to
+# the program, its *parent*: what is sent at one end is received at the other,
+# in order.
 #
 # With a worker for each of eight games a step sends eight messages and
 # receives eight, at 20 µs for a message there and back; and eight observations

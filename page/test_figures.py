@@ -84,6 +84,18 @@ def test_the_ball_flies_as_the_guesses_have_it():
             assert (np.diff(heights) * way > 0).all()
 
 
+def test_how_far_the_ball_flies_in_four_frames():
+    """One to three pixels of a picture, as the page says."""
+    for at in RISES + FALLS:
+        frames = [frame for frame, _ in PLAYED[at]["frames"]]
+        way = np.subtract(find_ball(frames[-1]), find_ball(frames[0]))
+        pixels = np.abs(way * (84 / 160, 84 / 210)).max()
+        assert 0.5 < pixels < 3.5
+    assert "one to three pixels of a picture" in " ".join(
+        Path(game.__file__).read_text().replace("#", "").split()
+    )
+
+
 def test_one_picture_does_not_tell_which_way_the_ball_flies():
     """To each there is one that looks the same and goes the other way."""
     assert len(set(RISES + FALLS)) == 2 * len(RISES) == 30

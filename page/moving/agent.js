@@ -57,10 +57,13 @@ film(figure, async () => {
   screens = await unpack(recorded.screens, WIDTH * HEIGHT);
   frames = await unpack(recorded.frames, SIZE ** 2);
   before = recorded.before;
-  trace(decisions.map((step) => step[4]));
+  const values = decisions.map((step) => step[4]);
+  trace(values);
   const ticks = decisions.flatMap(([, reward], i) =>
     reward || decisions[i + 1]?.[3] ? [i + 1] : []);
-  return { count: decisions.length, ticks,
+  // Some seconds before it expects most.
+  const start = Math.max(1, values.indexOf(Math.max(...values)) - 90);
+  return { count: decisions.length, start, ticks,
     name: (i) => `step ${recorded.start + i}` };
 }, show);
 })();
