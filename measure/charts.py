@@ -20,6 +20,7 @@ import common
 from benchmark import FLYING, LOCKSTEP, NETWORKS, OURS, OURS_FLYING
 
 NAMES = {
+    "limit": "the emulator",
     "games": "Games",
     "games_2": "two in turn",
     "ready": "ready first",
@@ -125,6 +126,12 @@ def draw_speeds(data, folder):
         speeds = rounds(data[part]["columns"])
         shares = 100 * speeds / speeds.loc["limit"]
         bars(folder / f"{part}.svg", title, shares.loc[names])
+    # The page compares the others with `Games`, as its table does.
+    speeds = rounds(data["lockstep"]["columns"])[["Breakout"]]
+    shares = 100 * speeds / speeds.loc["games"]
+    title = "Eight games in lockstep: speed, %"
+    shares = shares.loc[["limit", "games", *LOCKSTEP]]
+    bars(folder / "lockstep-breakout.svg", title, shares)
     for number, title in (
         ("speed", "Breakout, steps/s"),
         ("memory", "Breakout, memory in MB"),
@@ -157,7 +164,7 @@ def bars(path, title, table):
     colours = [colour(name) for name in table.index]
     most = table.map(np.max).max(axis=None)
     panels = {"ncols": len(table.columns), "sharex": True, "sharey": True}
-    with chart(path, title, **panels) as axes:
+    with chart(path, title, squeeze=False, **panels) as [axes]:
         for axis, column in zip(axes, table, strict=True):
             cells = table[column]
             middle = cells.map(np.median)
@@ -172,7 +179,7 @@ def bars(path, title, table):
                     va="center",
                 )
             axis.set_title(column)
-            axis.set_xlim(0, 1.4 * most)
+            axis.set_xlim(0, (1.4 if len(axes) > 1 else 1.1) * most)
             axis.set_xticks([])
             axis.axvline(100, color=GRID, lw=1, zorder=0)
             axis.grid(visible=False)
