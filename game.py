@@ -43,13 +43,13 @@ from numpy.typing import ArrayLike, NDArray
 #
 # ### One game
 #
-# The numbers are DQN's, and almost everybody has kept them.
+# DQN chose these numbers, and almost everybody has kept them.
 BREAKOUT = "BreakoutNoFrameskip-v4"
 ACTION_REPEAT = 4  # frames to a step, at least 2
 STACK = 4  # pictures to an observation
 SIZE = 84  # pixels of a picture, both ways
 
-# A step returns `obs_4, reward, done, episode_info`, as in labml's tutorial.
+# A step returns `obs_4, reward, done, episode_info`.
 Step = tuple[NDArray, float, bool, dict | None]
 
 

@@ -705,7 +705,7 @@ def test_a_name_leads_to_its_definition(visit, script):
     head = "def shrink_changes(shrink, screen, last_screen, last_picture):"
     expect(there).to_have_text(head)
     page.go_back()
-    page.locator(".note a[href='#Games']").first.focus()
+    page.locator(".note a[href='#Games']:visible").first.focus()
     page.keyboard.press("Enter")
     expect(page.locator("#Games")).to_be_in_viewport()
     link = page.locator(".row a[href='#who-is-who']").first
