@@ -129,7 +129,7 @@ def draw_speeds(data, folder):
     # The page compares the others with `Games`, as its table does.
     speeds = rounds(data["lockstep"]["columns"])[["Breakout"]]
     shares = 100 * speeds / speeds.loc["games"]
-    title = "Eight games in lockstep: speed, %"
+    title = "Eight games at once: speed, %"
     shares = shares.loc[["limit", "games", *LOCKSTEP]]
     bars(folder / "lockstep-breakout.svg", title, shares)
     for number, title in (
