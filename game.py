@@ -238,8 +238,8 @@ class Game:
     #   episode ends with the game.
     # - `"ignore"`: only the end of the game ends an episode.
     #
-    # The numbers say how many lives must be left for a lost one to end the
-    # episode. With `inf`, none does.
+    # Each number in `MODES` says how many lives must be left, at least, for a
+    # lost one to end the episode: with `inf` none does.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     # #### How an episode ends, and the next one begins

@@ -66,6 +66,7 @@ SIGN = ' <a class="sign" href="#{}" aria-label="Link to this">#</a>'
 LONG = 4  # line ends of a docstring, after its first paragraph
 WORDS_A_MINUTE = 220
 SECONDS_A_LINE = 4
+SECONDS_A_FIGURE = 15
 # A name in prose and a token of code; what is in these others has no links.
 NAMES = (
     r"(?s)<(a|h\d|figure|summary)\b.*?</\1>|<code>(?P<name>[\w.]+).*?</code>|"
@@ -240,10 +241,12 @@ def reading_time(page):
         if heading := re.match(r"## (\d)", text):
             part = int(heading[1])
         pieces = text.split("\n```")  # prose, code, prose, and so on
-        words = re.sub(NO_WORDS, " ", "\n".join(pieces[::2]), flags=re.M)
+        prose = "\n".join(pieces[::2])
+        words = re.sub(NO_WORDS, " ", prose, flags=re.M)
         lines = sum(len(re.findall("\n.", code)) for code in pieces[1::2])
         spent = len(words.split()) / WORDS_A_MINUTE
         spent += lines * SECONDS_A_LINE / 60
+        spent += prose.count("![") * SECONDS_A_FIGURE / 60
         if part == 3 or not text.startswith("<d"):
             minutes[part] += spent
     return {name: round(one) for name, one in minutes.items()}
