@@ -335,10 +335,10 @@ class Game:
 #
 # ### Why eight pipes are slow
 #
-# The emulator holds Python's global lock, the GIL, so threads gain nothing:
-# to use a second core takes a second process, a *worker*. A *pipe* joins it to
-# the program, its *parent*: what is sent at one end is received at the other,
-# in order.
+# A *worker* is a process of its own, since threads would gain nothing: the
+# emulator holds Python's global lock, the GIL. A *pipe* joins a worker to the
+# program, its *parent*: what is sent at one end is received at the other, in
+# order.
 #
 # With a worker for each of eight games a step sends eight messages and
 # receives eight, at 20 µs for a message there and back; and eight observations
@@ -484,10 +484,11 @@ class Worker(contextlib.AbstractContextManager):
 
 # ### A share of the games
 #
-# `Games` starts one worker for each core, gives it a *share* of the games, and
-# sends it one short message a step. It sends all of them before it waits for
-# the first answer, so the workers play at the same time. Observations don't
-# cross the pipe at all: they are in memory that all processes share.
+# So `Games` starts one worker for each core, gives each a *share* of the
+# games, and sends it one short message a step. It sends all of them before it
+# waits for the first answer, so the workers play at the same time.
+# Observations don't cross the pipe at all: they are in memory that all
+# processes share.
 
 
 class Share:
