@@ -238,8 +238,8 @@ class Game:
     #   episode ends with the game.
     # - `"ignore"`: only the end of the game ends an episode.
     #
-    # Each number in `MODES` says how many lives must be left, at least, for a
-    # lost one to end the episode: with `inf` none does.
+    # A lost life ends the episode if at least so many are left: with 0 each
+    # one does, with 1 all but the last, with `inf` none.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     # #### How an episode ends, and the next one begins
