@@ -5,6 +5,7 @@ Tests of the page: `game.md` and `docs/index.html`.
     python -m pytest page/test_page.py
 """
 
+import ast
 import difflib
 import json
 import re
@@ -523,13 +524,19 @@ def test_words_stand_beside_their_code(visit):
     rows = [["".join(map(letters, side)) for side in row] for row in rows]
     told = weave.blocks(SOURCE)
     noted = re.findall("<!-- inside: (.*) -->", NOTES)  # comes in between
+    named = re.findall("<!-- fold: (.*) -->", NOTES)
+    folded = {
+        row
+        for row, name in weave.definitions(ast.parse(SOURCE))
+        if name in named
+    }
     pairs = 0
     for before, block, code in zip(told, told[1:], told[2:], strict=False):
         if block.is_code or block.level or not code.is_code:
             continue
         if block.kind == "docstring" and not before.is_code:
             continue  # the module's own
-        if weave.slug(before.text) in noted:
+        if weave.slug(before.text) in noted or code.row in folded:
             continue
         beside = before.text * (block.kind == "docstring") + code.text
         words = [it for it in weave.pieces(block) if not it.is_thing][-1]
@@ -699,10 +706,10 @@ def test_searching_finds_what_is_folded(open_page):
 def test_a_name_leads_to_its_definition(visit, script):
     """From code and from prose, by finger and by keyboard, into a fold too."""
     page = visit(java_script_enabled=script)
-    page.locator(".code a[href='#shrink_changes']").click()
-    there = page.locator("[id=shrink_changes]")
+    page.locator(".code a[href='#check_actions']").first.click()
+    there = page.locator("[id=check_actions]")
     expect(there).to_be_in_viewport()
-    head = "def shrink_changes(shrink, screen, last_screen, last_picture):"
+    head = "def check_actions(actions, meanings, shape=()):"
     expect(there).to_have_text(head)
     page.go_back()
     page.locator(".note a[href='#Games']:visible").first.focus()
