@@ -41,9 +41,12 @@ from numpy.typing import ArrayLike, NDArray
 
 # ## 1. What the agent sees
 #
-# ### One game
+# ### The code of one game
 #
-# DQN chose these numbers, and almost everybody has kept them.
+# DQN held each action for four frames and saw four pictures of 84×84 pixels,
+# and almost everybody has kept these numbers.
+#
+# #### How a game is made
 BREAKOUT = "BreakoutNoFrameskip-v4"
 ACTION_REPEAT = 4  # frames to a step, at least 2
 STACK = 4  # pictures to an observation
@@ -64,7 +67,6 @@ class Game:
     5. When an episode is over, the next one begins within the same step.
     """
 
-    # #### How a game is made
     def __init__(
         self,
         seed: SupportsIndex,
@@ -150,14 +152,14 @@ class Game:
             raise gym.error.ResetNeeded("call reset() before step()")
         reward = 0.0
 
-        # Sixty decisions a second are more than these games need. At fifteen
-        # the network runs a quarter as often.
+        # Fifteen decisions a second are enough for these games, and the
+        # network runs a quarter as often as with sixty.
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
             # Lives are read after every frame: otherwise a life lost and one
-            # won in the same step would cancel out. Whether a lost life ends
-            # the episode depends on [`on_life_loss`](#what-ends-an-episode).
+            # won in the same step would cancel out. `_lives_needed` depends
+            # on [`on_life_loss`](#what-ends-an-episode).
             lives_before = self._lives
             self._lives = self._ale.lives()
             life_over = self._lives_needed <= self._lives < lives_before
@@ -168,10 +170,9 @@ class Game:
                 third = self.screen()
 
         # Of the **third** and the **fourth** frame the brighter pixels are
-        # kept, and then resized: the other way round, small things would be
-        # dimmed before they are compared.
-        # If the episode ends before the fourth, its last screen is taken as it
-        # is.
+        # kept, and then resized. Resizing first would dim small things before
+        # they are compared. If the episode ends before the fourth frame, its
+        # last screen is taken as it is.
         screen = self.screen()  # (210, 160)
         if frame == ACTION_REPEAT:
             np.maximum(third, screen, out=screen)
@@ -191,14 +192,14 @@ class Game:
     # ### Small and gray
     #
     # A screen has 33,600 pixels in 128 colours. DQN took the brightness alone
-    # and resized it to 84×84, which a network of its day could take in.
+    # and resized it to 84×84, which a network of its day could process.
     def screen(self) -> NDArray:
         """Return the screen in gray: `uint8`, `(210, 160)` in most titles."""
         return self._console.gray_screen()
 
     # With `INTER_AREA` each new pixel is the mean of the area that it covers:
-    # a ball two pixels wide fades, whereas it could vanish if only some pixels
-    # were looked at.
+    # a small ball gets darker. It could vanish if only some of the pixels were
+    # looked at.
     @staticmethod
     def shrink(screen: NDArray, height: int = SIZE) -> NDArray:
         """Return a screen, `(210, 160)`, as a picture, `(84, 84)`.
@@ -209,9 +210,9 @@ class Game:
 
     # ### The stack
     #
-    # The first and the last of four frames are a twentieth of a second apart,
-    # in which the ball moves by one to three pixels of a picture. The first
-    # and the last of these four pictures are a fifth of a second apart.
+    # Four frames in a row span a twentieth of a second, in which the ball
+    # moves by one to three pixels of a picture. The four pictures of an
+    # observation span a fifth, enough to see where the ball goes.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
         # `shrink_changes` returns what `self.shrink(screen)` does, but resizes
@@ -233,13 +234,12 @@ class Game:
     #
     # - `"restart"`: a lost life ends the episode, and the game starts over.
     #   The agent plays first lives only.
-    # - `"continue"`: a lost life ends the episode, and the game goes on, as in
-    #   Baselines, SB3 and CleanRL ([others differ](#what-others-do)); the last
-    #   episode ends with the game.
+    # - `"continue"`: a lost life ends the episode, and the game goes on; the
+    #   last episode ends with the game. [Most others](#what-others-do) do so.
     # - `"ignore"`: only the end of the game ends an episode.
     #
-    # A lost life ends the episode if at least so many are left: with 0 each
-    # one does, with 1 all but the last, with `inf` none.
+    # How many lives must be left for a lost one to end the episode: with 0
+    # each ends it, with 1 all but the last, with `inf` none.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     # #### How an episode ends, and the next one begins
@@ -335,10 +335,10 @@ class Game:
 #
 # ### Why eight pipes are slow
 #
-# A *worker* is a process of its own, since threads would gain nothing: the
-# emulator holds Python's global lock, the GIL. A *pipe* joins a worker to the
-# program, its *parent*: what is sent at one end is received at the other, in
-# order.
+# A *pipe* joins a worker to the program, its *parent*: what is sent at one end
+# is received at the other, in order. Workers are processes, since threads of
+# Python would take turns: only one can hold the global lock, the GIL, and the
+# emulator holds it while it plays.
 #
 # With a worker for each of eight games a step sends eight messages and
 # receives eight, at 20 µs for a message there and back; and eight observations

@@ -24,6 +24,9 @@ For Breakout the files are called agent, and there are three more:
   describes it;
 - page/data/eight.json: eight games, as `record_eight` describes it.
 
+Of a run with another seed, such as --seed 1, there are the curve and the
+scores alone, in agent_1.csv and agent_1.json.
+
 About five minutes for an agent whose games are long.
 """
 
@@ -148,9 +151,22 @@ def judge(agent, env_id):
     return scores
 
 
+def publish(agent, weights, env_id, root):
+    """Write film, weights and recordings; return the info of the film."""
+    info, *played = play(agent, env_id)
+    training_run.write_film(played[1], root / f"docs/{NAMES[env_id]}.webp")
+    if env_id == BREAKOUT:
+        torch.save(weights, root / "examples/breakout.pt")
+        path = root / "page/data/agent.json"
+        path.write_text(record(info, *played))
+        path.with_name("eight.json").write_text(record_eight(agent))
+    return info
+
+
 def main():
     parser = common.options(__doc__)
     parser.add_argument("run", type=pathlib.Path, help="folder of the run")
+    parser.add_argument("--seed", type=int, default=0, help="of the run")
     args = parser.parse_args()
     root = common.ROOT if args.publish else common.RUNS
     for folder in FOLDERS:
@@ -160,22 +176,10 @@ def main():
     saved = torch.load(args.run / "checkpoint.pt", "cpu")
     weights, state = saved["weights"], saved["state"]
     env_id = state["env_id"]
-    name = NAMES[env_id]
-    shutil.copy(args.run / "curve.csv", results / f"{name}.csv")
-    if (args.run / "cores.csv").exists():
-        shutil.copy(args.run / "cores.csv", results / f"{name}_cores.csv")
     if env_id == BREAKOUT:
         weights = {key: weight.half() for key, weight in weights.items()}
-        torch.save(weights, root / "examples/breakout.pt")
     agent = ppo.Agent(len(weights["policy.bias"]))
     agent.load_state_dict(weights)
-
-    info, *played = play(agent, env_id)
-    training_run.write_film(played[1], root / f"docs/{name}.webp")
-    if env_id == BREAKOUT:
-        path = root / "page/data/agent.json"
-        path.write_text(record(info, *played))
-        path.with_name("eight.json").write_text(record_eight(agent))
     about = {
         **common.machine(PACKAGES),
         "date": common.today(),
@@ -184,8 +188,16 @@ def main():
         "last": training_run.LAST,
         "seconds": state["seconds"],
         "scores": judge(agent, env_id),
-        "film": {"seed": SEED, **info},
     }
+    name = NAMES[env_id]
+    if args.seed:
+        name += f"_{args.seed}"
+    else:
+        info = publish(agent, weights, env_id, root)
+        about["film"] = {"seed": SEED, **info}
+    shutil.copy(args.run / "curve.csv", results / f"{name}.csv")
+    if (args.run / "cores.csv").exists():
+        shutil.copy(args.run / "cores.csv", results / f"{name}_cores.csv")
     common.write(results / f"{name}.json", about)
 
 

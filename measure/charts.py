@@ -20,7 +20,7 @@ import common
 from benchmark import FLYING, LOCKSTEP, NETWORKS, OURS, OURS_FLYING
 
 NAMES = {
-    "limit": "the emulator",
+    "limit": "emulator alone",
     "games": "Games",
     "games_2": "two in turn",
     "ready": "ready first",
@@ -109,7 +109,8 @@ def name_lines(axis, ends):
 
 # Speeds
 
-# Of each part of the benchmark who is drawn.
+# On the page, and of each part of the benchmark, who is drawn.
+PAGE = ["limit", "games", "ale", "envpool", "worker", "gymnasium", "sb3"]
 DRAWN = {"lockstep": [*OURS, *LOCKSTEP]}
 DRAWN |= dict.fromkeys(NETWORKS, ["games", *OURS_FLYING, *FLYING])
 
@@ -129,9 +130,8 @@ def draw_speeds(data, folder):
     # The page compares the others with `Games`, as its table does.
     speeds = rounds(data["lockstep"]["columns"])[["Breakout"]]
     shares = 100 * speeds / speeds.loc["games"]
-    title = "Eight games at once: speed, %"
-    shares = shares.loc[["limit", "games", *LOCKSTEP]]
-    bars(folder / "lockstep-breakout.svg", title, shares)
+    title = "Eight games of Breakout: speed, %"
+    bars(folder / "lockstep-breakout.svg", title, shares.loc[PAGE])
     for number, title in (
         ("speed", "Breakout, steps/s"),
         ("memory", "Breakout, memory in MB"),
@@ -170,16 +170,17 @@ def bars(path, title, table):
             middle = cells.map(np.median)
             axis.barh(names, middle, height=0.6, color=colours)
             axis.hlines(names, cells.map(np.min), cells.map(np.max), INK, lw=1)
-            for row, cell in enumerate(cells):
+            for row, value in enumerate(middle):
                 axis.annotate(
-                    f"{middle.iloc[row]:,.0f}",
-                    (np.max(cell), row),
-                    (4, 0),
-                    textcoords="offset points",
+                    f"{value:,.0f}",
+                    (1, row),
+                    xycoords=("axes fraction", "data"),
+                    ha="right",
                     va="center",
                 )
-            axis.set_title(column)
-            axis.set_xlim(0, (1.4 if len(axes) > 1 else 1.1) * most)
+            if len(axes) > 1:
+                axis.set_title(column)
+            axis.set_xlim(0, (1.45 if len(axes) > 1 else 1.15) * most)
             axis.set_xticks([])
             axis.axvline(100, color=GRID, lw=1, zorder=0)
             axis.grid(visible=False)
@@ -198,19 +199,22 @@ def label(name):
 MARKED = "PPO paper", "CleanRL, `ppo_atari`"  # on the chart of Breakout
 
 
-def draw_learning(agent, training, labml, pong, cores, field, folder):
+def draw_learning(agents, training, labml, pong, cores, field, folder):
     """Draw the charts of docs/learning.md."""
     hours = pong[["games", "network", "learning"]].sum(axis=1) / 3600
     for name, title, across, along, score in (
-        ("breakout", "Breakout, points", "steps", agent.steps, agent.score),
         ("pong", "Pong, points", "steps", pong.steps, pong.score),
         ("pong-hours", "Pong, points", "hours", hours, pong.score),
         ("labml", "Reward of a life", "steps", labml.steps, labml.reward),
     ):
         with chart(folder / f"{name}.svg", title, across) as axis:
             axis.plot(along, score, color=OUR)
-            if name == "breakout":
-                mark(axis, field)
+
+    path = folder / "breakout.svg"
+    with chart(path, "Breakout, points", "steps") as axis:
+        for agent in agents:
+            axis.plot(agent.steps, agent.score, color=OUR)
+        mark(axis, field)
 
     with chart(folder / "krull.svg", "Krull, points", "steps") as axis:
         ends = []

@@ -26,6 +26,8 @@ TEMPLATES = common.HERE / "templates"
 DISTURBED = 0.15  # cores; others that take less do no harm
 # A part of README, between its marks.
 BLOCK = re.compile(r"<!-- (\w+) -->.*?<!-- /\1 -->", re.S)
+# Who learned Breakout: `agent` with seed 0, `agent_1` with seed 1, and so on.
+AGENTS = re.compile(r"agent(?:_(\d+))?")
 
 
 def cells(table, words):
@@ -302,6 +304,7 @@ def learning_values(curves, data):
     learning = spent.map(lambda parts: parts[2])
     curve = curves["training"]
     last = curve[curve.steps == curve.steps.max()]
+    agents = breakout(curves, data)
     labml = curves["labml"].iloc[-1]
     alone = np.median(total.turns)  # seconds
     return {
@@ -311,7 +314,10 @@ def learning_values(curves, data):
         "core_hours": core_hours(curves["agent_cores"]),
         "alone": alone,
         "alone_hours": 10e6 / share["steps"] * alone / 3600,
-        "agent": agent_values(curves["agent"], data["agent"]),
+        "agent": agents[0],
+        "agents": "\n".join(f"| {seed_row(*it)} |" for it in agents.items()),
+        "agents_score": over_seeds([it["score"] for it in agents.values()]),
+        "agents_seeds": len(agents),
         "pong": agent_values(curves["pong"], data["pong"]),
         "pong_cores": curves["pong_cores"].mean(),
         "share": share | {"rounds": len(spent)},
@@ -363,6 +369,34 @@ def agent_values(curve, about):
     }
 
 
+def breakout(curves, data):
+    """Of each seed of Breakout what learning.md says of its agent."""
+    agents = {}
+    for name in sorted(data):
+        found = AGENTS.fullmatch(name)
+        if found:
+            seed = int(found[1] or 0)
+            agents[seed] = agent_values(curves[name], data[name])
+    return agents
+
+
+def seed_row(seed, agent):
+    """Cells: a seed, the end of its training, and whole games in both ways."""
+    games = [
+        f"{way['mean']:.1f} ({way['min']:.0f} to {way['max']:.0f})"
+        for way in (agent["served"], agent["alone"])
+    ]
+    return " | ".join([str(seed), f"{agent['score']:.1f}", *games])
+
+
+def over_seeds(scores):
+    """The mean of several seeds and, if there are more than one, the range."""
+    told = f"{np.mean(scores):.1f}"
+    if len(scores) > 1:
+        told += f" ({min(scores):.1f} to {max(scores):.1f})"
+    return told
+
+
 def summary(values):
     """Among others the least, the median (`50%`), the mean and the most."""
     return pd.Series(values).describe()
@@ -400,9 +434,11 @@ def write(docs):
     folder = docs / "charts"
     folder.mkdir(exist_ok=True)
     charts.draw_speeds(data["benchmark"], folder)
-    drawn = "agent", "training", "labml", "pong", "pong_cores"
+    agents = [curves[name] for name in sorted(filter(AGENTS.fullmatch, data))]
+    drawn = "training", "labml", "pong", "pong_cores"
     field = data["field"]["agents"]
-    charts.draw_learning(*[curves[name] for name in drawn], field, folder)
+    others = [curves[name] for name in drawn]
+    charts.draw_learning(agents, *others, field, folder)
     values = {
         "speed": speed_values(
             *map(data.get, ["benchmark", "shared_host", "waiting"])

@@ -231,8 +231,9 @@ def test_a_run_is_the_same_with_the_same_seed(monkeypatch, side):
 # The agent's recording
 
 
-def test_the_recording_is_what_the_agent_saw_and_did(trial, monkeypatch):
-    """The published weights play it again, to the last bit."""
+@pytest.fixture
+def run(trial, monkeypatch):
+    """A folder as a training leaves it."""
     torch.manual_seed(0)
     state = {
         "env_id": game.BREAKOUT,
@@ -244,11 +245,27 @@ def test_the_recording_is_what_the_agent_saw_and_did(trial, monkeypatch):
     torch.save(saved, trial / "checkpoint.pt")
     (trial / "curve.csv").write_text("steps,score\n7,1\n")
     monkeypatch.setattr(agent, "judge", lambda *_: {"served": [1]})
+    return trial
+
+
+def test_of_another_seed_there_are_curve_and_scores_alone(run, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["agent.py", str(run), "--seed", "1"])
+    agent.main()
+    written = {path.name: path for path in files(common.RUNS)}
+    assert sorted(written) == ["agent_1.csv", "agent_1.json"]
+    assert written["agent_1.csv"].read_text() == "steps,score\n7,1\n"
+    about = common.read(written["agent_1.json"])
+    assert about["scores"] == {"served": [1]}
+    assert (about["steps"], about["until"]) == (7, 9)
+
+
+def test_the_recording_is_what_the_agent_saw_and_did(run, monkeypatch):
+    """The published weights play it again, to the last bit."""
     monkeypatch.setattr(agent, "MOST", 50)
-    monkeypatch.setattr(sys, "argv", ["agent.py", str(trial)])
+    monkeypatch.setattr(sys, "argv", ["agent.py", str(run)])
     agent.main()
 
-    made = trial / "runs/measure"
+    made = common.RUNS
     assert len(files(made)) == 6
     about = common.read(made / "measure/results/agent.json")
     recording = common.read(made / "page/data/agent.json")

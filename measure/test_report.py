@@ -78,6 +78,11 @@ def test_titles_are_counted_in_words():
     assert ratios.counted(["slower"] * 4) == "slower on 4 of 4 titles"
 
 
+def test_of_several_seeds_there_are_mean_and_range():
+    assert report.over_seeds([399.14]) == "399.1"
+    assert report.over_seeds([400.0, 301.0, 352.5]) == "351.2 (301.0 to 400.0)"
+
+
 def test_readmes_parts_are_replaced_and_nothing_else():
     old = "a\n<!-- x -->\nold\n<!-- /x -->\nb\n"
     text = "a\n<!-- x -->\n\nnew\n\n<!-- /x -->\nb\n"

@@ -19,7 +19,15 @@ import numpy as np
 import recordings
 from drawing import PICTURES, Drawing, percent
 from measured import measured
-from recordings import LOST_AT, brighter, close_up, flicker, kept, unpack
+from recordings import (
+    LOST_AT,
+    brighter,
+    close_up,
+    flicker,
+    kept,
+    small,
+    unpack,
+)
 
 HERE = Path(__file__).resolve().parent
 NETWORK_MS = 1.5  # of the network in measure/benchmark.py
@@ -85,6 +93,24 @@ def draw_step(step):
         d.image(x, 250, 100, 100, picture, kind)
         d.text(x, 368, f"obs_4[{i}]", kind or "quiet")
     d.save("step.svg")
+
+
+def draw_stack(step):
+    """The ball in four frames and in four pictures, drawn over each other."""
+    left, top, size = close_up(step)
+    left, top, size = left + 12, top + 12, 20  # close to the balls
+    frames = [small(gray) for _, gray in step["frames"]]
+    d = Drawing(254)
+    for x, name, seconds, pictures in (
+        (12, "four frames", "1/20 s", frames),
+        (252, "four pictures", "1/5 s", step["stack"]),
+    ):
+        one = np.max(pictures, axis=0)
+        part = one[top : top + size, left : left + size]
+        d.image(x, 10, 216, 216, bright(part))
+        d.text(x, 244, name, "strong")
+        d.text(x + 216, 244, seconds, "quiet end")
+    d.save("stack.svg")
 
 
 def draw_pixel(step):
@@ -258,18 +284,18 @@ def timeline(letters, parts, games, cores):
 def draw_ends():
     """What is returned around the end of an episode, in both modes."""
     d = Drawing(196, screen=False)
-    for i, when in enumerate(("at the end", "the next step", "the one after")):
+    for i, when in enumerate(("the last step", "the next", "the one after")):
         d.text(110 + 124 * i, 16, when, "quiet")
     for row, (mode, returned, notes) in enumerate(
         (
             (
                 "SAME_STEP",
-                ("new, first", "new, second", "new, third"),
-                ("final_obs: old, last", ""),
+                ("first of new", "second", "third"),
+                ("final_obs: last of old", ""),
             ),
             (
                 "NEXT_STEP",
-                ("old, last", "new, first", "new, second"),
+                ("last of old", "first of new", "second"),
                 ("", "action ignored, reward 0"),
             ),
         )
@@ -291,10 +317,10 @@ def draw_race(sides):
     cores = sides["machine"]["cores"]
     d = Drawing(RACE_TOP[1] + 22 * (cores + 1) + 48, screen=False)
     for top, title, name, count in (
-        (RACE_TOP[0], "8 processes, a game each", "workers", 8),
+        (RACE_TOP[0], "8 workers, a game each", "workers", 8),
         (
             RACE_TOP[1],
-            f"{cores} processes, {8 // cores} games each",
+            f"{cores} workers, {8 // cores} games each",
             "games",
             cores,
         ),
@@ -303,7 +329,7 @@ def draw_race(sides):
         each = len(games) // count
         lanes = {"program": program}
         for k in range(count):
-            lanes[f"process {k + 1}"] = games[k * each : (k + 1) * each]
+            lanes[f"worker {k}"] = games[k * each : (k + 1) * each]
         d.text(4, top + 14, title, "strong")
         d.text(474, top + 14, f"{program[-1][1]:.2f} ms", "strong end")
         for row, (label, spans) in enumerate(lanes.items()):
@@ -334,7 +360,7 @@ def draw_agent(recording):
     d.text(6, 20, "You see", "strong")
     d.text(178, 20, "The agent sees", "strong")
     d.text(350, 20, "and chooses", "strong")
-    d.text(6, 282, "and expects, in points to come", "strong")
+    d.text(6, 282, "and expects, in rewards to come", "strong")
     d.image(6, 30, 160, 210, rgb[screens[at]])
     d.pictures(178, 30, 158, frames[at : at + 4])
     for i, name in enumerate(recording["actions"]):
@@ -387,6 +413,7 @@ def draw():
     recordings.record_flicker()
     draw_guess(played[GUESS])
     draw_step(played[STEP])
+    draw_stack(played[GUESS])
     draw_pixel(played[STEP])
     draw_maximum()
     draw_modes([step["action"] for step in played[1:]])

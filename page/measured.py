@@ -24,6 +24,8 @@ def measured():
     }
     compared = ratios.published(files["benchmark"])
     speed = compared["lockstep"]["quiet"]["speed"]
+    lockstep = files["benchmark"]["lockstep"]["columns"]["Breakout"]
+    speeds, limits = (lockstep[name]["speed"] for name in ("games", "limit"))
     replaced = files["chaos"]["replace"]["seconds"]
     return {
         **files,
@@ -32,6 +34,9 @@ def measured():
         "race": race(),
         "beside": compared,
         "speed": speed,
+        "slowest": min(speeds),
+        "fastest": max(speeds),
+        "emulator": 100 * median(ratios.ratios(speeds, [limits])),
         "ten_million": round(10e6 / speed / 60),
         "replacing": median(replaced["fork"]["killed"]),
         "update": update(files["training"]["share"]["rounds"]),

@@ -18,7 +18,7 @@ from playwright.sync_api import expect
 
 import game
 from drawing import PICTURES
-from figures import PIXEL, STEP, in_colour, read
+from figures import GUESS, PIXEL, STEP, bright, in_colour, read
 from recordings import (
     FALLS,
     LOST_AT,
@@ -96,6 +96,27 @@ def test_how_far_the_ball_flies_in_four_frames():
     )
 
 
+def test_the_ball_is_drawn_in_four_frames_and_in_four_pictures():
+    """Farther apart in pictures, and each span has its seconds."""
+    drawn = (PICTURES / "stack.svg").read_text()
+    pictures = [
+        cv2.imdecode(np.frombuffer(base64.b64decode(one), np.uint8), 0)
+        for one in re.findall('base64,(.*?)"', drawn)
+    ]
+    step = PLAYED[GUESS]
+    frames = np.max([small(gray) for _, gray in step["frames"]], axis=0)
+    for seen, whole in zip(
+        pictures, [frames, np.max(step["stack"], axis=0)], strict=True
+    ):
+        shown = part(whole, step)[12:32, 12:32]
+        assert (seen == bright(shown)).all()
+        assert shown.sum() == part(whole, step).sum()  # no ball is cut off
+    one, four = (np.ptp(np.nonzero(seen), axis=1) for seen in pictures)
+    assert (four > 2 * one).all()
+    assert ">1/20 s<" in drawn and ">1/5 s<" in drawn
+    assert (3 / 60, 12 / 60) == (1 / 20, 1 / 5)
+
+
 def test_one_picture_does_not_tell_which_way_the_ball_flies():
     """To each there is one that looks the same and goes the other way."""
     assert len(set(RISES + FALLS)) == 2 * len(RISES) == 30
@@ -136,8 +157,8 @@ def test_the_end_of_an_episode_is_drawn_as_games_has_it():
     done = False
     while not done:
         obs_4, _, done, _ = one.step(1)
-    named = {"old, last": one.final_obs, "new, first": obs_4}
-    for name in "new, second", "new, third":
+    named = {"last of old": one.final_obs, "first of new": obs_4}
+    for name in "second", "third":
         named[name], *_ = one.step(1)
     for mode in "SAME_STEP", "NEXT_STEP":
         _, *returned, note, after = told[told.index(mode) :][:6]
@@ -150,8 +171,8 @@ def test_the_end_of_an_episode_is_drawn_as_games_has_it():
             seen = [obs[0]]
             assert (note is not None) == ("final_obs" in infos)
             if note:
-                assert note == "final_obs: old, last"
-                assert (infos["final_obs"][0] == named["old, last"]).all()
+                assert note == "final_obs: last of old"
+                assert (infos["final_obs"][0] == named["last of old"]).all()
             obs, rewards, *_ = games.step([2 if after else 1])
             assert after in (None, "action ignored, reward 0")
             assert rewards == 0
@@ -424,7 +445,7 @@ def test_the_race_goes_as_it_was_recorded(visit):
             many, few = (
                 sum(end <= now for _, end in side["games"]) for side in sides
             )
-            wanted = f"Played: {many} of 8 games by eight processes, {few} by"
+            wanted = f"Played: {many} of 8 games by eight workers, {few} by"
         assert wanted in told
         assert ("done" in told) == (now >= min(ends))
 

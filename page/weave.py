@@ -66,11 +66,11 @@ SIGN = ' <a class="sign" href="#{}" aria-label="Link to this">#</a>'
 LONG = 4  # line ends of a docstring, after its first paragraph
 WORDS_A_MINUTE = 220
 SECONDS_A_LINE = 4
-SECONDS_A_FIGURE = 15
+SECONDS_A_FIGURE = 20
 # A name in prose and a token of code; what is in these others has no links.
 NAMES = (
     r"(?s)<(a|h\d|figure|summary)\b.*?</\1>|<code>(?P<name>[\w.]+).*?</code>|"
-    '<span class="(?:n|nn|o|p|w)">(?P<token>.*?)</span>'
+    '<span class="(?:bp|mi|n|nb|nn|o|p|w)">(?P<token>.*?)</span>'
 )
 # Headings, marks and addresses.
 NO_WORDS = r"^#.*|<[^>]+>|\]\([^)]*\)|!\[[^]]*\]|[|*`#>_-]"
@@ -317,7 +317,8 @@ def highlight(text, language="python", _=None, start=1, anchors=()):
     for row, line in enumerate(html.splitlines(), start):
         indent = len(line) - len(line.lstrip())
         where = f' id="{anchors[row]}"' if row in anchors else ""
-        lines += f'<span{where} style="--i:{indent}">{line}\n</span>'
+        inside = f' style="--i:{indent}"' if indent else ""
+        lines += f"<span{where}{inside}>{line}\n</span>"
     return lines
 
 

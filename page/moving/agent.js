@@ -46,8 +46,9 @@ function show(at) {
   const score = decisions.slice(0, i)
     .reduce((sum, step) => sum + step[1], before);
   $in(".value").textContent = value.toFixed(2);
-  return `Score ${score}, lives ${lives}. It samples ${ACTIONS[action]} and ` +
-    `gets a reward of ${reward}.`;
+  const name = ACTIONS[action] + (action === 1 ? " (which does nothing now)" : "");
+  const scores = reward ? ` and scores ${reward}` : "";
+  return `Score ${score}, lives ${lives}. It samples ${name}${scores}.`;
 }
 
 film(figure, async () => {

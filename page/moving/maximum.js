@@ -14,8 +14,8 @@ function show(at) {
   put(three[0], "third frame", shrink(two[0]), "third");
   put(three[1], "fourth frame", shrink(two[1]), "fourth");
   put(three[2], "the brighter", shrink(both), "picture");
-  return `The ship, ${ship} of the lit pixels, isn't in the third frame, and ` +
-    `the rocks, ${rocks}, aren't in the fourth.`;
+  return `The third frame lacks the ship, ${ship} of the lit pixels, and the ` +
+    `fourth the rocks, ${rocks}.`;
 }
 
 film(figure, async () => {

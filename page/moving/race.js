@@ -12,12 +12,12 @@ function show(at) {
   const now = at * TICK, { workers, games } = sides;
   race.style.setProperty("--now", `${100 * (LEFT + LONG * now / SHOWN)}%`);
   if (now >= end(workers)) {
-    return `Two processes are done after ${ms(end(games))}, eight after ` +
+    return `Two workers are done after ${ms(end(games))}, eight after ` +
       `${ms(end(workers))}.`;
   }
   const [many, few] = [workers, games].map((side) =>
     side.games.filter(([, end]) => end <= now).length);
-  return `Played: ${many} of 8 games by eight processes, ${few} by two` +
+  return `Played: ${many} of 8 games by eight workers, ${few} by two` +
     `${now >= end(games) ? ", which are done" : ""}.`;
 }
 

@@ -110,7 +110,7 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
 //
 // `prepare()` promises what the film is: `count` steps and the `start` to begin
 // with; `pace` says how many are played in a second, `ticks` are the steps in
-// which something happens, and `name(i)` is what step i is called. `show(i)`
+// which something happens, `lost` those of them that lose a life, and `name(i)` is what step i is called. `show(i)`
 // draws it and returns the sentence.
 // The film plays by itself while it is in view, unless the reader wants less
 // motion or has taken hold of it, and begins anew after its end. The sentence
@@ -149,18 +149,18 @@ function film(figure, prepare, show) {
   play.addEventListener("click", () => wait && go(!timer));
   slider.addEventListener("input", () => wait && go(false));
 
-  function load({ count, start = 1, pace = 7.5, ticks = [],
+  function load({ count, start = 1, pace = 7.5, ticks = [], lost = [],
     name = (i) => `step ${i}` }) {
     wait = 1000 / pace;
     called = name;
     slider.max = count;
     slider.value = start;
-    mark(ticks);
+    mark(ticks, lost);
     draw(false);
   }
-  function mark(ticks) {
-    marks.innerHTML = ticks.map((at) =>
-      `<i style="left:${100 * (at - 1) / (slider.max - 1)}%"></i>`).join("");
+  function mark(ticks, lost = []) {
+    marks.innerHTML = ticks.map((at) => `<i class="${lost.includes(at) ? "lost" : ""}"
+      style="left:${100 * (at - 1) / (slider.max - 1)}%"></i>`).join("");
   }
   function forward() {
     slider.stepUp();

@@ -32,6 +32,7 @@ film(figure, async () => {
   game = await recording();
   const ticks = game.steps.flatMap(([, , reward, , done], i) =>
     i && (reward || done) ? [i] : []);
-  return { count: game.steps.length - 1, start: 62, ticks };
+  const lost = ticks.filter((i) => game.steps[i][4]);
+  return { count: game.steps.length - 1, start: 62, ticks, lost };
 }, show);
 })();
