@@ -43,10 +43,9 @@ from numpy.typing import ArrayLike, NDArray
 #
 # ### The code of one game
 #
-# DQN held each action for four frames and saw four pictures of 84×84 pixels,
-# and almost everybody has kept these numbers.
-#
 # #### How a game is made
+#
+# DQN chose these numbers, and almost everybody has kept them.
 BREAKOUT = "BreakoutNoFrameskip-v4"
 ACTION_REPEAT = 4  # frames to a step, at least 2
 STACK = 4  # pictures to an observation
@@ -172,7 +171,7 @@ class Game:
         # Of the **third** and the **fourth** frame the brighter pixels are
         # kept, and then resized. Resizing first would dim small things before
         # they are compared. If the episode ends before the fourth frame, its
-        # last screen is taken as it is.
+        # last screen is taken as it is, for `final_obs`.
         screen = self.screen()  # (210, 160)
         if frame == ACTION_REPEAT:
             np.maximum(third, screen, out=screen)
@@ -198,8 +197,8 @@ class Game:
         return self._console.gray_screen()
 
     # With `INTER_AREA` each new pixel is the mean of the area that it covers:
-    # a small ball gets darker. It could vanish if only some of the pixels were
-    # looked at.
+    # a small ball gets darker. It could vanish if each new pixel were one of
+    # the old ones.
     @staticmethod
     def shrink(screen: NDArray, height: int = SIZE) -> NDArray:
         """Return a screen, `(210, 160)`, as a picture, `(84, 84)`.
@@ -210,9 +209,10 @@ class Game:
 
     # ### The stack
     #
-    # Four frames in a row span a twentieth of a second, in which the ball
-    # moves by one to three pixels of a picture. The four pictures of an
-    # observation span a fifth, enough to see where the ball goes.
+    # From the first of four frames to the last it is a twentieth of a second,
+    # in which the ball moves by one to three pixels of a picture. From the
+    # first picture of an observation to the last it is a fifth, enough to see
+    # where the ball goes.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
         # `shrink_changes` returns what `self.shrink(screen)` does, but resizes
@@ -235,11 +235,13 @@ class Game:
     # - `"restart"`: a lost life ends the episode, and the game starts over.
     #   The agent plays first lives only.
     # - `"continue"`: a lost life ends the episode, and the game goes on; the
-    #   last episode ends with the game. [Most others](#what-others-do) do so.
+    #   last episode ends when the game is over. [Most
+    #   others](#what-others-do) do so.
     # - `"ignore"`: only the end of the game ends an episode.
     #
-    # How many lives must be left for a lost one to end the episode: with 0
-    # each ends it, with 1 all but the last, with `inf` none.
+    # The number says how many lives must be left: with 0 each lost life ends
+    # the episode, with 1 all but the last (the end of the game does that), and
+    # with `inf` none.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     # #### How an episode ends, and the next one begins

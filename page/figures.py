@@ -284,7 +284,7 @@ def timeline(letters, parts, games, cores):
 def draw_ends():
     """What is returned around the end of an episode, in both modes."""
     d = Drawing(196, screen=False)
-    for i, when in enumerate(("the last step", "the next", "the one after")):
+    for i, when in enumerate(("episode's last", "the next", "the one after")):
         d.text(110 + 124 * i, 16, when, "quiet")
     for row, (mode, returned, notes) in enumerate(
         (

@@ -39,7 +39,8 @@ def measured():
         "emulator": 100 * median(ratios.ratios(speeds, [limits])),
         "ten_million": round(10e6 / speed / 60),
         "replacing": median(replaced["fork"]["killed"]),
-        "update": update(files["training"]["share"]["rounds"]),
+        "chaos_minutes": files["chaos"]["soak"]["seconds"] / 60,
+        **updates(files["training"]["share"]["rounds"]),
         "choice": ratios.table(compared),
     }
 
@@ -53,11 +54,21 @@ def race():
     return totals | {"steps": sides["steps"]}
 
 
-def update(rounds):
-    """How many times as fast an update is as on CleanRL's wrappers."""
-    return ratios.spread(
-        [sum(sides["wrappers"]) / sum(sides["games"]) for sides in rounds]
-    )
+def updates(rounds):
+    """How long an update takes, its games too, here and on CleanRL's wrappers.
+
+    `update` says how many times as fast it is here.
+    """
+    sides = "games", "wrappers"
+    spent = {side: [parts[side] for parts in rounds] for side in sides}
+    whole = {side: [sum(parts) for parts in spent[side]] for side in sides}
+    return {
+        "updates": {side: median(whole[side]) for side in sides},
+        "played": {side: median(x for x, *_ in spent[side]) for side in sides},
+        "update": ratios.spread(
+            ratios.ratios(whole["wrappers"], [whole["games"]])
+        ),
+    }
 
 
 def learning(agent):
@@ -76,6 +87,7 @@ def learning(agent):
     return {
         "agent_games": len(scores),
         "agent_hours": sum(agent["seconds"].values()) / 3600,
+        "agent_playing": agent["seconds"]["games"] / 3600,
         "agent_mean": mean(scores),
         "agent_least": min(scores),
         "agent_most": max(scores),

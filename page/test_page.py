@@ -463,7 +463,7 @@ def test_the_targets_of_a_learner():
 def test_how_to_evaluate(capsys):
     """Ten different games if the actions are sampled, and fewer if not."""
     text, _ = program("scores.append")
-    sampled = "np.random.randint(4)"
+    sampled = "rng.integers(4)"
     assert sampled in text
     assert different_games(text) == 10
     by_heart = text.replace(sampled, "int(obs_4[3].sum()) % 4")

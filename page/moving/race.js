@@ -24,6 +24,7 @@ function show(at) {
 film(figure, async () => {
   sides = await read("race");
   const count = SHOWN / TICK;
-  return { count, start: count, pace: 15, name: (i) => ms(i * TICK) };
+  const start = Math.ceil(end(sides.workers) / TICK);
+  return { count, start, pace: 15, name: (i) => ms(i * TICK) };
 }, show);
 })();
