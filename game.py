@@ -151,14 +151,15 @@ class Game:
             raise gym.error.ResetNeeded("call reset() before step()")
         reward = 0.0
 
-        # Fifteen decisions a second are enough for these games, and the
-        # network runs a quarter as often as with sixty.
+        # Fifteen decisions a second, in place of sixty, are enough for these
+        # games, and the network runs a quarter as often.
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
             # Lives are read after every frame: otherwise a life lost and one
-            # won in the same step would cancel out. `_lives_needed` depends
-            # on [`on_life_loss`](#what-ends-an-episode).
+            # won in the same step would cancel out. A lost life ends the
+            # episode if enough are left, see
+            # [`on_life_loss`](#what-ends-an-episode).
             lives_before = self._lives
             self._lives = self._ale.lives()
             life_over = self._lives_needed <= self._lives < lives_before
@@ -171,7 +172,7 @@ class Game:
         # Of the **third** and the **fourth** frame the brighter pixels are
         # kept, and then resized. Resizing first would dim small things before
         # they are compared. If the episode ends before the fourth frame, its
-        # last screen is taken as it is, for `final_obs`.
+        # last screen is taken as it is.
         screen = self.screen()  # (210, 160)
         if frame == ACTION_REPEAT:
             np.maximum(third, screen, out=screen)
@@ -197,8 +198,8 @@ class Game:
         return self._console.gray_screen()
 
     # With `INTER_AREA` each new pixel is the mean of the area that it covers:
-    # a small ball gets darker. It could vanish if each new pixel were one of
-    # the old ones.
+    # a small ball gets darker. If each new pixel copied one old pixel, the
+    # ball could vanish.
     @staticmethod
     def shrink(screen: NDArray, height: int = SIZE) -> NDArray:
         """Return a screen, `(210, 160)`, as a picture, `(84, 84)`.
@@ -209,10 +210,9 @@ class Game:
 
     # ### The stack
     #
-    # From the first of four frames to the last it is a twentieth of a second,
-    # in which the ball moves by one to three pixels of a picture. From the
-    # first picture of an observation to the last it is a fifth, enough to see
-    # where the ball goes.
+    # From first to last, four frames span a twentieth of a second, in which
+    # the ball moves by one to three pixels of a picture. Four pictures span a
+    # fifth, enough to see where it goes.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
         # `shrink_changes` returns what `self.shrink(screen)` does, but resizes
@@ -229,8 +229,8 @@ class Game:
     #
     # Most titles give the player a few lives. If each lost life ends an
     # episode, an agent learns sooner what to avoid, but it never learns that
-    # giving up a life can pay; Machado et al. (2018) advise against such
-    # episodes. So `on_life_loss` is a choice:
+    # giving up a life can pay; Machado et al. (2018) advise against episodes
+    # of one life. So `on_life_loss` is a choice:
     #
     # - `"restart"`: a lost life ends the episode, and the game starts over.
     #   The agent plays first lives only.
@@ -239,9 +239,7 @@ class Game:
     #   others](#what-others-do) do so.
     # - `"ignore"`: only the end of the game ends an episode.
     #
-    # The number says how many lives must be left: with 0 each lost life ends
-    # the episode, with 1 all but the last (the end of the game does that), and
-    # with `inf` none.
+    # In `MODES`: a lost life ends the episode if at least this many are left.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     # #### How an episode ends, and the next one begins
@@ -343,10 +341,10 @@ class Game:
 # emulator holds it while it plays.
 #
 # With a worker for each of eight games a step sends eight messages and
-# receives eight, at 20 µs for a message there and back; and eight observations
-# are *pickled*, turned into bytes for the pipe and back into arrays. Two cores
-# play two games at a time. Between two games a core has to pickle and send an
-# observation, and to wake the next process.
+# receives eight, at 20 µs for a message there and back. Two cores play two
+# games at a time. More is lost between two games: there a core has to *pickle*
+# an observation, which turns it into bytes for the pipe, to send it, and to
+# wake the next process.
 #
 # ### A game in another process
 #

@@ -65,9 +65,9 @@ def counted(verdicts):
 def published(benchmark):
     """What README and the page say: `[comparison][host]`, as dicts.
 
-    `ratio` is the comparison in Breakout, which consists of `verdict` and
-    `spread`; `titles` says on how many of the four titles who is ahead, `told`
-    says both, and `speed` is our steps a second in Breakout.
+    `ratio` is the comparison in Breakout, `titles` says on how many of the
+    four titles who is ahead, `told` says both, and `speed` is our steps a
+    second in Breakout.
     """
     result = {}
     for name, (part, ours, rivals) in COMPARISONS.items():
@@ -86,8 +86,6 @@ def published(benchmark):
             result[name][host] = {
                 "ratio": ratio,
                 "told": f"{ratio}; {titles}",
-                "verdict": verdict(values["Breakout"]),
-                "spread": spread(values["Breakout"]),
                 "titles": titles,
                 "speed": median(columns["Breakout"][ours]["speed"]),
             }

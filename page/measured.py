@@ -40,7 +40,7 @@ def measured():
         "ten_million": round(10e6 / speed / 60),
         "replacing": median(replaced["fork"]["killed"]),
         "chaos_minutes": files["chaos"]["soak"]["seconds"] / 60,
-        **updates(files["training"]["share"]["rounds"]),
+        **updates(files["training"]["share"]),
         "choice": ratios.table(compared),
     }
 
@@ -54,21 +54,18 @@ def race():
     return totals | {"steps": sides["steps"]}
 
 
-def updates(rounds):
-    """How long an update takes, its games too, here and on CleanRL's wrappers.
+def updates(share):
+    """How many times as fast an update is as on CleanRL's wrappers.
 
-    `update` says how many times as fast it is here.
+    And how many hours ten million steps take, of two `Games` in turn.
     """
-    sides = "games", "wrappers"
-    spent = {side: [parts[side] for parts in rounds] for side in sides}
-    whole = {side: [sum(parts) for parts in spent[side]] for side in sides}
-    return {
-        "updates": {side: median(whole[side]) for side in sides},
-        "played": {side: median(x for x, *_ in spent[side]) for side in sides},
-        "update": ratios.spread(
-            ratios.ratios(whole["wrappers"], [whole["games"]])
-        ),
+    spent = {
+        side: [sum(parts[side]) for parts in share["rounds"]]
+        for side in ("games", "wrappers", "turns")
     }
+    speeds = ratios.ratios(spent["wrappers"], [spent["games"]])
+    hours = 10e6 / share["steps"] * median(spent["turns"]) / 3600
+    return {"update": ratios.spread(speeds), "alone_hours": hours}
 
 
 def learning(agent):
@@ -87,7 +84,6 @@ def learning(agent):
     return {
         "agent_games": len(scores),
         "agent_hours": sum(agent["seconds"].values()) / 3600,
-        "agent_playing": agent["seconds"]["games"] / 3600,
         "agent_mean": mean(scores),
         "agent_least": min(scores),
         "agent_most": max(scores),
