@@ -158,8 +158,8 @@ class Game:
 
             # Lives are read after every frame: otherwise a life lost and one
             # won in the same step would cancel out. A lost life ends the
-            # episode if enough are left, see
-            # [`on_life_loss`](#what-ends-an-episode).
+            # episode if `_lives_needed` are left, which
+            # [`on_life_loss`](#what-ends-an-episode) sets.
             lives_before = self._lives
             self._lives = self._ale.lives()
             life_over = self._lives_needed <= self._lives < lives_before
@@ -169,10 +169,10 @@ class Game:
             if frame == ACTION_REPEAT - 1:
                 third = self.screen()
 
-        # Of the **third** and the **fourth** frame the brighter pixels are
-        # kept, and then resized. Resizing first would dim small things before
-        # they are compared. If the episode ends before the fourth frame, its
-        # last screen is taken as it is.
+        # Each pixel is the brighter one of the **third** and the **fourth**
+        # frame; then the screen is resized. Resizing first would dim small
+        # things before they are compared. If the episode ends before the
+        # fourth frame, its last screen is taken as it is.
         screen = self.screen()  # (210, 160)
         if frame == ACTION_REPEAT:
             np.maximum(third, screen, out=screen)
@@ -239,7 +239,8 @@ class Game:
     #   others](#what-others-do) do so.
     # - `"ignore"`: only the end of the game ends an episode.
     #
-    # In `MODES`: a lost life ends the episode if at least this many are left.
+    # `MODES` has the number of lives that must be left for a lost one to end
+    # the episode: with 0 each does, with 1 all but the last, with `inf` none.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     # #### How an episode ends, and the next one begins
@@ -336,20 +337,21 @@ class Game:
 # ### Why eight pipes are slow
 #
 # A *pipe* joins a worker to the program, its *parent*: what is sent at one end
-# is received at the other, in order. Workers are processes, since threads of
-# Python would take turns: only one can hold the global lock, the GIL, and the
-# emulator holds it while it plays.
+# is received at the other. With a worker for each of eight games a step sends
+# eight messages and receives eight, at 20 µs for a message there and back. The
+# gaps between two games cost more: in each, a core has to turn an observation
+# into bytes (to *pickle* it), to send it, and to wake the next process.
 #
-# With a worker for each of eight games a step sends eight messages and
-# receives eight, at 20 µs for a message there and back. Two cores play two
-# games at a time. More is lost between two games: there a core has to *pickle*
-# an observation, which turns it into bytes for the pipe, to send it, and to
-# wake the next process.
+# So `Games` starts a worker for each core, gives each a *share* of the games,
+# and sends it one short message a step. Observations don't cross the pipes at
+# all: they are in memory that all processes share.
 #
 # ### A game in another process
 #
-# In `Games` each process runs this loop for several games, its
-# [share](#a-share-of-the-games).
+# Workers are processes, since threads of Python would take turns: only one can
+# hold the global lock, the GIL, and the emulator holds it while it plays. In
+# `Games` each worker runs this loop for its [share](#a-share-of-the-games) of
+# the games.
 
 
 def worker_process(
@@ -484,11 +486,8 @@ class Worker(contextlib.AbstractContextManager):
 
 # ### A share of the games
 #
-# So `Games` starts one worker for each core, gives each a *share* of the
-# games, and sends it one short message a step. It sends all of them before it
-# waits for the first answer, so the workers play at the same time.
-# Observations don't cross the pipe at all: they are in memory that all
-# processes share.
+# All workers are sent their message before the first answer is waited for, so
+# they play at the same time.
 
 
 class Share:

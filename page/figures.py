@@ -202,7 +202,7 @@ def draw_modes(actions):
             d.image(x + 2 + 37 * k, 254, 31, 31, picture, kind)
         ended = "strong" if step["done"] else ""
         d.text(x, 314, f"done = {step['done']}", ended)
-        shown = "lives, not 5" if mode == "continue" else "lives are left"
+        shown = "lives (screen: 5)" if mode == "continue" else "lives are left"
         d.text(x, 336, f"{step['lives']} {shown}")
         points = step["info"] and f"{step['info']['reward']:.0f} points"
         d.text(x, 358, f"info: {points or None}")
