@@ -151,8 +151,7 @@ class Game:
             raise gym.error.ResetNeeded("call reset() before step()")
         reward = 0.0
 
-        # Fifteen decisions a second, in place of sixty, are enough for these
-        # games, and the network runs a quarter as often.
+        # Fifteen decisions a second are enough, and cost a quarter of sixty.
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
@@ -170,9 +169,8 @@ class Game:
                 third = self.screen()
 
         # Each pixel is the brighter one of the **third** and the **fourth**
-        # frame; then the screen is resized. Resizing first would dim small
-        # things before they are compared. If the episode ends before the
-        # fourth frame, its last screen is taken as it is.
+        # frame. (If the episode ends before, its last screen is taken as it
+        # is.) Then the screen is resized.
         screen = self.screen()  # (210, 160)
         if frame == ACTION_REPEAT:
             np.maximum(third, screen, out=screen)
@@ -197,9 +195,9 @@ class Game:
         """Return the screen in gray: `uint8`, `(210, 160)` in most titles."""
         return self._console.gray_screen()
 
-    # With `INTER_AREA` each new pixel is the mean of the area that it covers:
-    # a small ball gets darker. If each new pixel copied one old pixel, the
-    # ball could vanish.
+    # With `INTER_AREA` each new pixel is the mean of the area that it covers,
+    # so small things get darker. If it copied one of the old pixels, a thing
+    # one pixel wide could vanish.
     @staticmethod
     def shrink(screen: NDArray, height: int = SIZE) -> NDArray:
         """Return a screen, `(210, 160)`, as a picture, `(84, 84)`.
@@ -239,11 +237,12 @@ class Game:
     #   others](#what-others-do) do so.
     # - `"ignore"`: only the end of the game ends an episode.
     #
-    # `MODES` has the number of lives that must be left for a lost one to end
-    # the episode: with 0 each does, with 1 all but the last, with `inf` none.
+    # #### How an episode ends, and the next one begins
+    #
+    # How many lives must at least be left, so that a lost one ends the
+    # episode: with 0 each does, with 1 all but the last, with `inf` none.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
-    # #### How an episode ends, and the next one begins
     def _end_episode(self, life_over, game_over):
         """Begin the next episode; return the `episode_info` of this one."""
         # Every id limits a game to 108,000 frames, half an hour (as in Hessel

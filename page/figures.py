@@ -202,8 +202,7 @@ def draw_modes(actions):
             d.image(x + 2 + 37 * k, 254, 31, 31, picture, kind)
         ended = "strong" if step["done"] else ""
         d.text(x, 314, f"done = {step['done']}", ended)
-        shown = "lives (screen: 5)" if mode == "continue" else "lives are left"
-        d.text(x, 336, f"{step['lives']} {shown}")
+        d.text(x, 336, f"{step['lives']} lives are left")
         points = step["info"] and f"{step['info']['reward']:.0f} points"
         d.text(x, 358, f"info: {points or None}")
     d.save("modes.svg")
@@ -285,7 +284,7 @@ def timeline(letters, parts, games, cores):
 def draw_ends():
     """What is returned around the end of an episode, in both modes."""
     d = Drawing(196, screen=False)
-    for i, when in enumerate(("last step", "next step", "step after")):
+    for i, when in enumerate(("ending step", "next step", "step after")):
         d.text(110 + 124 * i, 16, when, "quiet")
     for row, (mode, returned, notes) in enumerate(
         (

@@ -45,9 +45,9 @@ function show(column, row) {
   const stored = picture[at[1] * SIZE + at[0]];
   output.textContent = stored;
   output.style = shade(stored);
-  says.textContent = `Row ${at[1]}, column ${at[0]}: the mean, weighted by the ` +
-    `covered area, is ${mean.toFixed(1)}, stored as ${stored}. Resized first, ` +
-    `the brighter is ${resized[at[1] * SIZE + at[0]]}.`;
+  says.textContent = `Row ${at[1]}, column ${at[0]}: the mean, weighted by area, ` +
+    `is ${mean.toFixed(1)}, stored as ${stored}. Resized before the maximum, it ` +
+    `would be ${resized[at[1] * SIZE + at[0]]}.`;
   field.style = `--column:${at[0] - LEFT};--row:${at[1] - TOP}`;
 }
 
