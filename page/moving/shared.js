@@ -110,8 +110,9 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
 //
 // `prepare()` promises what the film is: `count` steps and the `start` to begin
 // with; `pace` says how many are played in a second, `ticks` are the steps in
-// which something happens, `lost` those of them that lose a life, and `name(i)` is what step i is called. `show(i)`
-// draws it and returns the sentence.
+// which something happens, `lost` those of them in which a life is lost, and
+// `name(i)` is what step i is called. `show(i)` draws it and returns the
+// sentence.
 // The film plays by itself while it is in view, unless the reader wants less
 // motion or has taken hold of it, and begins anew after its end. The sentence
 // is read out only if the reader has moved it. `film` returns what a figure
