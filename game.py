@@ -151,14 +151,15 @@ class Game:
             raise gym.error.ResetNeeded("call reset() before step()")
         reward = 0.0
 
-        # Fifteen decisions a second are enough, and cost a quarter of sixty.
+        # Fifteen decisions a second are enough. Sixty would cost four times as
+        # much.
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
             # Lives are read after every frame: otherwise a life lost and one
             # won in the same step would cancel out. A lost life ends the
-            # episode if `_lives_needed` are left, which
-            # [`on_life_loss`](#what-ends-an-episode) sets.
+            # episode if at least `_lives_needed` are left: 0, 1 or infinitely
+            # many, by [`on_life_loss`](#what-ends-an-episode).
             lives_before = self._lives
             self._lives = self._ale.lives()
             life_over = self._lives_needed <= self._lives < lives_before
@@ -337,9 +338,9 @@ class Game:
 #
 # A *pipe* joins a worker to the program, its *parent*: what is sent at one end
 # is received at the other. With a worker for each of eight games a step sends
-# eight messages and receives eight, at 20 µs for a message there and back. The
-# gaps between two games cost more: in each, a core has to turn an observation
-# into bytes (to *pickle* it), to send it, and to wake the next process.
+# eight messages and receives eight, at 20 µs for a message there and back.
+# Between two games a core must also turn an observation into bytes (*pickle*
+# it), send it, and wake the next process. That costs more.
 #
 # So `Games` starts a worker for each core, gives each a *share* of the games,
 # and sends it one short message a step. Observations don't cross the pipes at
