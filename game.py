@@ -22,9 +22,8 @@ import time
 import traceback
 from collections.abc import Callable
 
-# Python's own pool of processes is built with these two, which its manual
-# leaves out: `pool` takes a traceback to another process, `util` ends
-# processes in time.
+# Python's own pool of processes has `pool` to take a traceback to another
+# process, and `util` to end processes in time. Its manual leaves out both.
 from multiprocessing import connection, pool, util
 from typing import Literal, SupportsIndex
 
@@ -240,8 +239,8 @@ class Game:
     #
     # #### How an episode ends, and the next one begins
     #
-    # How many lives must at least be left, so that a lost one ends the
-    # episode: with 0 each does, with 1 all but the last, with `inf` none.
+    # How many lives must be left for a lost one to end the episode: with 0
+    # each does, with 1 all but the last, with `inf` none.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     def _end_episode(self, life_over, game_over):
@@ -252,12 +251,12 @@ class Game:
         self.terminated = life_over or game_lost
 
         # From its last observation a learner estimates what a truncated game
-        # would have brought. The caller is given the next episode's first.
+        # would have brought. `step` returns the first of the next episode.
         self.final_obs = self.observe()
 
-        # After a life that is one of several the game goes on. The last one is
-        # left out under "continue": in 11 of 104 titles the game ends 69 to
-        # 5,400 frames later, which would be one more episode.
+        # Under "continue" the game goes on after a lost life. The last one
+        # ends no episode: in 11 of 104 titles the game ends 69 to 5,400 frames
+        # later, which would be one more.
         episode_info = None
         if game_over or self._restarts:
             episode_info = {
@@ -270,17 +269,16 @@ class Game:
         return episode_info
 
     def _begin_episode(self):
-        """Press FIRE, if asked to, and show the screen four times."""
-        # Breakout waits for FIRE to serve the ball. It is held for one step,
-        # of which nothing counts. (Baselines, SB3 and CleanRL press action 2
+        """Press FIRE, if asked to, and refill the stack."""
+        # Breakout waits for FIRE to serve the ball. FIRE is held for one step,
+        # which isn't counted. (Baselines, SB3 and CleanRL press action 2
         # after it; EnvPool and ALE hold FIRE for one frame.)
         if self._fires:
             for _ in range(ACTION_REPEAT):
                 self._ale.act(ale_py.Action.FIRE)
         self._lives = self._ale.lives()
 
-        # The stack is refilled, or the jump from the episode before would look
-        # like motion.
+        # The stack is refilled, so that no jump looks like motion.
         screen = self.screen()
         picture = self.shrink(screen)
         self._last = (screen, picture)
@@ -291,8 +289,8 @@ class Game:
 
         That is `uint8 (4, 84, 84)`, the same picture four times, a copy that
         is yours to change. With a `seed` everything starts over: the same
-        actions then give the same results. The first reset takes the seed of
-        the construction.
+        actions then give the same results. The first reset uses the seed of
+        the constructor.
         """
         if seed is not None:
             seed = check_number("seed", seed)
@@ -369,15 +367,16 @@ def worker_process(
     tutorial. The game is `make(seed, env_id, **options)`: anything with the
     methods `step`, `reset` and `render`.
     """
-    # From here on the worker [ignores Ctrl-C](#how-a-worker-starts-and-ends),
-    # which the parent handles. `inbox` tells when a message is there.
+    # From here on the worker [ignores
+    # Ctrl-C](#spinning-and-yielding-the-core), which the parent handles.
+    # `inbox` tells when a message is there.
     inbox = prepare_process(remote)
     game = None
     # If the parent is gone, `recv` raises an error, and so does the attempt to
     # report it: an `OSError`, which ends the loop.
     with contextlib.suppress(OSError):
         while True:
-            # `wait_awake` polls for a moment [before it
+            # `wait_awake` polls for a moment [before `recv`
             # sleeps](#spinning-and-yielding-the-core).
             wait_awake(inbox)
             try:
@@ -494,12 +493,13 @@ class Share:
     """
     The games of one process, played one after the other.
 
-    It has the methods of a game, for a list with an item for each game. So
-    `worker_process` plays it as it would play a game.
+    Its methods are those of a game, but take a list with an item for each
+    game, so `worker_process` plays it as it would play a game.
 
-    Each is `make_game(seed, env_id, **options)`. `memory` holds a record for
+    A game is `make_game(seed, env_id, **options)`. `memory` holds a record for
     each game of all processes: its `reward`, `screen` and `final_obs`, and two
-    buffers for its `obs`. `games` is the slice of them that belongs here.
+    buffers for its `obs`. `games` is the slice of the records that belongs
+    here.
     """
 
     def __init__(
@@ -570,8 +570,8 @@ class Share:
 SAME_STEP = gym.vector.AutoresetMode.SAME_STEP
 NEXT_STEP = gym.vector.AutoresetMode.NEXT_STEP
 
-# `_waits_for` says which call is allowed next. It is RESET while the games
-# carry out a command, and stays so after an error or Ctrl-C.
+# `_waits_for` says which call is allowed next. Each command first sets it to
+# RESET, where an error or Ctrl-C leaves it.
 RESET = "reset"
 STEP = "step"
 ANSWERS = "answers"
@@ -611,14 +611,14 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         - `seed`: game i is seeded with `seed + i`, or `seed[i]` of a list;
         - `processes`: how many processes play them: `None` for one a core, 0
           to play them all in this process, with the same results;
-        - `timeout`: the seconds that a step may take a worker, by the wall
-          clock and with a second's grace, before it is replaced; starts and
-          resets may take at least a minute;
+        - `timeout`: a worker is replaced if a step takes it longer than so
+          many seconds by the wall clock, and one of grace; starts and resets
+          may take at least a minute;
         - `context`: a start method or a context, as for `Worker`;
         - `autoreset_mode`: Gymnasium's SAME_STEP or NEXT_STEP;
         - `make`: what makes a game from a seed, `env_id` and `game_options`:
           `Game`, a subclass, or anything with the methods and attributes that
-          are used here. Observations have the shape and the type of its own.
+          are used here. Its observations set the shape and the type.
 
         Raises `ValueError` or `TypeError` for bad arguments, and Gymnasium's
         own error for an unknown id.
@@ -646,7 +646,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         game = make(0, env_id, **game_options)
         obs = game.reset()
 
-        # What a vector environment tells of itself.
+        # The attributes of a vector environment.
         n = self.num_envs
         self.spec = game.env.spec
         self.meanings = game.meanings
@@ -687,8 +687,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._ends = []
         self._resting = []
 
-        # The first command makes the games, and raises whatever is wrong with
-        # them. Then no worker is left behind.
+        # The first command makes the games. If that raises an error, no worker
+        # is left behind.
         try:
             self._start_workers(range(k), "render")
         except BaseException:
@@ -834,8 +834,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         to change. `seed` is a number or a list, as in the construction. With
         `None` the games continue with the random numbers that they have; the
         first time, and after an error or Ctrl-C, they start from the seeds
-        that were given last. There are no `options`. It may be called at any
-        time before `close`.
+        that were given last. `options` must be empty. `reset` is allowed at
+        any time before `close`.
         """
         self._require_open()
         require(not options, "no options", options)
@@ -855,8 +855,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     def step_async(self, actions: ArrayLike) -> None:
         """Begin a step, and return at once if other processes play.
 
-        It takes what `step` takes, and raises the same errors. Until the step
-        was waited for, another one raises `AlreadyPendingCallError`.
+        It takes what `step` takes, and raises the same errors. Until
+        `step_wait` is called, another step raises `AlreadyPendingCallError`.
         """
         self._begin_step(actions)
         self._waits_for = ANSWERS
@@ -873,7 +873,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         return self._finish_step()
 
     def _report_end(self, number, info, infos):
-        """Return a game's last observation, one way or the other.
+        """Report a game's last observation, as the mode requires.
 
         In Gymnasium the infos of all games are one dict, with an array for
         each key, and under `"_" + key` a mask of the games that have it.
@@ -906,7 +906,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         _, lost = self._gather(self._timeout)
         for i in lost:
             self._records["screen"][self._slices[i]] = 0
-            # So its pipe is ready: `pipes` tells of a late worker, too.
+            # A late worker is killed, so that `pipes` shows it as ready.
             self._workers[i].process.kill()
         self._waits_for = waits_for
         return tuple(self._records["screen"].copy())
@@ -914,8 +914,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     # #### When a worker is replaced
     #
     # A new worker starts its games over from their seeds, and the step waits
-    # for it. If it dies before its first answer, so would the next one,
-    # probably: then `Games` gives up, and closes.
+    # for it. If it dies before its first answer, the next one probably would,
+    # too: `Games` gives up, and closes.
     def _start_workers(self, numbers_of_shares, command):
         """Start workers, and wait until they have carried out a command.
 
@@ -933,7 +933,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             self._workers[i] = worker
             worker.ask(command, seeds)
 
-        # Printed, a process tells how it ended, for example by which signal.
+        # The `repr` of a process says how it ended, such as by which signal.
         _, lost = self._gather(self._start_timeout)
         if lost:
             process = self._workers[lost[0]].process
@@ -1057,7 +1057,7 @@ def check_actions(actions, meanings, shape=()):
 #
 # The snapshots of five titles leave something out: after a restore, screens or
 # memory differ. These titles take true resets. With `GAME_TESTS=all`,
-# `test_game.py` looks for them in all titles.
+# `test_game.py` checks all titles for this.
 NO_SNAPSHOT = {"amidar", "koolaid", "qbert", "tetris", "trondead"}
 
 
@@ -1070,7 +1070,7 @@ class Console:
 
         # With sticky actions the emulator sometimes repeats the previous
         # action instead of the new one (Machado et al. 2018). A snapshot
-        # leaves out which action that was, so it isn't used with them.
+        # leaves that action out, so none is used then.
         sticky = self._ale.getFloat("repeat_action_probability") > 0
         title = env.spec.kwargs["game"]
         self._trusts_snapshots = not sticky and title not in NO_SNAPSHOT
@@ -1079,16 +1079,16 @@ class Console:
 
     def reset(self, seed):
         """Start a game; a `seed` seeds its random numbers."""
-        # The emulator itself needs a seed for sticky actions only. It takes
-        # one only while it loads the title again, which takes 90 ms.
+        # The emulator itself needs a seed only for sticky actions. It accepts
+        # one only when it reloads the title, which takes 90 ms.
         if not self._trusts_snapshots:
             self._env.reset(seed=seed)
         elif self._state is not None:
             self._env.unwrapped.restore_state(self._state)
         else:
-            # Restoring a snapshot doesn't redraw the screen, which the next
-            # frame does. So the first screen is kept beside it, and the number
-            # of its frame, which isn't 0 in all titles.
+            # Restoring a snapshot doesn't redraw the screen; the next frame
+            # does. So the first screen is kept, too, and the number of its
+            # frame, which isn't 0 in all titles.
             self._env.reset()
             self._frame_number = self._ale.getEpisodeFrameNumber()
             self._first_gray = self._ale.getScreenGrayscale()
@@ -1213,7 +1213,7 @@ def prepare_process(pipe):
     # On Linux a process that wakes up may interrupt another one: here the
     # program that has just sent a message, and would then have to wait until a
     # share of the games has played. A batch job that wakes up interrupts
-    # nobody. Other systems don't have them, and some don't allow them.
+    # nobody. Not every system has batch jobs, or allows them.
     with contextlib.suppress(AttributeError, OSError):
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
@@ -1248,8 +1248,8 @@ LOOK_EVERY = 1.0  # seconds, for a worker to see that its parent is gone
 def count_cores():
     """Return how many cores this process may use.
 
-    Under `taskset`, or in a container that is bound to some cores, they are
-    fewer than the machine has, which only Linux tells. A limit on CPU time, as
+    Under `taskset`, or in a container that is bound to some cores, these are
+    fewer than the machine has; only Linux tells. A limit on CPU time, as
     by `docker --cpus`, isn't seen: pass `processes`.
     """
     if hasattr(os, "sched_getaffinity"):
@@ -1258,7 +1258,7 @@ def count_cores():
 
 
 def leave_with_parent():
-    """End this process within seconds after its parent, however that died.
+    """End this process within seconds of its parent's death.
 
     The parent's end of the pipe is closed then, but a worker whose game hangs
     doesn't notice, and neither does one whose pipe a fork has copied. (A game
@@ -1274,8 +1274,8 @@ def leave_with_parent():
 def end_process(pipe, process, owner):
     """End `process`, in whatever state it is, and close `pipe`.
 
-    It does so in the process `owner` only. In a forked copy of the program,
-    which has a copy of the worker, it does nothing.
+    It does nothing outside the process `owner`: a forked copy of the program
+    has a copy of the worker, too.
     """
     if os.getpid() != owner:
         return
@@ -1364,7 +1364,7 @@ def main():
 
 
 def draw(observations):
-    """Return an image of `observations`, `(games, 4, 84, 84)`, as a file."""
+    """Return an image of `observations`, `(games, 4, 84, 84)`, as a PNG."""
     image = np.vstack([np.hstack(stack) for stack in observations])
     image = image.repeat(ZOOM, axis=0).repeat(ZOOM, axis=1)
     image = np.pad(image, ((MARGIN, 0), (0, 0)))

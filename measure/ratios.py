@@ -97,8 +97,8 @@ TABLE = """\
 | batches of 8 games of Breakout | quiet host | shared host |
 | --- | --- | --- |
 | **in lockstep**, steps/s | {lockstep[quiet][speed]:,.0f} | {lockstep[shared][speed]:,.0f} |
-| beside the faster engine in C++, ALE's or EnvPool | {lockstep[quiet][told]} | {lockstep[shared][told]} |
-| **ready first**, beside the best of their asynchronous modes, with a network that waits for a device | {waits[quiet][told]} | {waits[shared][told]} |
+| compared with the faster engine in C++, ALE's or EnvPool | {lockstep[quiet][told]} | {lockstep[shared][told]} |
+| **ready first**, compared with the best of their asynchronous modes, with a network that waits for a device | {waits[quiet][told]} | {waits[shared][told]} |
 | the same, with a network that computes on these cores | {computes[quiet][told]} | {computes[shared][told]} |
 """  # noqa: E501
 

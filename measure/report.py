@@ -69,21 +69,27 @@ NAMES |= {
     for batches in ("2", "3", "many")
 }
 AHEAD = {  # what is compared, and with whom
-    "`Games` beside the best of the others in lockstep": ("games", LOCKSTEP),
-    "`Games` beside `Games` without snapshots": ("games", ["games_true"]),
-    "two in turn beside the best asynchronous engine": (
+    "`Games` compared with the best of the others in lockstep": (
+        "games",
+        LOCKSTEP,
+    ),
+    "`Games` compared with `Games` without snapshots": (
+        "games",
+        ["games_true"],
+    ),
+    "two in turn compared with the best asynchronous engine": (
         "games_2",
         ratios.ASYNCHRONOUS,
     ),
-    "ready first beside the best asynchronous engine": (
+    "ready first compared with the best asynchronous engine": (
         "ready",
         ratios.ASYNCHRONOUS,
     ),
-    "ready first beside those with as many games in flight": (
+    "ready first compared with those with as many games in flight": (
         "ready",
         ["ale_many", "envpool_many"],
     ),
-    "ready first beside one `Games` in lockstep": ("ready", ["games"]),
+    "ready first compared with one `Games` in lockstep": ("ready", ["games"]),
 }
 
 
