@@ -2,8 +2,8 @@
 # Breakout, annotated
 
 What does an *agent*, a program that learns to play, see of an Atari game? DQN,
-the first that learned dozens of them from the screen alone (Mnih et al. 2015),
-saw four small gray pictures at a time. This module makes them.
+the first to learn dozens of games from the screen alone (Mnih et al. 2015),
+saw four small gray pictures at a time. This module makes those pictures.
 """
 
 import argparse
@@ -155,10 +155,10 @@ class Game:
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
-            # Lives are read after every frame: otherwise a life lost and one
-            # won in the same step would cancel out. A lost life ends the
-            # episode if at least `_lives_needed` are left: 0, 1 or infinitely
-            # many, by [`on_life_loss`](#what-ends-an-episode).
+            # Lives are read after every frame, since a life lost and one won
+            # in the same step would otherwise cancel out. A lost life ends the
+            # episode if at least `_lives_needed` are left;
+            # [`on_life_loss`](#what-ends-an-episode) sets that number.
             lives_before = self._lives
             self._lives = self._ale.lives()
             life_over = self._lives_needed <= self._lives < lives_before
@@ -168,10 +168,10 @@ class Game:
             if frame == ACTION_REPEAT - 1:
                 third = self.screen()
 
-        # Each pixel is the brighter one of the **third** and the **fourth**
-        # frame. (If the episode ends before, its last screen is taken as it
-        # is.) Then the screen is resized.
-        screen = self.screen()  # (210, 160)
+        # Of the **third** and the **fourth** frame, the brighter value of each
+        # pixel is kept. (If the episode ends earlier, its last screen is taken
+        # as it is.) The result is then resized.
+        screen = self.screen()  # in gray, (210, 160)
         if frame == ACTION_REPEAT:
             np.maximum(third, screen, out=screen)
         self._see(screen)
@@ -190,13 +190,9 @@ class Game:
     # ### Small and gray
     #
     # A screen has 33,600 pixels in 128 colours. DQN took the brightness alone
-    # and resized it to 84×84, which a network of its day could process.
-    def screen(self) -> NDArray:
-        """Return the screen in gray: `uint8`, `(210, 160)` in most titles."""
-        return self._console.gray_screen()
-
-    # With `INTER_AREA` each new pixel is the mean of the area that it covers,
-    # so small things get darker. If it copied one of the old pixels, a thing
+    # and resized it to 84×84, which a network of its day could process. With
+    # `INTER_AREA` each new pixel is the mean of the area that it covers, which
+    # darkens small objects; but if it copied one of the old pixels, an object
     # one pixel wide could vanish.
     @staticmethod
     def shrink(screen: NDArray, height: int = SIZE) -> NDArray:
@@ -208,9 +204,9 @@ class Game:
 
     # ### The stack
     #
-    # From first to last, four frames span a twentieth of a second, in which
-    # the ball moves by one to three pixels of a picture. Four pictures span a
-    # fifth, enough to see where it goes.
+    # The *stack*, the last four pictures, spans a fifth of a second from first
+    # to last, enough to see where the ball goes. Four frames span a twentieth,
+    # in which it moves by one to three pixels of a picture.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
         # `shrink_changes` returns what `self.shrink(screen)` does, but resizes
@@ -228,13 +224,13 @@ class Game:
     # Most titles give the player a few lives. If each lost life ends an
     # episode, an agent learns sooner what to avoid, but it never learns that
     # giving up a life can pay; Machado et al. (2018) advise against episodes
-    # of one life. So `on_life_loss` is a choice:
+    # of one life. You choose by `on_life_loss`:
     #
-    # - `"restart"`: a lost life ends the episode, and the game starts over.
-    #   The agent plays first lives only.
-    # - `"continue"`: a lost life ends the episode, and the game goes on; the
-    #   last episode ends when the game is over. [Most
-    #   others](#what-others-do) do so.
+    # - `"restart"`: a lost life ends the episode, and the game starts over, so
+    #   the agent plays first lives only.
+    # - `"continue"`: a lost life ends the episode, but the game goes on; the
+    #   last episode ends with the game. [Most other
+    #   programs](#what-others-do) do this.
     # - `"ignore"`: only the end of the game ends an episode.
     #
     # #### How an episode ends, and the next one begins
@@ -322,6 +318,10 @@ class Game:
         """
         return 0
 
+    def screen(self) -> NDArray:
+        """Return the screen in gray: `uint8`, `(210, 160)` in most titles."""
+        return self._console.gray_screen()
+
     def render(self) -> NDArray[np.uint8]:
         """Return the colour screen as it is now, `uint8 (height, 160, 3)`.
 
@@ -337,8 +337,8 @@ class Game:
 # A *pipe* joins a worker to the program, its *parent*: what is sent at one end
 # is received at the other. With a worker for each of eight games a step sends
 # eight messages and receives eight, at 20 µs for a message there and back.
-# Between two games a core must also turn an observation into bytes (*pickle*
-# it), send it, and wake the next process. That costs more.
+# What costs more is that between two games a core must turn an observation
+# into bytes (*pickle* it), send it, and wake the next process.
 #
 # So `Games` starts a worker for each core, gives each a *share* of the games,
 # and sends it one short message a step. Observations don't cross the pipes at

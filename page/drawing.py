@@ -35,6 +35,9 @@ DARK |= {"page": "#1e2025"}
 DARK |= {"third": "#7fb2ff", "fourth": "#ffa65c", "picture": "#6fd08c"}
 DARK |= {"game": "#b493e0"}
 SCREEN = DARK | {"page": "#16171b"}
+WIDE = """
+@media (min-width: 600px) { text { font-size: 11px } }
+@media (max-width: 400px) { text { font-size: 17px } }"""
 TIP = """
 <marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8"
  markerHeight="8" orient="auto">
@@ -49,11 +52,13 @@ def percent(share):
 class Drawing:
     """An SVG, 480 units across or less.
 
-    What shows pictures is a dark screen, whatever the scheme of the page.
+    What shows pictures is a dark screen, whatever the scheme of the page. A
+    `wide` one takes its whole column; its words keep their size in it.
     """
 
-    def __init__(self, height, width=WIDTH, screen=True):
+    def __init__(self, height, width=WIDTH, screen=True, wide=False):
         self.width, self.height, self.screen = width, height, screen
+        self.wide = wide
         self.parts = []
         self.box(0, 0, width, height, "page")
 
@@ -99,6 +104,8 @@ class Drawing:
             dark = COLOURS.format_map(DARK)
             colours = COLOURS.format_map(LIGHT)
             colours += f"\n@media (prefers-color-scheme: dark) {{{dark}\n}}"
+        if self.wide:
+            colours += WIDE
         (PICTURES / name).write_text(
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" '
             f'height="{self.height}" '

@@ -58,17 +58,18 @@ def bright(picture):
 
 def draw_guess(step):
     """One picture, and the four that answer, close to the ball."""
-    left, top, size = close_up(step)
-    d = Drawing(294, 306)
-    d.image(0, 0, 168, 168, bright(step["picture"]))
-    d.box(2 * left, 2 * top, 2 * size, 2 * size, "line")
-    d.text(184, 98, "One picture:")
-    d.text(184, 122, "up or down?", "strong")
-    d.text(0, 206, "The four that an agent gets:")
-    d.text(302, 206, "up", "strong end")
+    left, top, _ = close_up(step)
+    left, top = left + 5, top + 8  # closer: 28 by 24 pixels
+    d = Drawing(294, 305)
+    d.image(0, 0, 210, 210, bright(step["picture"]))
+    d.box(2.5 * left, 2.5 * top, 70, 60, "line")
+    for i, words in enumerate(("One", "picture:", "up or", "down?")):
+        d.text(220, 106 + 24 * i, words, "strong" if i > 1 else "")
+    d.text(0, 228, "The four that an agent gets:")
+    d.text(305, 228, "up", "strong end")
     for i, picture in enumerate(step["stack"]):
-        part = picture[top : top + size, left : left + size]
-        d.image(78 * i, 218, 72, 72, bright(part))
+        part = picture[top : top + 24, left : left + 28]
+        d.image(78.3 * i, 234, 70, 60, bright(part))
     d.save("guess.svg")
     enlarged = bright(step["picture"])[21:].repeat(10, axis=0)
     smallest = [cv2.IMWRITE_PNG_COMPRESSION, 9]
@@ -100,7 +101,7 @@ def draw_stack(step):
     left, top, size = close_up(step)
     left, top, size = left + 12, top + 12, 20  # close to the balls
     frames = [small(gray) for _, gray in step["frames"]]
-    d = Drawing(254)
+    d = Drawing(254, wide=True)
     for x, name, seconds, pictures in (
         (12, "four frames", "1/20 s", frames),
         (252, "four pictures", "1/5 s", step["stack"]),
@@ -183,7 +184,7 @@ def draw_bands(before, step):
 
 def draw_modes(actions):
     """The step that loses a life, in the three modes."""
-    d = Drawing(372)
+    d = Drawing(372, wide=True)
     for i, (mode, words) in enumerate(
         [
             ("restart", "game starts over"),
@@ -193,7 +194,7 @@ def draw_modes(actions):
     ):
         step = list(recordings.play(mode, actions))[LOST_AT]
         x = 6 + 160 * i
-        d.text(x, 18, f'"{mode}"', "strong")
+        d.text(x, 20, f'"{mode}"', "strong")
         d.text(x, 38, words, "quiet")
         d.image(x, 48, 146, 192, in_colour(step["screen"]))
         *_, newest = step["stack"]
@@ -202,9 +203,9 @@ def draw_modes(actions):
             d.image(x + 2 + 37 * k, 254, 31, 31, picture, kind)
         ended = "strong" if step["done"] else ""
         d.text(x, 314, f"done = {step['done']}", ended)
-        d.text(x, 336, f"{step['lives']} lives are left")
+        d.text(x, 334, f"{step['lives']} lives are left")
         points = step["info"] and f"{step['info']['reward']:.0f} points"
-        d.text(x, 358, f"info: {points or None}")
+        d.text(x, 354, f"info: {points or None}")
     d.save("modes.svg")
 
 

@@ -343,6 +343,7 @@ def to_html(text):
         ("<p>(<figure.*</figure>)\\s*</p>", r'<div class="figures">\1</div>'),
         ("(<table>.*</table>)", r'<div class="wide">\1</div>'),
         ('(<h. id="([^"]*)">.*?)(?=</h)', r"\1" + SIGN.format(r"\2")),
+        (r"(\([\d.]+–[\d.]+\))(?=</td>)", r"<small>\1</small>"),
         (f"<strong>({COLOURED})", r'<strong class="\1">\1'),
     ]:
         html = re.sub(f"(?s){old}", new, html)
