@@ -171,7 +171,7 @@ class Game:
         # Of the **third** and the **fourth** frame, the brighter value of each
         # pixel is kept. (If the episode ends earlier, its last screen is taken
         # as it is.) The result is then resized.
-        screen = self.screen()  # in gray, (210, 160)
+        screen = self.screen()  # gray, (210, 160)
         if frame == ACTION_REPEAT:
             np.maximum(third, screen, out=screen)
         self._see(screen)
