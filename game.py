@@ -2,8 +2,8 @@
 # Breakout, annotated
 
 What does an *agent*, a program that learns to play, see of an Atari game? DQN,
-the first to learn dozens of games from the screen alone (Mnih et al. 2015),
-saw four small gray pictures at a time. This module makes those pictures.
+the first to learn dozens of games from screen and score alone (Mnih et al.
+2015), saw four small gray pictures at a time. This module makes them.
 """
 
 import argparse
@@ -150,18 +150,18 @@ class Game:
             raise gym.error.ResetNeeded("call reset() before step()")
         reward = 0.0
 
-        # Fifteen decisions a second are enough. Sixty would cost four times as
-        # much.
+        # Fifteen decisions a second are enough. With sixty, the network would
+        # have four times as many to make.
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
             # Lives are read after every frame, since a life lost and one won
-            # in the same step would otherwise cancel out. A lost life ends the
-            # episode if at least `_lives_needed` are left;
-            # [`on_life_loss`](#what-ends-an-episode) sets that number.
+            # in the same step would otherwise cancel out. Whether the episode
+            # ends with it is up to [`on_life_loss`](#what-ends-an-episode).
             lives_before = self._lives
             self._lives = self._ale.lives()
-            life_over = self._lives_needed <= self._lives < lives_before
+            life_lost = self._lives < lives_before
+            life_over = life_lost and self._lives >= self._lives_needed
             game_over = self._ale.game_over()
             if life_over or game_over:
                 break

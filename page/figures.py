@@ -383,6 +383,7 @@ def draw_agent(recording):
         d.line((30, y), (472, y))
     d.line(*zip(xs, heights, strict=True), kind="trace")
     d.line((xs[at], 296), (xs[at], 390))
+    d.text(xs[values.argmax()] + 4, 294, "↙ behind the wall", "quiet")
     d.save("agent.svg")
 
 

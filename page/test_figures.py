@@ -392,6 +392,16 @@ def test_a_small_picture_that_is_touched_is_large(visit):
         assert canvas.bounding_box()["width"] == times * 84
 
 
+def test_most_is_expected_when_the_ball_is_behind_the_wall():
+    agent = read("agent")
+    behind = unpack(agent["screens"])[:, 32:57, 8:152]  # its colour numbers
+    black = agent["rgb"].index([0, 0, 0])
+    values = [step[4] for step in agent["decisions"]]
+    most = int(np.argmax(values))
+    assert (behind[most] != black).any()
+    assert (behind[: most - 5] == black).all()
+
+
 def test_the_agent_sees_what_was_recorded(visit):
     figure = look_at(visit(), "agent-figure")
     agent = read("agent")

@@ -16,12 +16,14 @@ function trace(values) {
   const low = Math.floor(Math.min(...values));
   const high = Math.ceil(Math.max(...values)), last = values.length - 1;
   const points = values.map((value, i) => `${i},${high - value}`).join(" ");
+  const most = 100 * values.indexOf(Math.max(...values)) / last;
   $in(".trace").innerHTML = `<svg viewBox="0 0 ${last} ${high - low}"
     preserveAspectRatio="none" role="img" aria-label="The value that the agent
     expects, at each step"><line class="axis" x2="${last}"/>
     <line class="axis" x2="${last}" y1="${high - low}" y2="${high - low}"/>
     <polyline points="${points}"/><line class="now" y2="${high - low}"/></svg>
-    <span style="top:0">${high}</span><span style="top:100%">${low}</span>`;
+    <span style="top:0">${high}</span><span style="top:100%">${low}</span>
+    <small style="left:${most}%">↙ behind the wall</small>`;
 }
 
 // The four newest frames; those before the first of a life are that first one.
