@@ -336,13 +336,13 @@ class Game:
 #
 # A *pipe* joins a worker to the program, its *parent*: what is sent at one end
 # is received at the other. With a worker for each of eight games a step sends
-# eight messages and receives eight, at 20 µs for a message there and back.
-# What costs more is that between two games a core must turn an observation
-# into bytes (*pickle* it), send it, and wake the next process.
+# eight messages and receives eight, at 20 µs for a message there and back. The
+# gaps between the games cost more: in each, a core turns an observation into
+# bytes (*pickles* it), sends it, and wakes the next process.
 #
-# So `Games` starts a worker for each core, gives each a *share* of the games,
-# and sends it one short message a step. Observations don't cross the pipes at
-# all: they are in memory that all processes share.
+# So `Games` starts a worker for each core and gives it a *share* of the games.
+# It plays them one after the other, and gets one short message a step.
+# Observations aren't sent at all: they are in memory that all processes share.
 #
 # ### A game in another process
 #

@@ -109,8 +109,17 @@ def name_lines(axis, ends):
 
 # Speeds
 
-# On the page, and of each part of the benchmark, who is drawn.
-PAGE = ["limit", "games", "ale", "envpool", "worker", "gymnasium", "sb3"]
+# Who is drawn on the page, and by which name; and of each part of the
+# benchmark.
+PAGE = {
+    "limit": "emulator alone",
+    "games": "Games",
+    "ale": "ALE's engine",
+    "envpool": "EnvPool",
+    "worker": "8 workers",
+    "gymnasium": "Gymnasium",
+    "sb3": "SB3",
+}
 DRAWN = {"lockstep": [*OURS, *LOCKSTEP]}
 DRAWN |= dict.fromkeys(NETWORKS, ["games", *OURS_FLYING, *FLYING])
 
@@ -131,7 +140,7 @@ def draw_speeds(data, folder):
     speeds = rounds(data["lockstep"]["columns"])[["Breakout"]]
     shares = 100 * speeds / speeds.loc["games"]
     title = "Eight games of Breakout: speed, %"
-    bars(folder / "lockstep-breakout.svg", title, shares.loc[PAGE])
+    bars(folder / "lockstep-breakout.svg", title, shares.loc[[*PAGE]], PAGE)
     for number, title in (
         ("speed", "Breakout, steps/s"),
         ("memory", "Breakout, memory in MB"),
@@ -155,12 +164,12 @@ def draw_speeds(data, folder):
             )
 
 
-def bars(path, title, table):
+def bars(path, title, table, short=None):
     """A bar for each cell: the median of the rounds, and their range.
 
     A column has a panel of its own.
     """
-    names = [label(name) for name in table.index]
+    names = [(short or {}).get(name, label(name)) for name in table.index]
     colours = [colour(name) for name in table.index]
     most = table.map(np.max).max(axis=None)
     panels = {"ncols": len(table.columns), "sharex": True, "sharey": True}

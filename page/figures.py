@@ -284,7 +284,7 @@ def timeline(letters, parts, games, cores):
 
 def draw_ends():
     """What is returned around the end of an episode, in both modes."""
-    d = Drawing(196, screen=False)
+    d = Drawing(206, screen=False)
     for i, when in enumerate(("ending step", "next step", "step after")):
         d.text(110 + 124 * i, 16, when, "quiet")
     for row, (mode, returned, notes) in enumerate(
@@ -292,7 +292,7 @@ def draw_ends():
             (
                 "SAME_STEP",
                 ("first of new", "second", "third"),
-                ("final_obs: last of old", ""),
+                ("last of old", 'infos["final_obs"]'),
             ),
             (
                 "NEXT_STEP",
@@ -301,14 +301,17 @@ def draw_ends():
             ),
         )
     ):
-        y = 26 + 86 * row
+        y = 26 + 106 * row
         d.text(4, y + 26, mode, "strong")
         for i, name in enumerate(returned):
             d.box(110 + 124 * i, y, 116, 40, "box" if "old" in name else "ink")
             ink = "ink" if "old" in name else "on"
             d.text(120 + 124 * i, y + 26, name, ink)
-        for i, note in enumerate(notes):
-            d.text(110 + 124 * i, y + 60, note, "quiet")
+        under, beside = notes
+        if under:
+            d.box(110, y + 46, 116, 40)
+        d.text(120, y + 72, under)
+        d.text(238, y + (72 if under else 62), beside, "quiet")
     d.save("ends.svg")
 
 

@@ -160,7 +160,7 @@ def test_the_end_of_an_episode_is_drawn_as_games_has_it():
     for name in "second", "third":
         named[name], *_ = one.step(1)
     for mode in "SAME_STEP", "NEXT_STEP":
-        _, *returned, note, after = told[told.index(mode) :][:6]
+        _, *returned, under, beside = told[told.index(mode) :][:6]
         autoreset = {"autoreset_mode": game.gym.vector.AutoresetMode[mode]}
         with game.Games(1, processes=0, **autoreset) as games:
             games.reset()
@@ -168,12 +168,13 @@ def test_the_end_of_an_episode_is_drawn_as_games_has_it():
             while not terminated:
                 obs, _, terminated, _, infos = games.step([1])
             seen = [obs[0]]
-            assert (note is not None) == ("final_obs" in infos)
-            if note:
-                assert note == "final_obs: last of old"
-                assert (infos["final_obs"][0] == named["last of old"]).all()
-            obs, rewards, *_ = games.step([2 if after else 1])
-            assert after in (None, "action ignored, reward 0")
+            if under:
+                assert beside == 'infos["final_obs"]'
+                assert (infos["final_obs"][0] == named[under]).all()
+            else:
+                assert beside == "action ignored, reward 0"
+                assert "final_obs" not in infos
+            obs, rewards, *_ = games.step([1 if under else 2])
             assert rewards == 0
             seen += [obs[0], games.step([1])[0][0]]
         for name, obs_4 in zip(returned, seen, strict=True):
