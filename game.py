@@ -3,7 +3,7 @@
 
 What does an *agent*, a program that learns to play, see of an Atari game? DQN,
 the first to learn dozens of games from screen and score alone (Mnih et al.
-2015), saw four small gray pictures at a time. This module makes them.
+2015), saw four small gray pictures at a time. This module makes such pictures.
 """
 
 import argparse
@@ -156,8 +156,9 @@ class Game:
             reward += self._ale.act(self._actions[action])
 
             # Lives are read after every frame, since a life lost and one won
-            # in the same step would otherwise cancel out. Whether the episode
-            # ends with it is up to [`on_life_loss`](#what-ends-an-episode).
+            # in the same step would otherwise cancel out. A lost life ends the
+            # episode if at least 0 ("restart"), 1 ("continue") or infinitely
+            # many ("ignore") are left, by [the mode](#what-ends-an-episode).
             lives_before = self._lives
             self._lives = self._ale.lives()
             life_lost = self._lives < lives_before
@@ -170,7 +171,7 @@ class Game:
 
         # Of the **third** and the **fourth** frame, the brighter value of each
         # pixel is kept. (If the episode ends earlier, its last screen is taken
-        # as it is.) The result is then resized.
+        # as it is.) `_see` resizes the result, and puts it on the stack.
         screen = self.screen()  # gray, (210, 160)
         if frame == ACTION_REPEAT:
             np.maximum(third, screen, out=screen)
