@@ -31,6 +31,7 @@ def measured():
         **files,
         **files["facts"],
         **learning(files["agent"]),
+        "second": whole_games(files["agent_1"]),
         "race": race(),
         "beside": compared,
         "speed": speed,
@@ -68,9 +69,19 @@ def updates(share):
     return {"update": ratios.spread(speeds), "alone_hours": hours}
 
 
+def whole_games(agent):
+    """What an agent makes in games that are served."""
+    scores = agent["scores"]["served"]
+    return {
+        "games": len(scores),
+        "mean": mean(scores),
+        "least": min(scores),
+        "most": max(scores),
+    }
+
+
 def learning(agent):
     """What the agent of the film makes, and what its peers made of Krull."""
-    scores = agent["scores"]["served"]
     rows = (RESULTS / "training.csv").read_text().splitlines()
     points = defaultdict(list)
     for row in csv.DictReader(rows):
@@ -82,11 +93,8 @@ def learning(agent):
         spread = f"({min(made):,.0f} to {max(made):,.0f})"
         krull[side] = f"{mean(made):,.0f} {spread}"
     return {
-        "agent_games": len(scores),
+        "first": whole_games(agent),
         "agent_hours": sum(agent["seconds"].values()) / 3600,
-        "agent_mean": mean(scores),
-        "agent_least": min(scores),
-        "agent_most": max(scores),
         "krull": krull,
         "krull_steps": steps,
     }
