@@ -2,8 +2,8 @@
 # Breakout, annotated
 
 What does an *agent*, a program that learns to play, see of an Atari game? DQN,
-the first to learn dozens of games from screen and score alone (Mnih et al.
-2015), saw four small gray pictures at a time. This module makes such pictures.
+the first to learn dozens of games from their screens (Mnih et al. 2015), saw
+four small gray pictures at a time. This module makes such pictures.
 """
 
 import argparse
@@ -156,9 +156,9 @@ class Game:
             reward += self._ale.act(self._actions[action])
 
             # Lives are read after every frame, since a life lost and one won
-            # in the same step would otherwise cancel out. A lost life ends the
-            # episode if at least 0 ("restart"), 1 ("continue") or infinitely
-            # many ("ignore") are left, by [the mode](#what-ends-an-episode).
+            # in the same step would otherwise cancel out. Which lost lives end
+            # the episode is [a choice](#what-ends-an-episode); `_lives_needed`
+            # follows from it.
             lives_before = self._lives
             self._lives = self._ale.lives()
             life_lost = self._lives < lives_before
