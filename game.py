@@ -2,8 +2,8 @@
 # Breakout, annotated
 
 What does an *agent*, a program that learns to play, see of an Atari game? DQN,
-the first to learn dozens of games from their screens (Mnih et al. 2015), saw
-four small gray pictures at a time. This module makes such pictures.
+the first network to learn dozens of games from their screens (Mnih et al.
+2015), saw four small gray pictures at a time. This module makes such pictures.
 """
 
 import argparse
@@ -230,8 +230,8 @@ class Game:
     # - `"restart"`: a lost life ends the episode, and the game starts over, so
     #   the agent plays first lives only.
     # - `"continue"`: a lost life ends the episode, but the game goes on; the
-    #   last episode ends with the game. [Most other
-    #   programs](#what-others-do) do this.
+    #   last episode ends with the game. Baselines, SB3 and CleanRL [do
+    #   this](#what-others-do). Take it to train.
     # - `"ignore"`: only the end of the game ends an episode.
     #
     # #### How an episode ends, and the next one begins

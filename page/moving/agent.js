@@ -64,8 +64,10 @@ film(figure, async () => {
   trace(values);
   const ticks = decisions.flatMap(([, reward], i) =>
     reward || decisions[i + 1]?.[3] ? [i + 1] : []);
-  // Some seconds before it expects most.
-  const start = Math.max(1, values.indexOf(Math.max(...values)) - 90);
+  // Some seconds before it expects most, where it isn't quite sure.
+  const soon = values.indexOf(Math.max(...values)) - 120;
+  const start = 1 + decisions.findIndex(([action, , , , , chances], i) =>
+    i >= soon && chances[action] > 0.5 && chances[action] < 0.8);
   return { count: decisions.length, start, ticks,
     name: (i) => `step ${recorded.start + i}` };
 }, show);
