@@ -157,12 +157,8 @@ class Game:
 
             # Lives are read after every frame, since a life lost and one won
             # in the same step would otherwise cancel out. Which lost lives end
-            # the episode is [a choice](#what-ends-an-episode); `_lives_needed`
-            # follows from it.
-            lives_before = self._lives
-            self._lives = self._ale.lives()
-            life_lost = self._lives < lives_before
-            life_over = life_lost and self._lives >= self._lives_needed
+            # the episode is [a choice](#what-ends-an-episode).
+            life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
                 break
@@ -239,6 +235,12 @@ class Game:
     # How many lives must be left for a lost one to end the episode: with 0
     # each does, with 1 all but the last, with `inf` none.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
+
+    def _life_over(self):
+        """Read the lives; return whether a lost one ends the episode."""
+        lives_before = self._lives
+        self._lives = self._ale.lives()
+        return self._lives_needed <= self._lives < lives_before
 
     def _end_episode(self, life_over, game_over):
         """Begin the next episode; return the `episode_info` of this one."""

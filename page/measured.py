@@ -32,6 +32,7 @@ def measured():
         **files["facts"],
         **learning(files["agent"]),
         "second": whole_games(files["agent_1"]),
+        "million": [score_after(10**6, name) for name in ("agent", "agent_1")],
         "race": race(),
         "beside": compared,
         "speed": speed,
@@ -67,6 +68,12 @@ def updates(share):
     speeds = ratios.ratios(spent["wrappers"], [spent["games"]])
     hours = 10e6 / share["steps"] * median(spent["turns"]) / 3600
     return {"update": ratios.spread(speeds), "alone_hours": hours}
+
+
+def score_after(steps, name):
+    """What an agent made while it was trained."""
+    rows = csv.DictReader((RESULTS / f"{name}.csv").read_text().splitlines())
+    return next(float(r["score"]) for r in rows if int(r["steps"]) >= steps)
 
 
 def whole_games(agent):
