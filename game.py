@@ -3,7 +3,8 @@
 
 What does an *agent*, a program that learns to play, see of an Atari game? DQN,
 the first network to learn dozens of games from their screens (Mnih et al.
-2015), saw four small gray pictures at a time. This module makes such pictures.
+2015), saw four small gray pictures at a time. This module makes such pictures,
+in one file to copy.
 """
 
 import argparse
@@ -128,7 +129,7 @@ class Game:
         self.terminated = False
         self.final_obs = None
 
-    # ### Four frames become one picture
+    # ### Four frames, one picture
     def step(self, action: SupportsIndex) -> Step:
         """Hold `action`, an index into `meanings`, for four frames.
 
@@ -150,8 +151,8 @@ class Game:
             raise gym.error.ResetNeeded("call reset() before step()")
         reward = 0.0
 
-        # Fifteen decisions a second are enough. With sixty, the network would
-        # have four times as many to make.
+        # DQN decided fifteen times a second, as nearly everybody since. With
+        # sixty its network would have had four times the work.
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
@@ -227,7 +228,7 @@ class Game:
     #   the agent plays first lives only.
     # - `"continue"`: a lost life ends the episode, but the game goes on; the
     #   last episode ends with the game. Baselines, SB3 and CleanRL [do
-    #   this](#what-others-do). Take it to train.
+    #   this](#what-others-do); to compare with them, take it.
     # - `"ignore"`: only the end of the game ends an episode.
     #
     # #### How an episode ends, and the next one begins

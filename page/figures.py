@@ -34,6 +34,7 @@ NETWORK_MS = 1.5  # of the network in measure/benchmark.py
 TURNS_MS = 14  # of the drawing of `Games` in turn
 OTHERS_MS = 4, 7  # when others have a core in it
 GUESS = 102  # the step in which the ball's way is asked for
+FADING = 0.4, 0.6, 0.8, 1  # how bright, from the oldest to the newest
 STEP = 62  # the step that stands still
 PIXEL = 17, 51  # column and row of the pixel that is taken apart
 # Of the drawing that races; page/moving/race.js moves over it.
@@ -96,6 +97,12 @@ def draw_step(step):
     d.save("step.svg")
 
 
+def faded(pictures):
+    """Pictures drawn over each other, the oldest darkest."""
+    shares = np.reshape(FADING, (4, 1, 1))
+    return np.max(shares * pictures, axis=0).astype(np.uint8)
+
+
 def draw_stack(step):
     """The ball in four frames and in four pictures, drawn over each other."""
     left, top, size = close_up(step)
@@ -106,7 +113,7 @@ def draw_stack(step):
         (12, "four frames", "1/20 s", frames),
         (252, "four pictures", "1/5 s", step["stack"]),
     ):
-        one = np.max(pictures, axis=0)
+        one = faded(pictures)
         part = one[top : top + size, left : left + size]
         d.image(x, 10, 216, 216, bright(part))
         d.text(x, 244, name, "strong")
