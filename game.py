@@ -228,7 +228,7 @@ class Game:
     #   the agent plays first lives only.
     # - `"continue"`: a lost life ends the episode, but the game goes on; the
     #   last episode ends with the game. Widely used programs, such as SB3 and
-    #   CleanRL, [do this](#what-others-do); to compare with them, take it.
+    #   CleanRL, [do this](#what-others-do).
     # - `"ignore"`: only the end of the game ends an episode.
     #
     # #### How an episode ends, and the next one begins
