@@ -151,8 +151,8 @@ class Game:
             raise gym.error.ResetNeeded("call reset() before step()")
         reward = 0.0
 
-        # DQN decided fifteen times a second, as nearly everybody since. With
-        # sixty its network would have had four times the work.
+        # DQN decided fifteen times a second. With sixty decisions its network
+        # would have had four times the work.
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
