@@ -135,12 +135,14 @@ def draw_speeds(data, folder):
     for part, names in DRAWN.items():
         speeds = rounds(data[part]["columns"])
         shares = 100 * speeds / speeds.loc["limit"]
-        bars(folder / f"{part}.svg", title, shares.loc[names])
+        labels = [label(name) for name in names]
+        bars(folder / f"{part}.svg", title, shares.loc[names], labels)
     # The page compares the others with `Games`, as its table does.
     speeds = rounds(data["lockstep"]["columns"])[["Breakout"]]
     shares = 100 * speeds / speeds.loc["games"]
     title = "Eight games of Breakout: speed, %"
-    bars(folder / "lockstep-breakout.svg", title, shares.loc[[*PAGE]], PAGE)
+    path = folder / "lockstep-breakout.svg"
+    bars(path, title, shares.loc[[*PAGE]], [*PAGE.values()])
     for number, title in (
         ("speed", "Breakout, steps/s"),
         ("memory", "Breakout, memory in MB"),
@@ -164,12 +166,11 @@ def draw_speeds(data, folder):
             )
 
 
-def bars(path, title, table, short=None):
+def bars(path, title, table, names):
     """A bar for each cell: the median of the rounds, and their range.
 
     A column has a panel of its own.
     """
-    names = [(short or {}).get(name, label(name)) for name in table.index]
     colours = [colour(name) for name in table.index]
     most = table.map(np.max).max(axis=None)
     panels = {"ncols": len(table.columns), "sharex": True, "sharey": True}
