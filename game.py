@@ -3,8 +3,8 @@
 
 What does an *agent*, a program that learns to play, see of an Atari game? DQN,
 the first network to learn dozens of games from their screens (Mnih et al.
-2015), saw four small gray pictures at a time. This module makes such pictures,
-in one file to copy.
+2015), saw four small gray pictures at a time. This module, one file to copy,
+makes such pictures.
 """
 
 import argparse
@@ -149,16 +149,16 @@ class Game:
         action = check_actions(action, self.meanings)
         if not self._stack:
             raise gym.error.ResetNeeded("call reset() before step()")
-        reward = 0.0
 
         # DQN decided fifteen times a second. With sixty decisions its network
         # would have had four times the work.
+        reward = 0.0
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
             # Lives are read after every frame, since a life lost and one won
-            # in the same step would otherwise cancel out. Which lost lives end
-            # the episode is [a choice](#what-ends-an-episode).
+            # in the same step would otherwise cancel out. Whether a lost life
+            # ends the episode is [your choice](#what-ends-an-episode).
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -174,7 +174,8 @@ class Game:
             np.maximum(third, screen, out=screen)
         self._see(screen)
 
-        # The score counts all points: only rewards are [clipped](#clipping).
+        # The score counts all points, even where rewards are
+        # [clipped](#clipping).
         self._score += reward
         self._length += 1
         if self._clip_reward:
@@ -189,22 +190,23 @@ class Game:
     #
     # A screen has 33,600 pixels in 128 colours. DQN took the brightness alone
     # and resized it to 84×84, which a network of its day could process. With
-    # `INTER_AREA` each new pixel is the mean of the area that it covers, which
-    # darkens small objects; but if it copied one of the old pixels, an object
-    # one pixel wide could vanish.
+    # `INTER_AREA` each new pixel is the mean of the area that it covers. That
+    # darkens small objects; copying single pixels instead could lose them.
     @staticmethod
     def shrink(screen: NDArray, height: int = SIZE) -> NDArray:
         """Return a screen, `(210, 160)`, as a picture, `(84, 84)`.
 
-        `height` is for [a strip](#resizing-only-what-has-changed) of a screen.
+        With a smaller `height` it makes a strip, for [pictures of which only
+        a part has changed](#resizing-only-what-has-changed).
         """
         return cv2.resize(screen, (SIZE, height), interpolation=cv2.INTER_AREA)
 
     # ### The stack
     #
     # The *stack*, the last four pictures, spans a fifth of a second from first
-    # to last, enough to see where the ball goes. Four frames span a twentieth,
-    # in which it moves by one to three pixels of a picture.
+    # to last, enough to see where the ball goes. Four frames in a row span a
+    # twentieth of a second, in which the ball moves by one to three pixels of
+    # a picture.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
         # `shrink_changes` returns what `self.shrink(screen)` does, but resizes
@@ -226,9 +228,9 @@ class Game:
     #
     # - `"restart"`: a lost life ends the episode, and the game starts over, so
     #   the agent plays first lives only.
-    # - `"continue"`: a lost life ends the episode, but the game goes on; the
-    #   last episode ends with the game. Widely used programs, such as SB3 and
-    #   CleanRL, [do this](#what-others-do).
+    # - `"continue"`: a lost life ends the episode, but the game goes on. The
+    #   episode of the last life ends with the game. Widely used programs, such
+    #   as SB3 and CleanRL, [do this](#what-others-do).
     # - `"ignore"`: only the end of the game ends an episode.
     #
     # #### How an episode ends, and the next one begins
@@ -338,14 +340,15 @@ class Game:
 #
 # ### Why eight pipes are slow
 #
-# A *pipe* joins a worker to the program, its *parent*: what is sent at one end
-# is received at the other. With a worker for each of eight games a step sends
-# eight messages and receives eight, at 20 µs for a message there and back. The
-# gaps between the games cost more: in each, a core turns an observation into
-# bytes (*pickles* it), sends it, and wakes the next process.
+# Which is faster on two cores: eight workers with a game each, or two workers
+# with four games each? A *pipe* joins a worker to the program, its *parent*:
+# what is sent at one end is received at the other. Eight workers need eight
+# messages a step, and eight answers, at 20 µs for both ways. Between two games
+# a core loses more: it turns an observation into bytes (*pickles* it), sends
+# it, and wakes another process.
 #
 # So `Games` starts a worker for each core and gives it a *share* of the games.
-# It plays them one after the other, and gets one short message a step.
+# The worker plays them one after the other, and gets one short message a step.
 # Observations aren't sent at all: they are in memory that all processes share.
 #
 # ### A game in another process

@@ -39,7 +39,7 @@ INK, QUIET, GRID, GROUND = map(
     plt.rcParams.get,
     ["text.color", "xtick.color", "grid.color", "figure.facecolor"],
 )
-OUR, OTHER = "#a5332a", "#8f8980"
+OUR, SECOND, OTHER = "#a5332a", "#cd7f4f", "#8f8980"
 # The colours of page/page.css in the dark.
 DARK = {
     INK: "#e4e1da",
@@ -47,6 +47,7 @@ DARK = {
     GRID: "#35373d",
     GROUND: "#1e2025",
     OUR: "#f29b8c",
+    SECOND: "#d9a35f",
     OTHER: "#7d7972",
 }
 FONT = 'system-ui, "Segoe UI", Roboto, sans-serif'
@@ -81,6 +82,8 @@ def chart(path, title, across="", **panels):
 
 def colour(name):
     """Ours have one, all else is gray."""
+    if name == "worker":
+        return SECOND
     return OUR if name in [*OURS, *OURS_FLYING] else OTHER
 
 
@@ -140,7 +143,7 @@ def draw_speeds(data, folder):
     # The page compares the others with `Games`, as its table does.
     speeds = rounds(data["lockstep"]["columns"])[["Breakout"]]
     shares = 100 * speeds / speeds.loc["games"]
-    title = "Eight games of Breakout: speed, %"
+    title = "Steps a second, where Games makes 100"
     path = folder / "lockstep-breakout.svg"
     bars(path, title, shares.loc[[*PAGE]], [*PAGE.values()])
     for number, title in (
@@ -222,8 +225,13 @@ def draw_learning(agents, training, labml, pong, cores, field, folder):
 
     path = folder / "breakout.svg"
     with chart(path, "Breakout, points", "steps") as axis:
-        for agent in agents:
-            axis.plot(agent.steps, agent.score, color=OUR)
+        ends = []
+        inks = OUR, SECOND
+        for seed, (agent, ink) in enumerate(zip(agents, inks, strict=True)):
+            axis.plot(agent.steps, agent.score, color=ink)
+            last = agent.iloc[-1]
+            ends.append((f"seed {seed}", last.steps, last.score, ink))
+        name_lines(axis, ends)
         mark(axis, field)
 
     with chart(folder / "krull.svg", "Krull, points", "steps") as axis:
@@ -266,4 +274,4 @@ def mark(axis, field):
             word = agent["name"].split(",")[0]
             where = dict(xy=(0, score), xycoords=("axes fraction", "data"))
             above = dict(xytext=(2, 2), textcoords="offset points")
-            axis.annotate(word, **where, **above, fontsize="small")
+            axis.annotate(word, **where, **above)

@@ -12,6 +12,8 @@ ENGINES = ["ale", "envpool"]
 ASYNCHRONOUS = ["ale_2", "ale_3", "ale_many", "envpool_3", "envpool_many"]
 COMPARISONS = {
     "lockstep": ("lockstep", "games", ENGINES),
+    "ale": ("lockstep", "games", ["ale"]),
+    "envpool": ("lockstep", "games", ["envpool"]),
     "gymnasium": ("lockstep", "games", ["gymnasium"]),
     "sb3": ("lockstep", "games", ["sb3"]),
     "labml": ("lockstep", "games", ["labml"]),

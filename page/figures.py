@@ -136,7 +136,7 @@ def draw_pixel(step):
         part = gray[y : y + 3, x : x + 3]
         d.image(left, 30, 108, 108, part)
         for (k, j), value in np.ndenumerate(part):
-            at = left + 36 * j + 18, 53 + 36 * k
+            at = left + 36 * j + 18, 62 + 36 * k
             d.text(*at, str(value), "mid" if value < 118 else "mid dark")
         corner = (
             left + 36 * (column * size[0] - x),
