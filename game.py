@@ -196,8 +196,7 @@ class Game:
     def shrink(screen: NDArray, height: int = SIZE) -> NDArray:
         """Return a screen, `(210, 160)`, as a picture, `(84, 84)`.
 
-        With a smaller `height` it makes a strip, for [pictures of which only
-        a part has changed](#resizing-only-what-has-changed).
+        A smaller `height` makes [a strip](#resizing-only-what-has-changed).
         """
         return cv2.resize(screen, (SIZE, height), interpolation=cv2.INTER_AREA)
 

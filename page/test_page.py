@@ -464,6 +464,26 @@ def test_the_targets_of_a_learner():
         assert found[t][i] == pytest.approx(advantage)
 
 
+def test_the_targets_in_numbers():
+    """As the program has them: an observation is its own value here."""
+    rows = re.findall(r"\| (goes on|is \w+)\b.*?([\d.]+) \|\n", NOTES)
+    names = {"np": np, "value": lambda obs: np.array(obs, float).ravel()}
+    exec(program("def advantages")[0], names)
+    infos = {"final_obs": np.empty(1, object)}
+    infos["final_obs"][0] = [5]
+    for told, end in zip(
+        rows, ("goes on", "terminated", "truncated"), strict=True
+    ):
+        done = [
+            np.array([end == kind]) for kind in ("terminated", "truncated")
+        ]
+        next_obs = [5] if end == "goes on" else [7]  # 7 is of another episode
+        step = [0], next_obs, np.array([1.0]), *done, infos
+        [[target]] = names["advantages"]([step])
+        assert end in told[0]
+        assert float(told[1]) == pytest.approx(target)
+
+
 def test_how_to_evaluate(capsys):
     """Ten different games if the actions are sampled, and fewer if not."""
     text, _ = program("scores.append")
