@@ -7,6 +7,12 @@ the first network to learn dozens of games from their screens (Mnih et al.
 makes such pictures.
 """
 
+# ## 1. What the agent sees
+#
+# ### The code of one game
+#
+# #### The imports
+
 import argparse
 import collections
 import contextlib
@@ -39,10 +45,6 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-# ## 1. What the agent sees
-#
-# ### The code of one game
-#
 # #### How a game is made
 #
 # DQN chose these numbers, and almost everybody has kept them.
@@ -150,8 +152,8 @@ class Game:
         if not self._stack:
             raise gym.error.ResetNeeded("call reset() before step()")
 
-        # DQN decided fifteen times a second. With sixty decisions its network
-        # would have had four times the work.
+        # DQN decided fifteen times a second. Sixty would be four times its
+        # network's work.
         reward = 0.0
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
@@ -228,8 +230,8 @@ class Game:
     # - `"restart"`: a lost life ends the episode, and the game starts over, so
     #   the agent plays first lives only.
     # - `"continue"`: a lost life ends the episode, but the game goes on. The
-    #   episode of the last life ends with the game. Widely used programs, such
-    #   as SB3 and CleanRL, [do this](#what-others-do).
+    #   last life's episode ends when the game does. Widely used programs, such
+    #   as Stable-Baselines3 (SB3) and CleanRL, [do this](#what-others-do).
     # - `"ignore"`: only the end of the game ends an episode.
     #
     # #### How an episode ends, and the next one begins
@@ -342,9 +344,9 @@ class Game:
 # Which is faster on two cores: eight workers with a game each, or two workers
 # with four games each? A *pipe* joins a worker to the program, its *parent*:
 # what is sent at one end is received at the other. Eight workers need eight
-# messages a step, and eight answers, at 20 µs for both ways. Between two games
-# a core loses more: it turns an observation into bytes (*pickles* it), sends
-# it, and wakes another process.
+# messages and eight answers a step, at 20 µs a pair. What a core does between
+# two games costs more: it turns an observation into bytes (*pickles* it),
+# sends it, and wakes another process.
 #
 # So `Games` starts a worker for each core and gives it a *share* of the games.
 # The worker plays them one after the other, and gets one short message a step.

@@ -39,7 +39,7 @@ INK, QUIET, GRID, GROUND = map(
     plt.rcParams.get,
     ["text.color", "xtick.color", "grid.color", "figure.facecolor"],
 )
-OUR, SECOND, OTHER = "#a5332a", "#cd7f4f", "#8f8980"
+OUR, SECOND, OTHER = "#a5332a", "#7a4fa8", "#8f8980"
 # The colours of page/page.css in the dark.
 DARK = {
     INK: "#e4e1da",
@@ -47,7 +47,7 @@ DARK = {
     GRID: "#35373d",
     GROUND: "#1e2025",
     OUR: "#f29b8c",
-    SECOND: "#d9a35f",
+    SECOND: "#b493e0",
     OTHER: "#7d7972",
 }
 FONT = 'system-ui, "Segoe UI", Roboto, sans-serif'
@@ -143,7 +143,7 @@ def draw_speeds(data, folder):
     # The page compares the others with `Games`, as its table does.
     speeds = rounds(data["lockstep"]["columns"])[["Breakout"]]
     shares = 100 * speeds / speeds.loc["games"]
-    title = "Steps a second, where Games makes 100"
+    title = "Steps a second (Games = 100)"
     path = folder / "lockstep-breakout.svg"
     bars(path, title, shares.loc[[*PAGE]], [*PAGE.values()])
     for number, title in (

@@ -66,7 +66,7 @@ def draw_guess(step):
     d.box(2.5 * left, 2.5 * top, 70, 60, "line")
     for i, words in enumerate(("One", "picture:", "up or", "down?")):
         d.text(220, 106 + 24 * i, words, "strong" if i > 1 else "")
-    d.text(0, 228, "The four that an agent gets:")
+    d.text(0, 228, "Four pictures show it:")
     d.text(305, 228, "up", "strong end")
     for i, picture in enumerate(step["stack"]):
         part = picture[top : top + 24, left : left + 28]
@@ -210,7 +210,9 @@ def draw_modes(actions):
             d.image(x + 2 + 37 * k, 254, 31, 31, picture, kind)
         ended = "strong" if step["done"] else ""
         d.text(x, 314, f"done = {step['done']}", ended)
-        d.text(x, 334, f"{step['lives']} lives are left")
+        # The screen of a step that was cut short is a frame behind.
+        late = " (5 drawn)" if step["done"] and not step["info"] else ""
+        d.text(x, 334, f"{step['lives']} lives{late}")
         points = step["info"] and f"{step['info']['reward']:.0f} points"
         d.text(x, 354, f"info: {points or None}")
     d.save("modes.svg")

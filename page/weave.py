@@ -15,9 +15,9 @@ read.
 
 `<!-- fold: who-is-who -->` folds that section, with those below it whose
 headings are of a lower level; the lines below the mark are what the closed
-fold shows beside its title. A definition's name, such as `Game.render`, or
-`imports` begins a section, too: the fold starts at its line and goes to the
-next heading or fold. `<!-- anchor: maximum -->` makes that address lead to the
+fold shows beside its title. A definition's name, such as `Game.render`, begins
+a section, too: the fold starts at its line and goes to the next heading or
+fold. `<!-- anchor: maximum -->` makes that address lead to the
 words that stand below it.
 
 In a browser words stand left, and what follows them right: code, programs,
@@ -177,7 +177,6 @@ def told(source, text):
     """Return the source's blocks, the notes between them, and the folds."""
     tree = ast.parse(source)
     rows = {name: row for row, name in definitions(tree)}
-    rows["imports"] = tree.body[1].lineno  # below the docstring
     notes = {"inside": {}, "after": {}, "fold": {}, "anchor": {}}
     places = re.split(r"<!-- (\w+): (\S+) -->\n", text)[1:]
     for what, name, text in zip(*[iter(places)] * 3, strict=True):
