@@ -3,7 +3,7 @@
 
 What does an *agent*, a program that learns to play, see of an Atari game? DQN,
 the first network to learn dozens of games from their screens (Mnih et al.
-2015), saw four small gray pictures at a time. This module, one file to copy,
+2015), saw four small gray pictures at a time. `game.py`, one file to copy,
 makes such pictures.
 """
 
@@ -152,8 +152,8 @@ class Game:
         if not self._stack:
             raise gym.error.ResetNeeded("call reset() before step()")
 
-        # DQN decided fifteen times a second. Sixty would be four times its
-        # network's work.
+        # DQN decided fifteen times a second. Sixty decisions would quadruple
+        # the work of its network.
         reward = 0.0
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
@@ -198,16 +198,16 @@ class Game:
     def shrink(screen: NDArray, height: int = SIZE) -> NDArray:
         """Return a screen, `(210, 160)`, as a picture, `(84, 84)`.
 
-        A smaller `height` makes [a strip](#resizing-only-what-has-changed).
+        `height` is less for [a strip](#resizing-only-what-has-changed) of it.
         """
         return cv2.resize(screen, (SIZE, height), interpolation=cv2.INTER_AREA)
 
     # ### The stack
     #
     # The *stack*, the last four pictures, spans a fifth of a second from first
-    # to last, enough to see where the ball goes. Four frames in a row span a
-    # twentieth of a second, in which the ball moves by one to three pixels of
-    # a picture.
+    # to last, enough to see where the ball goes. Four frames in a row would
+    # span a twentieth of a second, in which the ball moves by only one to
+    # three pixels of a picture.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
         # `shrink_changes` returns what `self.shrink(screen)` does, but resizes
@@ -229,9 +229,8 @@ class Game:
     #
     # - `"restart"`: a lost life ends the episode, and the game starts over, so
     #   the agent plays first lives only.
-    # - `"continue"`: a lost life ends the episode, but the game goes on. The
-    #   last life's episode ends when the game does. Widely used programs, such
-    #   as Stable-Baselines3 (SB3) and CleanRL, [do this](#what-others-do).
+    # - `"continue"`: a lost life ends the episode, but the game goes on.
+    #   Widely used programs, such as Stable-Baselines3 (SB3) and CleanRL, [do this](#what-others-do).
     # - `"ignore"`: only the end of the game ends an episode.
     #
     # #### How an episode ends, and the next one begins
@@ -344,8 +343,8 @@ class Game:
 # Which is faster on two cores: eight workers with a game each, or two workers
 # with four games each? A *pipe* joins a worker to the program, its *parent*:
 # what is sent at one end is received at the other. Eight workers need eight
-# messages and eight answers a step, at 20 µs a pair. What a core does between
-# two games costs more: it turns an observation into bytes (*pickles* it),
+# messages and eight answers a step, at 20 µs a pair. The work between two
+# games costs more: a core turns an observation into bytes (*pickles* it),
 # sends it, and wakes another process.
 #
 # So `Games` starts a worker for each core and gives it a *share* of the games.

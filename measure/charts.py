@@ -143,7 +143,7 @@ def draw_speeds(data, folder):
     # The page compares the others with `Games`, as its table does.
     speeds = rounds(data["lockstep"]["columns"])[["Breakout"]]
     shares = 100 * speeds / speeds.loc["games"]
-    title = "Steps a second (Games = 100)"
+    title = "Speed (Games = 100)"
     path = folder / "lockstep-breakout.svg"
     bars(path, title, shares.loc[[*PAGE]], [*PAGE.values()])
     for number, title in (
