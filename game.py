@@ -1,8 +1,8 @@
 """
 # Breakout, annotated
 
-What does an *agent*, a program that learns to play, see of an Atari game? DQN,
-the first network to learn dozens of games from their screens (Mnih et al.
+What does an *agent*, a program that learns to play Atari games, get to see?
+DQN, the first network to learn dozens of games from their screens (Mnih et al.
 2015), saw four small gray pictures at a time. `game.py`, one file to copy,
 makes such pictures.
 """
@@ -169,15 +169,15 @@ class Game:
                 third = self.screen()
 
         # Of the **third** and the **fourth** frame, the brighter value of each
-        # pixel is kept. (If the episode ends earlier, its last screen is taken
-        # as it is.) `_see` resizes the result, and puts it on the stack.
+        # pixel is kept. (If the episode ends before, its last screen is taken
+        # as it is.) `_see` makes a picture of the result.
         screen = self.screen()  # gray, (210, 160)
         if frame == ACTION_REPEAT:
             np.maximum(third, screen, out=screen)
         self._see(screen)
 
-        # The score counts all points, even where rewards are
-        # [clipped](#clipping).
+        # The score counts all points, even if rewards are
+        # [clipped](#clipping) to their sign.
         self._score += reward
         self._length += 1
         if self._clip_reward:
@@ -198,7 +198,7 @@ class Game:
     def shrink(screen: NDArray, height: int = SIZE) -> NDArray:
         """Return a screen, `(210, 160)`, as a picture, `(84, 84)`.
 
-        `height` is less for [a strip](#resizing-only-what-has-changed) of it.
+        A [part](#resizing-only-what-has-changed) of it has less `height`.
         """
         return cv2.resize(screen, (SIZE, height), interpolation=cv2.INTER_AREA)
 
@@ -230,7 +230,8 @@ class Game:
     # - `"restart"`: a lost life ends the episode, and the game starts over, so
     #   the agent plays first lives only.
     # - `"continue"`: a lost life ends the episode, but the game goes on.
-    #   Widely used programs, such as Stable-Baselines3 (SB3) and CleanRL, [do this](#what-others-do).
+    #   Widely used programs, such as Stable-Baselines3 (SB3) and CleanRL,
+    #   [do this](#what-others-do).
     # - `"ignore"`: only the end of the game ends an episode.
     #
     # #### How an episode ends, and the next one begins

@@ -66,7 +66,7 @@ def draw_guess(step):
     d.box(2.5 * left, 2.5 * top, 70, 60, "line")
     for i, words in enumerate(("One", "picture:", "up or", "down?")):
         d.text(220, 106 + 24 * i, words, "strong" if i > 1 else "")
-    d.text(0, 228, "Four pictures show it:")
+    d.text(0, 228, "Four, oldest first, show it:")
     d.text(305, 228, "up", "strong end")
     for i, picture in enumerate(step["stack"]):
         part = picture[top : top + 24, left : left + 28]
@@ -136,8 +136,8 @@ def draw_pixel(step):
         part = gray[y : y + 3, x : x + 3]
         d.image(left, 30, 108, 108, part)
         for (k, j), value in np.ndenumerate(part):
-            at = left + 36 * j + 18, 62 + 36 * k
-            d.text(*at, str(value), "mid" if value < 118 else "mid dark")
+            at = left + 36 * j + 34, 61 + 36 * k
+            d.text(*at, str(value), "end" if value < 118 else "end dark")
         corner = (
             left + 36 * (column * size[0] - x),
             30 + 36 * (row * size[1] - y),
