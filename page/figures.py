@@ -199,7 +199,8 @@ def draw_modes(actions):
             ("ignore", "episode goes on"),
         ]
     ):
-        step = list(recordings.play(mode, actions))[LOST_AT]
+        steps = list(recordings.play(mode, actions))
+        before, step = steps[LOST_AT - 1], steps[LOST_AT]
         x = 6 + 160 * i
         d.text(x, 20, f'"{mode}"', "strong")
         d.text(x, 38, words, "quiet")
@@ -210,9 +211,11 @@ def draw_modes(actions):
             d.image(x + 2 + 37 * k, 254, 31, 31, picture, kind)
         ended = "strong" if step["done"] else ""
         d.text(x, 314, f"done = {step['done']}", ended)
-        # The screen of a step that was cut short is a frame behind.
-        late = " (5 drawn)" if step["done"] and not step["info"] else ""
-        d.text(x, 334, f"{step['lives']} lives{late}")
+        lives = f"{step['lives']} lives"
+        if step["done"] and not step["info"]:
+            # The step was cut short before the screen could show it.
+            lives += f" ({before['lives']} drawn)"
+        d.text(x, 334, lives)
         points = step["info"] and f"{step['info']['reward']:.0f} points"
         d.text(x, 354, f"info: {points or None}")
     d.save("modes.svg")
