@@ -1,10 +1,10 @@
 """
 # Breakout, annotated
 
-What does an *agent*, a program that learns to play Atari games, get to see?
-DQN, the first network to learn dozens of games from their screens (Mnih et al.
-2015), saw four small gray pictures at a time. `game.py`, one file to copy,
-makes such pictures.
+What does an *agent*, a program that learns a game, get to see? DQN, the first
+network to learn dozens of Atari games from their screens (Mnih et al. 2015),
+saw four small gray pictures at a time. `game.py`, one file to copy, plays the
+games and makes such pictures.
 """
 
 # ## 1. What the agent sees
@@ -344,8 +344,8 @@ class Game:
 # Which is faster on two cores: eight workers with a game each, or two workers
 # with four games each? A *pipe* joins a worker to the program, its *parent*:
 # what is sent at one end is received at the other. Eight workers need eight
-# messages and eight answers a step, at 20 µs a pair. The work between two
-# games costs more: a core turns an observation into bytes (*pickles* it),
+# messages and eight answers a step, at 20 µs a pair. Going from one game to
+# the next costs more: a core turns an observation into bytes (*pickles* it),
 # sends it, and wakes another process.
 #
 # So `Games` starts a worker for each core and gives it a *share* of the games.

@@ -37,6 +37,7 @@ GUESS = 102  # the step in which the ball's way is asked for
 FADING = 0.4, 0.6, 0.8, 1  # how bright, from the oldest to the newest
 STEP = 62  # the step that stands still
 PIXEL = 17, 51  # column and row of the pixel that is taken apart
+FLICKER = 9  # a step in which the ship is far from the score
 # Of the drawing that races; page/moving/race.js moves over it.
 RACE_LEFT, RACE_WIDTH, RACE_MS, RACE_TOP = 84, 390, 3, (4, 236)
 BANDS = 42  # of five rows, which become two
@@ -154,7 +155,7 @@ def draw_pixel(step):
 
 def draw_maximum():
     """Two frames of a step, one without rocks, and their maximum."""
-    (third, *_), (fourth, *_) = flicker()
+    third, fourth = (frames[FLICKER] for frames in flicker())
     d = Drawing(236)
     for i, (name, frame, kind) in enumerate(
         [
@@ -388,12 +389,12 @@ def draw_agent(recording):
     step = recording["start"] + at + 1
     d.text(6, 258, f"step {step} of {recording['length']}", "quiet")
 
-    # The values, between whole numbers.
+    # The values, from 0 on.
     values = np.array([step[4] for step in decisions])
-    low, high = np.floor(values.min()), np.ceil(values.max())
-    heights = 300 + 86 * (high - values) / (high - low)
+    high = np.ceil(values.max())
+    heights = 300 + 86 * (high - values) / high
     xs = np.linspace(30, 472, len(values))
-    for y, value in (300, high), (386, low):
+    for y, value in (300, high), (386, 0):
         d.text(22, y + 5, f"{value:.0f}", "quiet end")
         d.line((30, y), (472, y))
     d.line(*zip(xs, heights, strict=True), kind="trace")

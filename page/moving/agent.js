@@ -11,18 +11,17 @@ let before = 0;
 
 const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
 
-// The value over all steps, between whole numbers, with a line where we are.
+// The value over all steps, from 0, with a line where we are.
 function trace(values) {
-  const low = Math.floor(Math.min(...values));
   const high = Math.ceil(Math.max(...values)), last = values.length - 1;
   const points = values.map((value, i) => `${i},${high - value}`).join(" ");
   const most = 100 * values.indexOf(Math.max(...values)) / last;
-  $in(".trace").innerHTML = `<svg viewBox="0 0 ${last} ${high - low}"
+  $in(".trace").innerHTML = `<svg viewBox="0 0 ${last} ${high}"
     preserveAspectRatio="none" role="img" aria-label="The value that the agent
     expects, at each step"><line class="axis" x2="${last}"/>
-    <line class="axis" x2="${last}" y1="${high - low}" y2="${high - low}"/>
-    <polyline points="${points}"/><line class="now" y2="${high - low}"/></svg>
-    <span style="top:0">${high}</span><span style="top:100%">${low}</span>
+    <line class="axis" x2="${last}" y1="${high}" y2="${high}"/>
+    <polyline points="${points}"/><line class="now" y2="${high}"/></svg>
+    <span style="top:0">${high}</span><span style="top:100%">0</span>
     <small style="left:${most}%">↙ behind the wall</small>`;
 }
 

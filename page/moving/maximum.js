@@ -16,6 +16,6 @@ film(figure, async () => {
   const flicker = await read("flicker");
   third = await unpack(flicker.third, WIDTH * HEIGHT);
   fourth = await unpack(flicker.fourth, WIDTH * HEIGHT);
-  return { count: third.length, pace: 3 };
+  return { count: third.length, start: 10, pace: 3 };
 }, show);
 })();
