@@ -169,8 +169,8 @@ class Game:
                 third = self.screen()
 
         # Of the **third** and the **fourth** frame, the brighter value of each
-        # pixel is kept. (If the episode ends before, its last screen is taken
-        # as it is.) `_see` makes a picture of the result.
+        # pixel is kept. (If the episode ends earlier, its last screen is used
+        # unchanged.) `_see` makes a picture of the result.
         screen = self.screen()  # gray, (210, 160)
         if frame == ACTION_REPEAT:
             np.maximum(third, screen, out=screen)
@@ -198,7 +198,7 @@ class Game:
     def shrink(screen: NDArray, height: int = SIZE) -> NDArray:
         """Return a screen, `(210, 160)`, as a picture, `(84, 84)`.
 
-        A [part](#resizing-only-what-has-changed) of it has less `height`.
+        For [a strip](#resizing-only-what-has-changed), `height` is smaller.
         """
         return cv2.resize(screen, (SIZE, height), interpolation=cv2.INTER_AREA)
 

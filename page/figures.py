@@ -222,6 +222,17 @@ def draw_modes(actions):
     d.save("modes.svg")
 
 
+def draw_serves():
+    """How the ball flies after 1, 2, 3 and 4 no-op frames."""
+    d = Drawing(180)
+    for i in range(4):
+        ways = recordings.serve(no_ops=i + 1)
+        x = 4 + 120 * i
+        d.image(x, 6, 112, 147, np.max(ways, axis=0))
+        d.text(x, 171, f"{i + 1}, {i + 5}, {i + 9} \N{HORIZONTAL ELLIPSIS}")
+    d.save("serves.svg")
+
+
 def draw_turns(step_time):
     """Three ways to play beside a network, while a core is taken away."""
     cores = step_time["machine"]["cores"]
@@ -435,6 +446,7 @@ def draw():
     draw_pixel(played[STEP])
     draw_maximum()
     draw_modes([step["action"] for step in played[1:]])
+    draw_serves()
     draw_bands(played[STEP - 1], played[STEP])
     draw_turns(measured()["step_time"])
     draw_ends()

@@ -6,6 +6,7 @@ Tests of the figures: what they show is what `Game` and `Games` return.
 """
 
 import base64
+import itertools
 import multiprocessing
 import re
 import xml.etree.ElementTree as xml
@@ -30,6 +31,7 @@ from recordings import (
     frames_of,
     kept,
     play,
+    serve,
     small,
     unpack,
 )
@@ -179,6 +181,13 @@ def test_the_end_of_an_episode_is_drawn_as_games_has_it():
             seen += [obs[0], games.step([1])[0][0]]
         for name, obs_4 in zip(returned, seen, strict=True):
             assert (obs_4 == named[name]).all()
+
+
+def test_breakout_has_four_serves():
+    """After as many no-op frames modulo 4 the ball flies the same way."""
+    ways = [np.array(serve(no_ops)) for no_ops in range(1, 13)]
+    for (i, one), (j, other) in itertools.combinations(enumerate(ways), 2):
+        assert (one == other).all() == (i % 4 == j % 4)
 
 
 def test_the_race_is_drawn_as_it_was_recorded():

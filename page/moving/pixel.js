@@ -46,8 +46,8 @@ function show(column, row) {
   output.textContent = stored;
   output.style = shade(stored);
   says.textContent = `Row ${at[1]}, column ${at[0]}: the mean, weighted by area, ` +
-    `is ${mean.toFixed(1)}, stored as ${stored}. Resizing each ` +
-    `frame first would give ${resized[at[1] * SIZE + at[0]]}.`;
+    `is ${mean.toFixed(1)}, stored as ${stored}. Resizing ` +
+    `before the maximum would give ${resized[at[1] * SIZE + at[0]]}.`;
   field.style = `--column:${at[0] - LEFT};--row:${at[1] - TOP}`;
 }
 
