@@ -81,7 +81,7 @@ def chart(path, title, across="", **panels):
 
 
 def colour(name):
-    """Ours have one, all else is gray."""
+    """Ours have one, `Worker` another, all else is gray."""
     if name == "worker":
         return SECOND
     return OUR if name in [*OURS, *OURS_FLYING] else OTHER
@@ -140,7 +140,7 @@ def draw_speeds(data, folder):
         shares = 100 * speeds / speeds.loc["limit"]
         labels = [label(name) for name in names]
         bars(folder / f"{part}.svg", title, shares.loc[names], labels)
-    # The page compares the others with `Games`, as its table does.
+    # The page compares the others with `Games`.
     speeds = rounds(data["lockstep"]["columns"])[["Breakout"]]
     shares = 100 * speeds / speeds.loc["games"]
     title = "Speed (Games = 100)"

@@ -197,13 +197,13 @@ def record(played):
     write("recording.json", recording)
 
 
-@functools.cache
 def serve(no_ops):
     """The gray frames in which a ball flies that FIRE has served."""
     actions = [0] * no_ops + [1] * 4 + [0] * 40
     return frames_of("Breakout", actions)[-40:]
 
 
+@functools.cache
 def flicker():
     """The third and the fourth frames of some steps of Asteroids."""
     first, last = FLICKERS

@@ -188,6 +188,12 @@ def test_breakout_has_four_serves():
     ways = [np.array(serve(no_ops)) for no_ops in range(1, 13)]
     for (i, one), (j, other) in itertools.combinations(enumerate(ways), 2):
         assert (one == other).all() == (i % 4 == j % 4)
+    drawn = (PICTURES / "serves.svg").read_text()
+    images = re.findall('base64,(.*?)"', drawn)
+    for image, way in zip(images, ways[:4], strict=True):
+        data = np.frombuffer(base64.b64decode(image), np.uint8)
+        seen = cv2.imdecode(data, cv2.IMREAD_GRAYSCALE)
+        assert (seen == way.max(axis=0)).all()
 
 
 def test_the_race_is_drawn_as_it_was_recorded():

@@ -17,8 +17,8 @@ read.
 headings are of a lower level; the lines below the mark are what the closed
 fold shows beside its title. A definition's name, such as `Game.render`, begins
 a section, too: the fold starts at its line and goes to the next heading or
-fold. `<!-- anchor: maximum -->` makes that address lead to the
-words that stand below it.
+fold. `<!-- anchor: maximum -->` makes that address lead to the words that
+stand below it.
 
 In a browser words stand left, and what follows them right: code, programs,
 figures and tables. A docstring stands left of its `def` and what follows that.
