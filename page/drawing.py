@@ -38,6 +38,11 @@ SCREEN = DARK | {"page": "#16171b"}
 WIDE = """
 @media (min-width: 600px) { text { font-size: 11px } }
 @media (max-width: 400px) { text { font-size: 17px } }"""
+LATER = """
+@media (prefers-reduced-motion: no-preference) {
+.later { animation: come .4s 6s backwards }
+text.later { animation-delay: 7.5s }
+@keyframes come { from { opacity: 0 } } }"""
 TIP = """
 <marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8"
  markerHeight="8" orient="auto">
@@ -53,12 +58,15 @@ class Drawing:
     """An SVG, 480 units across or less.
 
     What shows pictures is a dark screen, whatever the scheme of the page. A
-    `wide` one takes its whole column; its words keep their size in it.
+    `wide` one takes its whole column; its words keep their size in it. In one
+    that `asks` the answer, of the kind "later", comes after some seconds.
     """
 
-    def __init__(self, height, width=WIDTH, screen=True, wide=False):
+    def __init__(
+        self, height, width=WIDTH, screen=True, wide=False, asks=False
+    ):
         self.width, self.height, self.screen = width, height, screen
-        self.wide = wide
+        self.wide, self.asks = wide, asks
         self.parts = []
         self.box(0, 0, width, height, "page")
 
@@ -78,7 +86,7 @@ class Drawing:
         self.put("polyline", kind, points=path)
 
     def image(self, x, y, width, height, pixels, kind=""):
-        """A picture; "dark" is behind it, any other kind around it."""
+        """A picture; a kind is around it, but "dark" behind it."""
         place = {"x": x, "y": y, "width": width, "height": height}
         if kind == "dark":
             self.box(**place, kind=kind)
@@ -88,7 +96,7 @@ class Drawing:
         data = base64.b64encode(cv2.imencode(".png", pixels, smallest)[1])
         href = f"data:image/png;base64,{data.decode()}"
         self.put("image", kind, preserveAspectRatio="none", **place, href=href)
-        if kind not in ("", "dark"):
+        if kind not in ("", "dark", "later"):
             self.box(**place, kind=kind)
 
     def pictures(self, x, y, size, pictures):
@@ -106,6 +114,8 @@ class Drawing:
             colours += f"\n@media (prefers-color-scheme: dark) {{{dark}\n}}"
         if self.wide:
             colours += WIDE
+        if self.asks:
+            colours += LATER
         (PICTURES / name).write_text(
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" '
             f'height="{self.height}" '

@@ -62,16 +62,19 @@ def draw_guess(step):
     """One picture, and the four that answer, close to the ball."""
     left, top, _ = close_up(step)
     left, top = left + 5, top + 8  # closer: 28 by 24 pixels
-    d = Drawing(294, 305)
+    d = Drawing(294, 305, asks=True)
     d.image(0, 0, 210, 210, bright(step["picture"]))
     d.box(2.5 * left, 2.5 * top, 70, 60, "line")
     for i, words in enumerate(("One", "picture:", "up or", "down?")):
         d.text(220, 106 + 24 * i, words, "strong" if i > 1 else "")
     d.text(0, 228, "Four, oldest first, show it:")
-    d.text(305, 228, "up", "strong end")
     for i, picture in enumerate(step["stack"]):
+        x = 78.3 * i
+        d.box(x + 1, 235, 68, 58, "line")
+        d.text(x + 35, 270, "?", "quiet mid")
         part = picture[top : top + 24, left : left + 28]
-        d.image(78.3 * i, 234, 70, 60, bright(part))
+        d.image(x, 234, 70, 60, bright(part), "later")
+    d.text(305, 228, "up", "strong end later")
     d.save("guess.svg")
     enlarged = bright(step["picture"])[21:].repeat(10, axis=0)
     smallest = [cv2.IMWRITE_PNG_COMPRESSION, 9]

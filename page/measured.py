@@ -27,12 +27,17 @@ def measured():
     lockstep = files["benchmark"]["lockstep"]["columns"]["Breakout"]
     speeds, limits = (lockstep[name]["speed"] for name in ("games", "limit"))
     replaced = files["chaos"]["replace"]["seconds"]
+    others = [
+        float(agent["breakout"].split()[0])
+        for agent in files["field"]["agents"]
+    ]
     return {
         **files,
         **files["facts"],
         **learning(files["agent"]),
         "second": whole_games(files["agent_1"]),
         "million": [score_after(10**6, name) for name in ("agent", "agent_1")],
+        "others": (min(others), max(others)),
         "race": race(),
         "beside": compared,
         "speed": speed,

@@ -580,6 +580,20 @@ def test_thirty_guesses(visit, width):
     expect(figure.locator(".tally")).to_have_text("·" * 10)
 
 
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_the_answer_comes_by_itself(open_page, motion):
+    """Five things: four pictures and a word; at once for less motion."""
+    picture = open_page(
+        (PICTURES / "guess.svg").as_uri(), reduced_motion=motion
+    )
+    shown = """[...document.querySelectorAll(".later")]
+        .map((one) => getComputedStyle(one).opacity)"""
+    calm = motion == "reduce"
+    assert picture.evaluate(shown) == 5 * ["1" if calm else "0"]
+    picture.evaluate("document.getAnimations().forEach((it) => it.finish())")
+    assert picture.evaluate(shown) == 5 * ["1"]
+
+
 # Films
 
 

@@ -344,6 +344,10 @@ def to_html(text):
         ('(<h. id="([^"]*)">.*?)(?=</h)', r"\1" + SIGN.format(r"\2")),
         (r"(\([\d.]+–[\d.]+\))(?=</td>)", r"<small>\1</small>"),
         (f"<strong>({COLOURED})", r'<strong class="\1">\1'),
+        (
+            "<details>(?!\\s*<summary)",
+            '<details><summary aria-label="Details"></summary>',
+        ),
     ]:
         html = re.sub(f"(?s){old}", new, html)
     return html
