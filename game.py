@@ -170,7 +170,8 @@ class Game:
 
         # Of the **third** and the **fourth** frame, the brighter value of each
         # pixel is kept. (If the episode ends earlier, its last screen is used
-        # unchanged.) `_see` makes a picture of the result.
+        # unchanged.) `_see` resizes the result and puts it on
+        # [the stack](#the-stack).
         screen = self.screen()  # gray, (210, 160)
         if frame == ACTION_REPEAT:
             np.maximum(third, screen, out=screen)
@@ -198,7 +199,8 @@ class Game:
     def shrink(screen: NDArray, height: int = SIZE) -> NDArray:
         """Return a screen, `(210, 160)`, as a picture, `(84, 84)`.
 
-        For [a strip](#resizing-only-what-has-changed), `height` is smaller.
+        `height` is smaller for [a part](#resizing-only-what-has-changed) of a
+        screen.
         """
         return cv2.resize(screen, (SIZE, height), interpolation=cv2.INTER_AREA)
 
@@ -344,9 +346,9 @@ class Game:
 # Which is faster on two cores: eight workers with a game each, or two workers
 # with four games each? A *pipe* joins a worker to the program, its *parent*:
 # what is sent at one end is received at the other. Eight workers need eight
-# messages and eight answers a step, at 20 µs a pair. Going from one game to
-# the next costs more: a core turns an observation into bytes (*pickles* it),
-# sends it, and wakes another process.
+# messages and eight answers a step, at 20 µs a pair. What happens between two
+# games costs more: a worker turns its observation into bytes (*pickles* it)
+# and sends it, and the core goes over to another worker.
 #
 # So `Games` starts a worker for each core and gives it a *share* of the games.
 # The worker plays them one after the other, and gets one short message a step.

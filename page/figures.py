@@ -38,6 +38,13 @@ FADING = 0.4, 0.6, 0.8, 1  # how bright, from the oldest to the newest
 STEP = 62  # the step that stands still
 PIXEL = 17, 51  # column and row of the pixel that is taken apart
 FLICKER = 9  # a step in which the ship is far from the score
+# How a target is made, whether the episode goes on or has ended. The value of
+# its next or last observation is 5, that of the new episode 7.
+TARGETS = [
+    ("goes on", "1 + 0.99 × 5"),
+    ("terminated", "1"),
+    ("truncated", "1 + 0.99 × 5"),
+]
 # Of the drawing that races; page/moving/race.js moves over it.
 RACE_LEFT, RACE_WIDTH, RACE_MS, RACE_TOP = 84, 390, 3, (4, 236)
 BANDS = 42  # of five rows, which become two
@@ -195,7 +202,7 @@ def draw_bands(before, step):
 
 def draw_modes(actions):
     """The step that loses a life, in the three modes."""
-    d = Drawing(372, wide=True)
+    d = Drawing(486, wide=True)
     for i, (mode, words) in enumerate(
         [
             ("restart", "game starts over"),
@@ -212,16 +219,17 @@ def draw_modes(actions):
         *_, newest = step["stack"]
         for k, picture in enumerate(step["stack"]):
             kind = "picture" if np.array_equal(picture, newest) else ""
-            d.image(x + 2 + 37 * k, 254, 31, 31, picture, kind)
+            left, top = x + 76 * (k % 2), 254 + 76 * (k // 2)
+            d.image(left, top, 70, 70, picture, kind)
         ended = "strong" if step["done"] else ""
-        d.text(x, 314, f"done = {step['done']}", ended)
+        d.text(x, 428, f"done = {step['done']}", ended)
         lives = f"{step['lives']} lives"
         if step["done"] and not step["info"]:
             # The step was cut short before the screen could show it.
             lives += f" ({before['lives']} drawn)"
-        d.text(x, 334, lives)
+        d.text(x, 448, lives)
         points = step["info"] and f"{step['info']['reward']:.0f} points"
-        d.text(x, 354, f"info: {points or None}")
+        d.text(x, 468, f"info: {points or None}")
     d.save("modes.svg")
 
 
@@ -307,6 +315,35 @@ def timeline(letters, parts, games, cores):
         seen.append((0, start, network, letter))
         ask(letter, network)
     return [*seen, (cores, others_from, others_to, "others")]
+
+
+def draw_targets():
+    """What counts in the target of a step, in three timelines."""
+    d = Drawing(232, screen=False)
+    for x, name in (4, "the episode"), (112, "this step"), (212, "afterwards"):
+        d.text(x, 16, name, "quiet")
+    d.text(476, 16, "target", "quiet end")
+    for row, (end, target) in enumerate(TARGETS):
+        y = 28 + 70 * row
+        ended = end != "goes on"
+        d.text(4, y + 26, end, "strong")
+        d.box(112, y, 84, 40, "ink")
+        d.text(154, y + 26, "reward 1", "on mid")
+        x = 204
+        if "×" in target:
+            d.box(x, y, 72, 40, "ink")
+            d.text(x + 36, y + 26, "value 5", "on mid")
+            d.text(x, y + 56, "last obs" if ended else "next obs", "quiet")
+            x += 80
+        if ended:
+            d.line((x, y - 6), (x, y + 46), kind="line")
+            d.box(x + 8, y, 72, 40)
+            d.text(x + 44, y + 26, "value 7", "quiet mid")
+            d.text(x + 8, y + 56, "new episode", "quiet")
+        d.text(476, y + 17, target, "end" if "×" in target else "strong end")
+        if "×" in target:
+            d.text(476, y + 37, f"= {1 + 0.99 * 5:g}", "strong end")
+    d.save("targets.svg")
 
 
 def draw_ends():
@@ -452,6 +489,7 @@ def draw():
     draw_serves()
     draw_bands(played[STEP - 1], played[STEP])
     draw_turns(measured()["step_time"])
+    draw_targets()
     draw_ends()
     draw_race(read("race"))
     draw_agent(read("agent"))

@@ -46,7 +46,6 @@ def measured():
         "emulator": 100 * median(ratios.ratios(speeds, [limits])),
         "ten_million": round(10e6 / speed / 60),
         "replacing": median(replaced["fork"]["killed"]),
-        "chaos_minutes": files["chaos"]["soak"]["seconds"] / 60,
         **updates(files["training"]["share"]),
         "choice": ratios.table(compared),
     }

@@ -24,6 +24,7 @@ from playwright.sync_api import expect
 import game
 import measured
 import weave
+from figures import TARGETS
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -326,6 +327,7 @@ def test_ids_are_as_the_table_says():
 def test_sums():
     day = 24 * 60 * 60
     assert 108_000 / 60 / 60 == 30
+    assert 0.19 < 0.99 ** (10 * 60 / game.ACTION_REPEAT) < 0.24  # a fifth
     assert f"{40e6 / 60 / day:.1f}" == "7.7" in NOTES
     assert f"{4 * 84 * 84 * 1e6 / 1e9:.1f} GB" == "28.2 GB" in NOTES
     assert f"{84 * 84 * 1e6 / 1e9:.1f} GB" == "7.1 GB" in NOTES
@@ -466,22 +468,20 @@ def test_the_targets_of_a_learner():
 
 def test_the_targets_in_numbers():
     """As the program has them: an observation is its own value here."""
-    rows = re.findall(r"\| (goes on|is \w+)\b.*?([\d.]+) \|\n", NOTES)
     names = {"np": np, "value": lambda obs: np.array(obs, float).ravel()}
     exec(program("def advantages")[0], names)
     infos = {"final_obs": np.empty(1, object)}
     infos["final_obs"][0] = [5]
-    for told, end in zip(
-        rows, ("goes on", "terminated", "truncated"), strict=True
-    ):
+    drawn = (DOCS / "figures/targets.svg").read_text()
+    for end, target in TARGETS:
         done = [
             np.array([end == kind]) for kind in ("terminated", "truncated")
         ]
         next_obs = [5] if end == "goes on" else [7]  # 7 is of another episode
         step = [0], next_obs, np.array([1.0]), *done, infos
-        [[target]] = names["advantages"]([step])
-        assert end in told[0]
-        assert float(told[1]) == pytest.approx(target)
+        [[found]] = names["advantages"]([step])
+        assert eval(target.replace("×", "*")) == pytest.approx(found)
+        assert f">{end}<" in drawn and f">{target}<" in drawn
 
 
 def test_how_to_evaluate(capsys):
