@@ -346,9 +346,9 @@ class Game:
 # Which is faster on two cores: eight workers with a game each, or two workers
 # with four games each? A *pipe* joins a worker to the program, its *parent*:
 # what is sent at one end is received at the other. Eight workers need eight
-# messages and eight answers a step, at 20 µs a pair. What happens between two
-# games costs more: a worker turns its observation into bytes (*pickles* it)
-# and sends it, and the core goes over to another worker.
+# messages and eight answers a step, at 20 µs a pair. Switching from one worker
+# to the next costs more: the first turns its observation into bytes (*pickles*
+# it) and sends it, and the core has to wake the second.
 #
 # So `Games` starts a worker for each core and gives it a *share* of the games.
 # The worker plays them one after the other, and gets one short message a step.

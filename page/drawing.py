@@ -40,8 +40,8 @@ WIDE = """
 @media (max-width: 400px) { text { font-size: 17px } }"""
 LATER = """
 @media (prefers-reduced-motion: no-preference) {
-.later { animation: come .4s 6s backwards }
-text.later { animation-delay: 7.5s }
+.later { animation: come .4s 8s backwards }
+text.later { animation-delay: 9.5s }
 @keyframes come { from { opacity: 0 } } }"""
 TIP = """
 <marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8"

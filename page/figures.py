@@ -320,16 +320,16 @@ def timeline(letters, parts, games, cores):
 def draw_targets():
     """What counts in the target of a step, in three timelines."""
     d = Drawing(232, screen=False)
-    for x, name in (4, "the episode"), (112, "this step"), (212, "afterwards"):
+    for x, name in (4, "the episode"), (100, "this step"), (192, "afterwards"):
         d.text(x, 16, name, "quiet")
     d.text(476, 16, "target", "quiet end")
     for row, (end, target) in enumerate(TARGETS):
         y = 28 + 70 * row
         ended = end != "goes on"
         d.text(4, y + 26, end, "strong")
-        d.box(112, y, 84, 40, "ink")
-        d.text(154, y + 26, "reward 1", "on mid")
-        x = 204
+        d.box(100, y, 84, 40, "ink")
+        d.text(142, y + 26, "reward 1", "on mid")
+        x = 192
         if "×" in target:
             d.box(x, y, 72, 40, "ink")
             d.text(x + 36, y + 26, "value 5", "on mid")

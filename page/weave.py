@@ -185,7 +185,8 @@ def told(source, text):
 
     whole, found = [], []
     for section in sections(blocks(source, folds), folds):
-        here = slug(section[0].text)
+        first = section[0]
+        here = slug(first.text) if first.level else first.row
         words = section[1:] and section[1].kind in ("comment", "docstring")
         at = 2 if words else 1
         for what, place in ("inside", at), ("after", len(section) + 1):
