@@ -350,9 +350,9 @@ class Game:
 # to the next costs more: the first turns its observation into bytes (*pickles*
 # it) and sends it, and the core has to wake the second.
 #
-# So `Games` starts a worker for each core and gives it a *share* of the games.
-# The worker plays them one after the other, and gets one short message a step.
-# Observations aren't sent at all: they are in memory that all processes share.
+# `Games` saves both. It starts a worker for each core, which plays its *share*
+# of the games one after the other, and gets one short message a step. And
+# observations aren't sent at all: they are in memory that all processes share.
 #
 # ### A game in another process
 #

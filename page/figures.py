@@ -216,11 +216,12 @@ def draw_modes(actions):
         d.text(x, 20, f'"{mode}"', "strong")
         d.text(x, 38, words, "quiet")
         d.image(x, 48, 146, 192, in_colour(step["screen"]))
+        d.box(x + 89, 50, 16, 14, "trace")  # around the lives
         *_, newest = step["stack"]
         for k, picture in enumerate(step["stack"]):
             kind = "picture" if np.array_equal(picture, newest) else ""
             left, top = x + 76 * (k % 2), 254 + 76 * (k // 2)
-            d.image(left, top, 70, 70, picture, kind)
+            d.image(left, top, 70, 70, bright(picture), kind)
         ended = "strong" if step["done"] else ""
         d.text(x, 428, f"done = {step['done']}", ended)
         lives = f"{step['lives']} lives"
