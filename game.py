@@ -346,13 +346,13 @@ class Game:
 # Which is faster on two cores: eight workers with a game each, or two workers
 # with four games each? A *pipe* joins a worker to the program, its *parent*:
 # what is sent at one end is received at the other. Eight workers need eight
-# messages and eight answers a step, at 20 µs a pair. Switching from one worker
-# to the next costs more: the first turns its observation into bytes (*pickles*
-# it) and sends it, and the core has to wake the second.
+# messages and eight answers a step, at 20 µs a pair. Handing a core over from
+# one worker to the next costs more. And each worker turns its observation into
+# bytes (*pickles* it) and sends it.
 #
 # `Games` saves both. It starts a worker for each core, which plays its *share*
-# of the games one after the other, and gets one short message a step. And
-# observations aren't sent at all: they are in memory that all processes share.
+# of the games one after the other, and gets one short message a step.
+# Observations aren't sent at all: they are in memory that all processes share.
 #
 # ### A game in another process
 #

@@ -327,6 +327,9 @@ def test_ids_are_as_the_table_says():
 def test_sums():
     day = 24 * 60 * 60
     assert 108_000 / 60 / 60 == 30
+    code = [block.text for block in weave.blocks(SOURCE) if block.is_code]
+    lines = [line for line in "\n".join(code).split("\n") if line]
+    assert "Its 700 lines of code" in NOTES and round(len(lines), -2) == 700
     assert 0.19 < 0.99 ** (10 * 60 / game.ACTION_REPEAT) < 0.24  # a fifth
     assert f"{40e6 / 60 / day:.1f}" == "7.7" in NOTES
     assert f"{4 * 84 * 84 * 1e6 / 1e9:.1f} GB" == "28.2 GB" in NOTES

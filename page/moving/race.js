@@ -10,7 +10,8 @@ const ms = (time) => `${time.toFixed(2)} ms`;
 
 function show(at) {
   const now = at * TICK, { workers, games } = sides;
-  race.style.setProperty("--now", `${100 * (LEFT + LONG * now / SHOWN)}%`);
+  [workers, games].forEach((side, i) => race.style.setProperty(`--now-${i}`,
+    `${100 * (LEFT + LONG * Math.min(now, end(side)) / SHOWN)}%`));
   if (now >= end(workers)) {
     return `Two workers are done after ${ms(end(games))}, eight after ` +
       `${ms(end(workers))}.`;
