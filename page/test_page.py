@@ -370,7 +370,7 @@ def run(text, tmp_path):
     )
 
 
-@pytest.mark.parametrize("word", ["Game(seed=0)", ".kill()"])
+@pytest.mark.parametrize("word", ["Game(seed=0, ", ".kill()"])
 def test_a_program_prints_what_it_says(tmp_path, word):
     text, after = program(word)
     assert f"```text\n{run(text, tmp_path)}```" in after
