@@ -350,7 +350,7 @@ class Game:
 # one worker to the next costs more. And each worker turns its observation into
 # bytes (*pickles* it) and sends it.
 #
-# `Games` avoids all three. It starts a worker for each core, which plays its
+# `Games` saves on all three. It starts a worker for each core, which plays its
 # *share* of the games one after the other, and gets one short message a step.
 # Observations aren't sent at all: they are in memory that all processes share.
 #

@@ -11,7 +11,7 @@ WIDTH = 480  # which a phone can show
 
 SHAPES = """
 text { font: 15px system-ui, "Segoe UI", Roboto, sans-serif }
-.strong { font-weight: 600 }
+.strong { font-weight: 600 } .big { font-size: 26px }
 .code { font: 14px ui-monospace, Menlo, Consolas, monospace }
 .mid { text-anchor: middle } .end { text-anchor: end }
 .line { stroke-width: 1.5; fill: none } .arrow { marker-end: url(#tip) }
@@ -22,18 +22,19 @@ COLOURS = """
 text, .ink {{ fill: {ink} }} .quiet {{ fill: {quiet} }}
 .line {{ stroke: {quiet} }} .trace {{ stroke: {ink} }}
 .box {{ fill: {box}; stroke: {quiet} }} .page, text.on {{ fill: {page} }}
-text.dark {{ fill: #000 }} .game {{ fill: {game} }}
+text.dark {{ fill: #000 }}
+.game {{ fill: {game} }} .ours {{ fill: {ours} }}
 text.third {{ fill: {third} }} rect.third {{ stroke: {third} }}
 text.fourth {{ fill: {fourth} }} rect.fourth {{ stroke: {fourth} }}
 text.picture {{ fill: {picture} }} rect.picture {{ stroke: {picture} }}"""
 LIGHT = {"ink": "#23211d", "quiet": "#65605a", "box": "#fdfcfa"}
 LIGHT |= {"page": "#f5f3ee"}
 LIGHT |= {"third": "#1a5fb4", "fourth": "#a84a00", "picture": "#1b7340"}
-LIGHT |= {"game": "#7a4fa8"}
+LIGHT |= {"game": "#7a4fa8", "ours": "#a5332a"}  # as in measure/charts.py
 DARK = {"ink": "#e4e1da", "quiet": "#a19c93", "box": "#16171b"}
 DARK |= {"page": "#1e2025"}
 DARK |= {"third": "#7fb2ff", "fourth": "#ffa65c", "picture": "#6fd08c"}
-DARK |= {"game": "#b493e0"}
+DARK |= {"game": "#b493e0", "ours": "#f29b8c"}
 SCREEN = DARK | {"page": "#16171b"}
 WIDE = """
 @media (min-width: 600px) { text { font-size: 11px } }

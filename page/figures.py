@@ -81,7 +81,7 @@ def draw_guess(step):
         d.text(x + 35, 270, "?", "quiet mid")
         part = picture[top : top + 24, left : left + 28]
         d.image(x, 234, 70, 60, bright(part), "later")
-    d.text(305, 228, "up", "strong end later")
+    d.text(220, 202, "↑ up", "strong big later")
     d.save("guess.svg")
     enlarged = bright(step["picture"])[21:].repeat(10, axis=0)
     smallest = [cv2.IMWRITE_PNG_COMPRESSION, 9]
@@ -385,14 +385,10 @@ def draw_race(sides):
     left, scale = RACE_LEFT, RACE_WIDTH / RACE_MS
     cores = sides["machine"]["cores"]
     d = Drawing(RACE_TOP[1] + 22 * (cores + 1) + 48, screen=False)
-    for top, title, name, count in (
-        (RACE_TOP[0], "8 workers, a game each", "workers", 8),
-        (
-            RACE_TOP[1],
-            f"{cores} workers, {8 // cores} games each",
-            "games",
-            cores,
-        ),
+    shared = f"{cores} workers, {8 // cores} games each"
+    for top, title, name, count, ink in (
+        (RACE_TOP[0], "8 workers, a game each", "workers", 8, "game"),
+        (RACE_TOP[1], shared, "games", cores, "ours"),
     ):
         program, games = sides[name]["program"], sides[name]["games"]
         each = len(games) // count
@@ -408,7 +404,7 @@ def draw_race(sides):
             for start, end in spans:
                 place = f"{left + start * scale:.1f}", y + 2
                 width = f"{max(1, (end - start) * scale - 1):.1f}"
-                d.box(*place, width, 16, "ink" if row == 0 else "game")
+                d.box(*place, width, 16, "ink" if row == 0 else ink)
     y = RACE_TOP[1] + 22 * (cores + 1) + 22
     for ms in range(RACE_MS + 1):
         x = left + ms * scale
@@ -428,7 +424,7 @@ def draw_agent(recording):
     d = Drawing(400)
     d.text(6, 20, "You see", "strong")
     d.text(178, 20, "The agent sees", "strong")
-    d.text(350, 20, "and chooses", "strong")
+    d.text(350, 20, "and samples", "strong")
     d.text(6, 282, "and expects, in rewards to come", "strong")
     d.image(6, 30, 160, 210, rgb[screens[at]])
     d.pictures(178, 30, 158, frames[at : at + 4])

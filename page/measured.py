@@ -47,7 +47,6 @@ def measured():
         "ten_million": round(10e6 / speed / 60),
         "replacing": median(replaced["fork"]["killed"]),
         **updates(files["training"]["share"]),
-        "choice": ratios.table(compared),
     }
 
 
@@ -63,7 +62,8 @@ def race():
 def updates(share):
     """How many times as fast an update is as on CleanRL's wrappers.
 
-    And how many hours ten million steps take, of two `Games` in turn.
+    How many seconds of one are spent on games and on the network. And how many
+    hours ten million steps take, of two `Games` in turn.
     """
     spent = {
         side: [sum(parts[side]) for parts in share["rounds"]]
@@ -71,7 +71,15 @@ def updates(share):
     }
     speeds = ratios.ratios(spent["wrappers"], [spent["games"]])
     hours = 10e6 / share["steps"] * median(spent["turns"]) / 3600
-    return {"update": ratios.spread(speeds), "alone_hours": hours}
+    seconds = {
+        side: (
+            median(parts[side][0] for parts in share["rounds"]),
+            median(sum(parts[side][1:]) for parts in share["rounds"]),
+        )
+        for side in ("games", "wrappers")
+    }
+    update = ratios.spread(speeds)
+    return {"update": update, "spent": seconds, "alone_hours": hours}
 
 
 def score_after(steps, name):

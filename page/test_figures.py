@@ -201,16 +201,13 @@ def test_the_race_is_drawn_as_it_was_recorded():
     race = read("race")
     assert race["machine"]["cores"] == 2  # as its words say
     drawn = xml.parse(PICTURES / "race.svg").iter()
-    bars = [it for it in drawn if it.get("class") in ("ink", "game")]
+    bars = [it for it in drawn if it.get("class") in ("ink", "game", "ours")]
     bars = [it for it in bars if it.tag.endswith("rect")]
-    for name in "workers", "games":
+    for name, ink in ("workers", "game"), ("games", "ours"):
         assert len(race[name]["games"]) == 8
         for spans, kind in (
             (race[name]["program"], "ink"),
-            (
-                race[name]["games"],
-                "game",
-            ),
+            (race[name]["games"], ink),
         ):
             for start, end in spans:
                 bar = bars.pop(0)
