@@ -73,7 +73,7 @@ def draw_guess(step):
     d.image(0, 0, 210, 210, bright(step["picture"]))
     d.box(2.5 * left, 2.5 * top, 70, 60, "line")
     for i, words in enumerate(("One", "picture:", "up or", "down?")):
-        d.text(220, 106 + 24 * i, words, "strong" if i > 1 else "")
+        d.text(220, 88 + 24 * i, words, "strong" if i > 1 else "")
     d.text(0, 228, "Four, oldest first, show it:")
     for i, picture in enumerate(step["stack"]):
         x = 78.3 * i
@@ -81,7 +81,7 @@ def draw_guess(step):
         d.text(x + 35, 270, "?", "quiet mid")
         part = picture[top : top + 24, left : left + 28]
         d.image(x, 234, 70, 60, bright(part), "later")
-    d.text(220, 202, "↑ up", "strong big later")
+    d.text(220, 206, "↑ up", "strong big later")
     d.save("guess.svg")
     enlarged = bright(step["picture"])[21:].repeat(10, axis=0)
     smallest = [cv2.IMWRITE_PNG_COMPRESSION, 9]
@@ -424,8 +424,8 @@ def draw_agent(recording):
     d = Drawing(400)
     d.text(6, 20, "You see", "strong")
     d.text(178, 20, "The agent sees", "strong")
-    d.text(350, 20, "and samples", "strong")
-    d.text(6, 282, "and expects, in rewards to come", "strong")
+    d.text(350, 20, "Action sampled", "strong")
+    d.text(6, 282, "Rewards expected", "strong")
     d.image(6, 30, 160, 210, rgb[screens[at]])
     d.pictures(178, 30, 158, frames[at : at + 4])
     for i, name in enumerate(recording["actions"]):
