@@ -25,7 +25,8 @@ For Breakout the files are called agent, and there are three more:
 - page/data/eight.json: eight games, as `record_eight` describes it.
 
 Of a run with another seed, such as --seed 1, there are the curve and the
-scores alone, in agent_1.csv and agent_1.json.
+scores alone, in agent_1.csv and agent_1.json. Of a run that has just begun
+--young makes page/data/young.json alone, a recording of its first decisions.
 
 About five minutes for an agent whose games are long.
 """
@@ -48,6 +49,7 @@ PACKAGES = "ale-py gymnasium numpy torch"
 FOLDERS = ["measure/results", "docs", "examples", "page/data"]
 SEED = 0  # of the film and the recording
 MOST = 600  # decisions of the recording
+YOUNG = 62  # of that of a run that has just begun
 EIGHT = dict(training_run.SERVED, processes=2)  # how eight games are recorded
 EVERY = 12  # steps, of which one is shown
 LONGEST = 1440
@@ -75,11 +77,18 @@ def play(agent, env_id):
     return info, decisions, screens, seen
 
 
-def record(info, decisions, screens, seen):
+def best(decisions):
+    """Return from where on so many decisions score most."""
+    rewards = [reward for _, reward, *_ in decisions]
+    starts = range(max(1, len(rewards) - MOST + 1))
+    return max(starts, key=lambda at: sum(rewards[at : at + MOST]))
+
+
+def record(state, played, start, most):
     """Return the recording as one line of JSON.
 
-    It has the decisions that score most, from number `start` on; `before` are
-    the points before them. A row of `decisions` is `[action, reward, lives,
+    It has `most` decisions, from number `start` on; `before` are the points
+    before them. A row of `decisions` is `[action, reward, lives,
     first, value, probabilities]`. `lives` and `value` are those before the
     action, `value` is in the clipped points that the agent learned from, and
     discounted; `first` is 1 where the observation begins a life, so that its
@@ -88,21 +97,20 @@ def record(info, decisions, screens, seen):
     after the three older ones of the first observation, both packed as
     page/recordings.py does it.
     """
-    rewards = [reward for _, reward, *_ in decisions]
-    starts = range(max(1, len(rewards) - MOST + 1))
-    start = max(starts, key=lambda at: sum(rewards[at : at + MOST]))
-    part = slice(start, start + MOST)
+    info, decisions, screens, seen = played
+    part = slice(start, start + most)
     frames = [*seen[start][:3], *(obs[-1] for obs in seen[part])]
-    colours = np.array(screens[part])  # (MOST, 210, 160, 3)
+    colours = np.array(screens[part])  # (most, 210, 160, 3)
     pixels = colours.reshape(-1, 3)
     rgb, indices = np.unique(pixels, axis=0, return_inverse=True)
     recording = {
         "env_id": BREAKOUT,
+        "trained": state["steps"],
         "seed": SEED,
         "score": int(info["reward"]),
         "length": info["length"],
         "start": start,
-        "before": sum(rewards[:start]),
+        "before": sum(reward for _, reward, *_ in decisions[:start]),
         "actions": ["NOOP", "FIRE", "RIGHT", "LEFT"],
         "rgb": rgb.tolist(),
         "decisions": decisions[part],
@@ -151,14 +159,15 @@ def judge(agent, env_id):
     return scores
 
 
-def publish(agent, weights, env_id, root):
+def publish(agent, weights, state, root):
     """Write film, weights and recordings; return the info of the film."""
-    info, *played = play(agent, env_id)
-    training_run.write_film(played[1], root / f"docs/{NAMES[env_id]}.webp")
+    env_id = state["env_id"]
+    played = info, decisions, screens, _ = play(agent, env_id)
+    training_run.write_film(screens, root / f"docs/{NAMES[env_id]}.webp")
     if env_id == BREAKOUT:
         torch.save(weights, root / "examples/breakout.pt")
         path = root / "page/data/agent.json"
-        path.write_text(record(info, *played))
+        path.write_text(record(state, played, best(decisions), MOST))
         path.with_name("eight.json").write_text(record_eight(agent))
     return info
 
@@ -167,6 +176,7 @@ def main():
     parser = common.options(__doc__)
     parser.add_argument("run", type=pathlib.Path, help="folder of the run")
     parser.add_argument("--seed", type=int, default=0, help="of the run")
+    parser.add_argument("--young", action="store_true", help="a recording")
     args = parser.parse_args()
     root = common.ROOT if args.publish else common.RUNS
     for folder in FOLDERS:
@@ -180,6 +190,10 @@ def main():
         weights = {key: weight.half() for key, weight in weights.items()}
     agent = ppo.Agent(len(weights["policy.bias"]))
     agent.load_state_dict(weights)
+    if args.young:
+        young = record(state, play(agent, env_id), start=0, most=YOUNG)
+        (root / "page/data/young.json").write_text(young)
+        return
     about = {
         **common.machine(PACKAGES),
         "date": common.today(),
@@ -193,7 +207,7 @@ def main():
     if args.seed:
         name += f"_{args.seed}"
     else:
-        info = publish(agent, weights, env_id, root)
+        info = publish(agent, weights, state, root)
         about["film"] = {"seed": SEED, **info}
     shutil.copy(args.run / "curve.csv", results / f"{name}.csv")
     if (args.run / "cores.csv").exists():

@@ -259,6 +259,17 @@ def test_of_another_seed_there_are_curve_and_scores_alone(run, monkeypatch):
     assert (about["steps"], about["until"]) == (7, 9)
 
 
+def test_of_a_young_agent_there_is_a_recording_alone(run, monkeypatch):
+    monkeypatch.setattr(agent, "YOUNG", 5)
+    monkeypatch.setattr(sys, "argv", ["agent.py", str(run), "--young"])
+    agent.main()
+    (young,) = files(common.RUNS)
+    assert young.relative_to(common.RUNS).as_posix() == "page/data/young.json"
+    recording = common.read(young)
+    assert (recording["start"], recording["before"]) == (0, 0)
+    assert (recording["trained"], len(recording["decisions"])) == (7, 5)
+
+
 def test_the_recording_is_what_the_agent_saw_and_did(run, monkeypatch):
     """The published weights play it again, to the last bit."""
     monkeypatch.setattr(agent, "MOST", 50)

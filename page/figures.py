@@ -202,7 +202,7 @@ def draw_bands(before, step):
 
 def draw_modes(actions):
     """The step that loses a life, in the three modes."""
-    d = Drawing(486, wide=True)
+    d = Drawing(450, wide=True)
     for i, (mode, words) in enumerate(
         [
             ("restart", "game starts over"),
@@ -210,27 +210,21 @@ def draw_modes(actions):
             ("ignore", "episode goes on"),
         ]
     ):
-        steps = list(recordings.play(mode, actions))
-        before, step = steps[LOST_AT - 1], steps[LOST_AT]
+        step = list(recordings.play(mode, actions))[LOST_AT]
         x = 6 + 160 * i
         d.text(x, 20, f'"{mode}"', "strong")
         d.text(x, 38, words, "quiet")
-        d.image(x, 48, 146, 192, in_colour(step["screen"]))
-        d.box(x + 89, 50, 16, 14, "trace")  # around the lives
+        # Without the row of numbers, which isn't up to date.
+        d.image(x, 48, 146, 177, in_colour(step["screen"][17:]))
         *_, newest = step["stack"]
         for k, picture in enumerate(step["stack"]):
             kind = "picture" if np.array_equal(picture, newest) else ""
-            left, top = x + 76 * (k % 2), 254 + 76 * (k // 2)
+            left, top = x + 76 * (k % 2), 239 + 76 * (k // 2)
             d.image(left, top, 70, 70, bright(picture), kind)
         ended = "strong" if step["done"] else ""
-        d.text(x, 428, f"done = {step['done']}", ended)
-        lives = f"{step['lives']} lives"
-        if step["done"] and not step["info"]:
-            # The step was cut short before the screen could show it.
-            lives += f" ({before['lives']} drawn)"
-        d.text(x, 448, lives)
+        d.text(x, 413, f"done = {step['done']}", ended)
         points = step["info"] and f"{step['info']['reward']:.0f} points"
-        d.text(x, 468, f"info: {points or None}")
+        d.text(x, 433, f"info: {points or None}")
     d.save("modes.svg")
 
 
@@ -422,7 +416,8 @@ def draw_agent(recording):
     screens = unpack(recording["screens"])
     frames = unpack(recording["frames"], 84, 84)
     d = Drawing(400)
-    d.text(6, 20, "You see", "strong")
+    millions = round(recording["trained"] / 1e6, 1)
+    d.text(6, 20, f"After {millions:g} M steps", "strong")
     d.text(178, 20, "The agent sees", "strong")
     d.text(350, 20, "Action sampled", "strong")
     d.text(6, 282, "Rewards expected", "strong")

@@ -36,6 +36,7 @@ def measured():
         **files["facts"],
         **learning(files["agent"]),
         "second": whole_games(files["agent_1"]),
+        "young_steps": recorded("young")["trained"] / 1e6,
         "million": [score_after(10**6, name) for name in ("agent", "agent_1")],
         "others": (min(others), max(others)),
         "race": race(),
@@ -50,9 +51,14 @@ def measured():
     }
 
 
+def recorded(name):
+    """What a figure that moves shows."""
+    return json.loads((HERE / f"data/{name}.json").read_text())
+
+
 def race():
     """How many milliseconds a step takes on both sides of the race."""
-    sides = json.loads((HERE / "data/race.json").read_text())
+    sides = recorded("race")
     totals = {
         name: sides[name]["program"][-1][1] for name in ("workers", "games")
     }

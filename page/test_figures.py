@@ -20,6 +20,7 @@ from playwright.sync_api import expect
 import game
 from drawing import PICTURES
 from figures import GUESS, PIXEL, STEP, bright, in_colour, read
+from measured import measured
 from recordings import (
     FALLS,
     LOST_AT,
@@ -39,6 +40,7 @@ from recordings import (
 ADDRESS = (PICTURES.parent / "index.html").as_uri()
 FILMS = ["step-figure", "maximum-figure", "agent-figure", "race-figure"]
 FILMS += ["kill-figure"]
+AGENTS = ["young", "agent"]
 FIGURES = ["guess", "pixel-figure", *FILMS]
 PLAYED = list(play())
 ACTIONS = [step["action"] for step in PLAYED[1:]]
@@ -415,23 +417,66 @@ def test_most_is_expected_when_the_ball_is_behind_the_wall():
     assert (behind[: most - 5] == black).all()
 
 
-def test_the_agent_sees_what_was_recorded(visit):
-    figure = look_at(visit(), "agent-figure")
-    agent = read("agent")
+def moments(name):
+    """What a recording of an agent has: for each step its number, decision and
+    pictures, the points before it, and whether it loses a life.
+    """
+    agent = read(name)
     rgb = np.array(agent["rgb"])
     screens = unpack(agent["screens"])
     older, frames = np.split(unpack(agent["frames"], 84, 84), [3])
     stack = [None, *older]
-    for i, seen in enumerate(pictures(figure)):
-        first = agent["decisions"][i][3]
+    points = agent["before"]
+    found = []
+    for i, decision in enumerate(agent["decisions"]):
+        _, reward, _, first, *_ = decision
         stack = [frames[i]] * 4 if first else [*stack[1:], frames[i]]
-        check(seen, [rgb[screens[i]], *stack])
-    assert i + 1 == len(agent["decisions"])
-    values = [step[4] for step in agent["decisions"]]
+        seen = [rgb[screens[i]], *stack]
+        after = agent["decisions"][i + 1 : i + 2]
+        lost = any(first for *_, first, _, _ in after)
+        found.append((agent["start"] + i + 1, decision, seen, points, lost))
+        points += reward
+    return found
+
+
+def filmed():
+    """The young agent, and the other one from 120 steps before it expects
+    most.
+    """
+    trained = moments("agent")
+    most = np.argmax([decision[4] for _, decision, *_ in trained])
+    return [*moments("young"), *trained[most - 120 :]]
+
+
+def test_the_agents_see_what_was_recorded(visit):
+    figure = look_at(visit(), "agent-figure")
+    shown = filmed()
+    for seen, (*_, wanted, _, _) in zip(pictures(figure), shown, strict=True):
+        check(seen, wanted)
+    values = [decision[4] for _, decision, *_ in shown]
     axis = figure.locator(".trace span").all_inner_texts()
     assert axis == [f"{np.ceil(max(values)):.0f}", "0"]
-    shown = at_each_step(figure, "figure.querySelector('.value').textContent")
-    assert shown == [f"{value:.2f}" for value in values]
+    told = at_each_step(figure, "figure.querySelector('.value').textContent")
+    assert told == [f"{value:.2f}" for value in values]
+    ages = at_each_step(figure, "figure.querySelector('.age').textContent")
+    young, trained = (round(read(it)["trained"] / 1e6, 1) for it in AGENTS)
+    late = len(shown) - len(moments("young"))
+    assert ages[:-late] == [f"After {young:g} M steps"] * (len(ages) - late)
+    assert ages[-late:] == [f"After {trained:g} M steps"] * late
+    for says, (_, decision, _, points, lost) in zip(
+        at_each_step(figure, SAYS), shown, strict=True
+    ):
+        action, reward, lives, *_ = decision
+        assert says.startswith(f"Score {points}, lives {lives}. It samples ")
+        assert read("agent")["actions"][action] in says
+        assert (f"scores {reward}" in says) == (reward > 0)
+        assert ("loses a life" in says) == lost
+
+
+def test_the_trained_agent_is_the_published_one():
+    trained, recorded = measured()["agent"], read("agent")
+    assert recorded["trained"] == trained["steps"]
+    assert recorded["score"] == trained["film"]["reward"]
 
 
 # Guesses
@@ -607,8 +652,7 @@ def test_films_move_by_slider(visit, name):
     if name == "race-figure":
         wanted = [f"{0.02 * (i + 1):.2f} ms" for i in range(150)]
     if name == "agent-figure":
-        start = read("agent")["start"]
-        wanted = [f"step {start + i + 1}" for i in range(len(numbers))]
+        wanted = [f"step {number}" for number, *_ in filmed()]
     if name == "kill-figure":
         every = read("eight")["every"]
         wanted = [f"step {every * i}" for i in range(len(numbers))]
@@ -620,12 +664,12 @@ def test_films_move_by_slider(visit, name):
 def test_ticks_are_where_something_happens(visit):
     page = visit()
     happens = [bool(step["reward"] or step["done"]) for step in PLAYED[1:]]
-    agent = read("agent")["decisions"]
-    lost = [step[3] for step in agent[1:]] + [0]
-    points = [step[1] for step in agent]
-    for name, ticks in (
-        ("step-figure", happens),
-        ("agent-figure", np.logical_or(lost, points)),
+    lost = [step["done"] for step in PLAYED[1:]]
+    scored = [decision[1] for _, decision, *_ in filmed()]
+    balls = [ball for *_, ball in filmed()]
+    for name, ticks, red in (
+        ("step-figure", happens, lost),
+        ("agent-figure", np.logical_or(balls, scored), balls),
     ):
         figure = look_at(page, name)
         places = figure.locator(".ticks i").evaluate_all(
@@ -633,6 +677,7 @@ def test_ticks_are_where_something_happens(visit):
         )
         there = 100 * np.flatnonzero(ticks) / (len(ticks) - 1)
         assert np.allclose(places, there, atol=1e-3) and len(places)
+        assert figure.locator(".ticks .lost").count() == sum(red) > 0
 
 
 @pytest.mark.parametrize("name", FILMS)

@@ -1,15 +1,33 @@
-// A game of the trained agent: what it sees, chooses and expects.
+// Two agents, one that has just begun to learn: what they see, choose, expect.
 (() => {
+const AHEAD = 120;  // steps shown before the second expects most
 const figure = $("agent-figure");
 
 const $in = (selector) => figure.querySelector(selector);
 const [screen] = cells($in(".whole"), 1), stack = cells($in(".four"), 4);
 $in(".choices").innerHTML = ACTIONS.map((name) =>
   `<div>${name} <span></span></div>`).join("");
-let decisions = null, screens = null, frames = null, colours = null;
-let before = 0;
+let moments = null;
 
 const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
+
+// What a recording shows at each of its decisions.
+async function unroll(recorded) {
+  const screens = await unpack(recorded.screens, WIDTH * HEIGHT);
+  const frames = await unpack(recorded.frames, SIZE ** 2);
+  const colours = packed(recorded.rgb);
+  const millions = Number((recorded.trained / 1e6).toFixed(1));
+  let score = recorded.before, pictures = frames.slice(0, 3);
+  return recorded.decisions.map((decision, i) => {
+    const [action, reward, lives, first, value, chances] = decision;
+    const newest = frames[3 + i], before = score;
+    pictures = first ? Array(4).fill(newest) : [...pictures.slice(-3), newest];
+    score += reward;
+    return { age: `After ${millions} M steps`, step: recorded.start + i + 1,
+      screen: screens[i], colours, pictures, score: before, action, reward,
+      lives, value, chances, lost: Boolean(recorded.decisions[i + 1]?.[3]) };
+  });
+}
 
 // The value over all steps, from 0, with a line where we are.
 function trace(values) {
@@ -25,49 +43,38 @@ function trace(values) {
     <small style="left:${most}%">↙ behind the wall</small>`;
 }
 
-// The four newest frames; those before the first of a life are that first one.
-function stackAt(i) {
-  const begun = decisions.findLastIndex((step, j) => step[3] && j <= i);
-  const first = begun < 0 ? -3 : begun;
-  return [i - 3, i - 2, i - 1, i].map((j) => frames[3 + Math.max(j, first)]);
-}
-
 function show(at) {
-  const i = at - 1, [action, reward, lives, , value, chances] = decisions[i];
-  put(screen, "the screen", screens[i], "plain", colours);
-  stackAt(i).forEach((frame, slot) =>
-    put(stack[slot], `obs_4[${slot}]`, frame));
-  chances.forEach((chance, a) => {
+  const now = moments[at - 1];
+  $in(".age").textContent = now.age;
+  put(screen, "the screen", now.screen, "plain", now.colours);
+  now.pictures.forEach((picture, slot) =>
+    put(stack[slot], `obs_4[${slot}]`, picture));
+  now.chances.forEach((chance, a) => {
     const row = $in(".choices").children[a];
-    row.className = a === action ? "chosen" : "";
+    row.className = a === now.action ? "chosen" : "";
     row.firstElementChild.textContent = percent(chance);
     row.style.setProperty("--share", `${100 * chance}%`);
   });
-  $in(".now").setAttribute("transform", `translate(${i})`);
-  const score = decisions.slice(0, i)
-    .reduce((sum, step) => sum + step[1], before);
-  $in(".value").textContent = value.toFixed(2);
-  const name = ACTIONS[action] + (action === 1 ? " (which does nothing now)" : "");
-  const scores = reward ? ` and scores ${reward}` : "";
-  return `Score ${score}, lives ${lives}. It samples ${name}${scores}.`;
+  $in(".now").setAttribute("transform", `translate(${at - 1})`);
+  $in(".value").textContent = now.value.toFixed(2);
+  let name = ACTIONS[now.action];
+  if (name === "FIRE") name += " (which does nothing now)";
+  if (now.reward) name += ` and scores ${now.reward}`;
+  if (now.lost) name += " and loses a life";
+  return `Score ${now.score}, lives ${now.lives}. It samples ${name}.`;
 }
 
 film(figure, async () => {
-  const recorded = await read("agent");
-  decisions = recorded.decisions;
-  colours = packed(recorded.rgb);
-  screens = await unpack(recorded.screens, WIDTH * HEIGHT);
-  frames = await unpack(recorded.frames, SIZE ** 2);
-  before = recorded.before;
-  const values = decisions.map((step) => step[4]);
-  trace(values);
-  const ticks = decisions.flatMap(([, reward], i) =>
-    reward || decisions[i + 1]?.[3] ? [i + 1] : []);
-  // Some seconds before it expects most, where it isn't quite sure.
-  const soon = values.indexOf(Math.max(...values)) - 120;
-  const start = 1 + decisions.findIndex(([action, , , , , chances], i) =>
-    i >= soon && chances[action] > 0.5 && chances[action] < 0.8);
-  return { count: decisions.length, start, ticks,
-    name: (i) => `step ${recorded.start + i}` };
+  const young = await unroll(await read("young"));
+  const trained = await unroll(await read("agent"));
+  const expected = trained.map((now) => now.value);
+  const most = expected.indexOf(Math.max(...expected));
+  moments = [...young, ...trained.slice(most - AHEAD)];
+  trace(moments.map((now) => now.value));
+  const steps = (happens) =>
+    moments.flatMap((now, i) => (happens(now) ? [i + 1] : []));
+  return { count: moments.length, name: (i) => `step ${moments[i - 1].step}`,
+    ticks: steps((now) => now.reward || now.lost),
+    lost: steps((now) => now.lost) };
 }, show);
 })();
