@@ -196,13 +196,9 @@ class Game:
     # `INTER_AREA` each new pixel is the mean of the area that it covers. That
     # darkens small objects; copying single pixels instead could lose them.
     @staticmethod
-    def shrink(screen: NDArray, height: int = SIZE) -> NDArray:
-        """Return a screen, `(210, 160)`, as a picture, `(84, 84)`.
-
-        `height` is smaller for [a part](#resizing-only-what-has-changed) of a
-        screen.
-        """
-        return cv2.resize(screen, (SIZE, height), interpolation=cv2.INTER_AREA)
+    def shrink(screen: NDArray) -> NDArray:
+        """Return a screen, `(210, 160)`, as a picture, `(84, 84)`."""
+        return cv2.resize(screen, (SIZE, SIZE), interpolation=cv2.INTER_AREA)
 
     # ### The stack
     #
@@ -229,11 +225,11 @@ class Game:
     # giving up a life can pay; Machado et al. (2018) advise against episodes
     # of one life. You choose by `on_life_loss`:
     #
-    # - `"restart"`: a lost life ends the episode, and the game starts over, so
-    #   the agent plays first lives only.
-    # - `"continue"`: a lost life ends the episode, but the game goes on.
-    #   Widely used programs, such as Stable-Baselines3 (SB3) and CleanRL,
-    #   [do this](#what-others-do).
+    # - `"restart"`, the default: a lost life ends the episode, and the game
+    #   starts over. The agent plays first lives only.
+    # - `"continue"`: a lost life ends the episode, but the game goes on. Train
+    #   with this one, as Stable-Baselines3 (SB3) and CleanRL
+    #   [do](#what-others-do).
     # - `"ignore"`: only the end of the game ends an episode.
     #
     # #### How an episode ends, and the next one begins
@@ -1145,8 +1141,9 @@ def shrink_changes(shrink, screen, last_screen, last_picture):
     strip = screen[changed.repeat(height // bands)]
     picture = last_picture.copy()
     if len(strip) > 0:
+        size = SIZE, len(strip) * SIZE // height
         rows = changed.repeat(SIZE // bands)
-        picture[rows] = shrink(strip, len(strip) * SIZE // height)
+        picture[rows] = cv2.resize(strip, size, interpolation=cv2.INTER_AREA)
     return picture
 
 
