@@ -32,7 +32,7 @@ from collections.abc import Callable
 # Python's own pool of processes has `pool` to take a traceback to another
 # process, and `util` to end processes in time. Its manual leaves out both.
 from multiprocessing import connection, pool, util
-from typing import Literal, SupportsIndex
+from typing import Any, Literal, SupportsIndex
 
 # The emulator is the Arcade Learning Environment, ALE (Bellemare et al. 2013).
 # Gymnasium is the interface of `reset` and `step` that learning programs
@@ -169,8 +169,8 @@ class Game:
                 third = self.screen()
 
         # Of the **third** and the **fourth** frame, the brighter value of each
-        # pixel is kept. (If the episode ends earlier, its last screen is used
-        # unchanged.) `_see` resizes the result and puts it on
+        # pixel is kept. (If the episode has ended before the fourth, the last
+        # screen is used unchanged.) `_see` resizes the result and puts it on
         # [the stack](#the-stack).
         screen = self.screen()  # gray, (210, 160)
         if frame == ACTION_REPEAT:
@@ -222,15 +222,16 @@ class Game:
     #
     # Most titles give the player a few lives. If each lost life ends an
     # episode, an agent learns sooner what to avoid, but it never learns that
-    # giving up a life can pay; Machado et al. (2018) advise against episodes
-    # of one life. You choose by `on_life_loss`:
+    # giving up a life can pay. You choose by `on_life_loss`:
     #
     # - `"restart"`, the default: a lost life ends the episode, and the game
-    #   starts over. The agent plays first lives only.
-    # - `"continue"`: a lost life ends the episode, but the game goes on. Train
-    #   with this one, as Stable-Baselines3 (SB3) and CleanRL
-    #   [do](#what-others-do).
-    # - `"ignore"`: only the end of the game ends an episode.
+    #   starts over, so the agent plays first lives only. This is what
+    #   [labml's tutorial](#who-is-who) does, from which this page grew.
+    # - `"continue"`: a lost life ends the episode, but the game goes on. Most
+    #   programs [do this](#what-others-do), such as Stable-Baselines3 (SB3)
+    #   and CleanRL.
+    # - `"ignore"`: only the end of the game ends an episode, as Machado et al.
+    #   (2018) advise.
     #
     # #### How an episode ends, and the next one begins
     #
@@ -335,6 +336,23 @@ class Game:
         return self._console.colour_screen()
 
 
+# ### Which setting to take
+#
+# To train an agent, play a `Game(seed, **TRAINING)`. The PPO programs of SB3,
+# CleanRL and the older [Baselines](#who-is-who) take these options, too, so
+# scores can be compared ([small differences](#coming-from-sb3-or-cleanrl)
+# remain). Rewards are *clipped*: they become -1, 0 or 1, so that one learning
+# rate suits all titles.
+#
+# For research that claims something new, take
+# [sticky actions and whole games](#other-settings).
+TRAINING: dict[str, Any] = dict(
+    on_life_loss="continue",  # an episode is one life of a game
+    noop_max=30,  # 1 to 30 no-op frames begin a game
+    fire_on_reset=True,  # each episode begins with a serve
+    clip_reward=True,  # each reward becomes its sign
+)
+
 # ## 2. Many games
 #
 # ### Why eight pipes are slow
@@ -343,8 +361,8 @@ class Game:
 # with four games each? A *pipe* joins a worker to the program, its *parent*:
 # what is sent at one end is received at the other. Eight workers need eight
 # messages and eight answers a step, at 20 µs a pair. Handing a core over from
-# one worker to the next costs more. And each worker turns its observation into
-# bytes (*pickles* it) and sends it.
+# one worker to the next takes time, too. And each worker turns its observation
+# into bytes (*pickles* it) and sends it.
 #
 # `Games` saves on all three. It starts a worker for each core, which plays its
 # *share* of the games one after the other, and gets one short message a step.

@@ -1962,6 +1962,9 @@ class TestInput:
             shown = [*defaults.defaults, *defaults.kwonlydefaults.values()]
             assert shown == expected
 
+    def test_the_setting_to_train_with(self):
+        assert game.TRAINING == EVERYTHING
+
     @each(
         "spec, error, words",
         [

@@ -21,13 +21,8 @@ from torch import nn
 
 # In this repository game.py lies one folder up; copied, it lies beside.
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-from game import Games
+from game import TRAINING, Games
 
-# A lost life ends an episode, but not the game; FIRE serves the ball; games
-# start after 1 to 30 frames without an action; rewards are -1, 0 or 1.
-TRAINING = dict(
-    on_life_loss="continue", fire_on_reset=True, noop_max=30, clip_reward=True
-)
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 MEMORY = 100_000  # steps to remember, 7 kB each; DQN had 1,000,000
 STEPS_TO_LEARN_FROM = 5_000  # before the first update; CleanRL has 80,000

@@ -20,13 +20,8 @@ from stable_baselines3.common.vec_env import VecEnv
 
 # In this repository game.py lies one folder up; copied, it lies beside.
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-from game import Games
+from game import TRAINING, Games
 
-# A lost life ends an episode, but not the game; FIRE serves the ball; games
-# start after 1 to 30 frames without an action; rewards are -1, 0 or 1.
-TRAINING = dict(
-    on_life_loss="continue", fire_on_reset=True, noop_max=30, clip_reward=True
-)
 # Beside PyTorch's threads a process that is forked may hang. A server that has
 # none forks them instead, as from Python 3.14 on.
 CONTEXT = "forkserver" if sys.platform == "linux" else None

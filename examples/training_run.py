@@ -27,7 +27,7 @@ from PIL import Image
 
 # In this repository game.py lies one folder up; copied, it lies beside.
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-from game import Game, Games
+from game import TRAINING, Game, Games
 
 RUNS = pathlib.Path("runs")
 PUBLISHED = pathlib.Path(__file__).with_name("breakout.pt")
@@ -39,15 +39,15 @@ CONTEXT = "forkserver" if sys.platform == "linux" else None
 # In training a lost life ends the episode, so that losing one costs something,
 # but the game goes on, so that the agent sees all of it (Mnih et al. 2015).
 # FIRE is pressed at each new life to serve the ball (Baselines). Each game
-# begins with 1 to 30 no-ops, so that they differ (Mnih et al. 2015).
-SERVED = dict(on_life_loss="continue", fire_on_reset=True, noop_max=30)
-# Rewards are clipped to -1, 0 or 1, so that one learning rate suits all titles
-# (Mnih et al. 2015). Actions are not sticky, as in DQN; with an id such as
-# "ALE/Pong-v5" they are (Machado et al. 2018).
-TRAINING = dict(SERVED, clip_reward=True)
+# begins with 1 to 30 no-ops, so that they differ, and rewards are clipped to
+# -1, 0 or 1, so that one learning rate suits all titles (Mnih et al. 2015).
+# Actions are not sticky, as in DQN; with an id such as "ALE/Pong-v5" they are
+# (Machado et al. 2018).
+#
 # An agent is judged by the raw points of whole games, in two ways: "served" as
 # in training, and "alone", where it has to press FIRE itself, which it was
 # never taught.
+SERVED = dict(TRAINING, clip_reward=False)
 WAYS = {"served": SERVED, "alone": dict(on_life_loss="ignore", noop_max=30)}
 # One agent's scores differ widely between games. DQN was judged by 30.
 GAMES = 30

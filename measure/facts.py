@@ -49,7 +49,6 @@ def frames():
 
 # How games begin and end
 
-SEEDS = 3
 FRAMES = 120
 LONG = 20_000  # frames, more than any of these games has
 
@@ -97,32 +96,19 @@ def carries_over(ale):
     return bool((ale.getRAM() != first).any())
 
 
-def starts_the_same(env, ale):
-    """Does the game begin the same, whatever the seed?"""
-    starts = set()
-    for seed in range(SEEDS):
-        env.reset(seed=seed)
-        played = play_at_random(ale, FRAMES)
-        starts.add(tuple(ale.getScreen().tobytes() for _ in played))
-    return len(starts) == 1
-
-
 def titles():
     """All that, title by title."""
     late = []
-    same = carried = 0
+    carried = 0
     names = [name for name in sorted(gym.registry) if name.startswith("ALE/")]
     for name in names:
         env, ale = make(name, repeat_action_probability=0)
         late.append(late_end(ale))
-        same += starts_the_same(env, ale)
         env.reset(seed=0)  # loads the title anew
         carried += carries_over(ale)
     late = [frames for frames in late if frames]
     return {
         "games": len(names),
-        "same_starts": same,
-        "start_seeds": SEEDS,
         "late_games": len(late),
         "late_least": f"{min(late):,}",
         "late_most": f"{max(late):,}",

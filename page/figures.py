@@ -67,7 +67,7 @@ def bright(picture):
 
 def draw_guess(step):
     """One picture, and the four that answer, close to the ball."""
-    left, top, _ = close_up(step)
+    left, top, *_ = close_up(step)
     left, top = left + 5, top + 8  # closer: 28 by 24 pixels
     d = Drawing(294, 305, asks=True)
     d.image(0, 0, 210, 210, bright(step["picture"]))
@@ -116,7 +116,7 @@ def faded(pictures):
 
 def draw_stack(step):
     """The ball in four frames and in four pictures, drawn over each other."""
-    left, top, size = close_up(step)
+    left, top, *_ = close_up(step)
     left, top, size = left + 12, top + 12, 20  # close to the balls
     frames = [small(gray) for _, gray in step["frames"]]
     d = Drawing(254, wide=True)
@@ -230,7 +230,7 @@ def draw_modes(actions):
 
 def draw_serves():
     """How the ball flies after 1, 2, 3 and 4 no-op frames."""
-    d = Drawing(180)
+    d = Drawing(180, wide=True)
     for i in range(4):
         ways = recordings.serve(no_ops=i + 1)
         x = 4 + 120 * i

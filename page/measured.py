@@ -57,19 +57,24 @@ def recorded(name):
 
 
 def race():
-    """How many milliseconds a step takes on both sides of the race."""
+    """How many milliseconds a step takes on both sides of the race.
+
+    And for how much of the cores' time games are played.
+    """
     sides = recorded("race")
-    totals = {
-        name: sides[name]["program"][-1][1] for name in ("workers", "games")
-    }
-    return totals | {"steps": sides["steps"]}
+    totals, busy = {}, {}
+    for name in "workers", "games":
+        totals[name] = sides[name]["program"][-1][1]
+        played = sum(end - start for start, end in sides[name]["games"])
+        cores = sides["machine"]["cores"] * totals[name]
+        busy[name] = 100 * played / cores
+    return totals | {"steps": sides["steps"], "busy": busy}
 
 
 def updates(share):
     """How many times as fast an update is as on CleanRL's wrappers.
 
-    How many seconds of one are spent on games and on the network. And how many
-    hours ten million steps take, of two `Games` in turn.
+    And how many hours ten million steps take, of two `Games` in turn.
     """
     spent = {
         side: [sum(parts[side]) for parts in share["rounds"]]
@@ -77,15 +82,7 @@ def updates(share):
     }
     speeds = ratios.ratios(spent["wrappers"], [spent["games"]])
     hours = 10e6 / share["steps"] * median(spent["turns"]) / 3600
-    seconds = {
-        side: (
-            median(parts[side][0] for parts in share["rounds"]),
-            median(sum(parts[side][1:]) for parts in share["rounds"]),
-        )
-        for side in ("games", "wrappers")
-    }
-    update = ratios.spread(speeds)
-    return {"update": update, "spent": seconds, "alone_hours": hours}
+    return {"update": ratios.spread(speeds), "alone_hours": hours}
 
 
 def score_after(steps, name):

@@ -71,11 +71,11 @@ def corner_of(ball):
 
 
 def close_up(step):
-    """The part of a picture that a guess is about: left, top and size.
+    """The part of a picture that a guess is about: left, top, width, height.
 
     Neither the bricks nor the paddle are in it, which would give it away.
     """
-    return 7 * corner_of(step["ball"])[0] + 3, 38, 36
+    return 7 * corner_of(step["ball"])[0] + 3, 38, 28, 36
 
 
 def kept(step):

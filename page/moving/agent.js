@@ -29,8 +29,9 @@ async function unroll(recorded) {
   });
 }
 
-// The value over all steps, from 0, with a line where we are.
-function trace(values) {
+// The value over all steps, from 0, with a line where we are and one where the
+// second agent begins.
+function trace(values, begins) {
   const high = Math.ceil(Math.max(...values)), last = values.length - 1;
   const points = values.map((value, i) => `${i},${high - value}`).join(" ");
   const most = 100 * values.indexOf(Math.max(...values)) / last;
@@ -38,6 +39,7 @@ function trace(values) {
     preserveAspectRatio="none" role="img" aria-label="The value that the agent
     expects, at each step"><line class="axis" x2="${last}"/>
     <line class="axis" x2="${last}" y1="${high}" y2="${high}"/>
+    <line class="axis" x1="${begins}" x2="${begins}" y2="${high}"/>
     <polyline points="${points}"/><line class="now" y2="${high}"/></svg>
     <span style="top:0">${high}</span><span style="top:100%">0</span>
     <small style="left:${most}%">↙ behind the wall</small>`;
@@ -70,7 +72,7 @@ film(figure, async () => {
   const expected = trained.map((now) => now.value);
   const most = expected.indexOf(Math.max(...expected));
   moments = [...young, ...trained.slice(most - AHEAD)];
-  trace(moments.map((now) => now.value));
+  trace(moments.map((now) => now.value), young.length);
   const steps = (happens) =>
     moments.flatMap((now, i) => (happens(now) ? [i + 1] : []));
   return { count: moments.length, name: (i) => `step ${moments[i - 1].step}`,

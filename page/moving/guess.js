@@ -2,7 +2,8 @@
 // frames in a row.
 (() => {
 const figure = $("guess"), $in = (selector) => figure.querySelector(selector);
-const stack = cells($in(".four"), 4), group = $in(".controls");
+const [newest] = cells($in(".one"), 1), stack = cells($in(".four"), 4);
+const group = $in(".controls");
 const [next, ...arrows] = group.children;
 const ROUNDS = ["one picture", "four pictures", "four frames in a row"];
 const GUESSES = 10, LATER = [1, 2, 3, 4], BLINK = 90; // milliseconds
@@ -15,25 +16,25 @@ function shuffled(all) {
 }
 
 // Draw what a round shows of a step, close to the ball: neither the bricks nor
-// the paddle, which would give it away. In the newest picture the ball flies on
-// for some `later` steps.
+// the paddle, which would give it away. In the large picture, the newest, the
+// ball flies on for some `later` steps.
 function draw(at, later = []) {
-  const [column] = game.steps[at][5], part = [7 * column + 3, 38, 36];
+  const [column] = game.steps[at][5], part = [7 * column + 3, 38, 28, 36];
   const four = round < 2 ? game.steps[at][6].map(game.picture)
     : game.grays(at).map(shrink);
-  for (const i of later) {
-    four[3] = brighter(four[3].map((v) => v / 2), game.picture(at + i));
-  }
-  const names = ["oldest", "", "", round ? "newest" : ""];
+  const names = ["oldest", "", "", "newest"];
   four.forEach((pixels, i) =>
     put(stack[i], names[i], pixels, "plain", GRAYS, part));
+  const flown = later.reduce((pixels, i) =>
+    brighter(pixels.map((v) => v / 2), game.picture(at + i)), four[3]);
+  put(newest, "", flown, "plain", GRAYS, part);
 }
 
 function show(asking) {
   next.hidden = asking;
   arrows.forEach((arrow) => { arrow.hidden = !asking; });
   (asking ? group : next).focus({ preventScroll: true });
-  $in(".four").classList.toggle("alone", round === 0);
+  $in(".shown").classList.toggle("alone", round === 0);
 }
 
 function ask() {
@@ -41,6 +42,7 @@ function ask() {
   $in(".tally").textContent = marks.map((mark) => mark ? "✓" : "✗").join("")
     .padEnd(GUESSES, "·");
   if (marks.length < GUESSES) {
+    if (marks.length) $in(".says").textContent += " And this one?";
     draw(deck[0]);
     return;
   }
@@ -74,7 +76,7 @@ async function answer(guess) {
   const at = deck.shift(), way = game.up.includes(at) ? "up" : "down";
   marks.push(guess === way);
   $in(".says").textContent =
-    `${guess === way ? "Right" : "No"}: it flies ${way}.`;
+    `${guess === way ? "Right" : "No"}: it flew ${way}.`;
   for (const i of LATER) {
     draw(at, LATER.slice(0, calm ? LATER.length : i));
     await new Promise((done) => setTimeout(done, BLINK));

@@ -3,6 +3,7 @@
 const figure = $("kill-figure"), buttons = figure.querySelectorAll("button");
 const workers = [...figure.querySelectorAll(".four")].map((box) => ({
   cells: cells(box, 4), kills: [] }));
+const TOLD = 30;  // pictures for which a kill is told
 let pictures = null, every = 0, count = 0, shown = 0;
 
 // Since it was killed last, a worker plays its games from their start again.
@@ -13,12 +14,14 @@ function show(at) {
     cells.forEach((cell, j) => put(cell, `step ${every * since}`,
       pictures[(4 * i + j) * count + since]));
   });
-  const killed = workers.flatMap(({ kills }, i) => kills.includes(at) ? i : []);
+  const all = workers.flatMap(({ kills }) => kills);
+  const last = Math.max(...all.filter((kill) => kill <= at && at < kill + TOLD));
+  const killed = workers.flatMap(({ kills }, i) => kills.includes(last) ? i : []);
   if (!killed.length) return "All eight games play on.";
   const mask = [0, 0, 0, 0, 1, 1, 1, 1].map((i) =>
     (killed.includes(i) ? "True" : "False").padStart(5)).join(" ");
   return `Worker ${killed.join(" and ")} was killed, and its games start over: ` +
-    `truncated, with a reward of 0. infos["restarted"] is [${mask}].`;
+    `truncated, with a reward of 0. infos["restarted"] was [${mask}].`;
 }
 
 const player = film(figure, async () => {

@@ -57,7 +57,7 @@ async function begin() {
   resized = frames.map(shrink).reduce(brighter);
   frames.push(frames.reduce(brighter));
   picture = game.picture(STEP);
-  put(cells(field, 1)[0], "", picture, "plain", GRAYS, [LEFT, TOP, SHOWN]);
+  put(cells(field, 1)[0], "", picture, "plain", GRAYS, [LEFT, TOP, SHOWN, SHOWN]);
   field.append(document.createElement("i"));
   show(...at);
 }

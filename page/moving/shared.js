@@ -84,7 +84,7 @@ function cells(box, count) {
 const KINDS = ["plain", "absent", "thrown", "third", "fourth", "picture"];
 
 // A canvas has the size of its picture, or of the part of it that is shown:
-// left, top and size in pixels. The style says how large it is shown. Without
+// left, top, width and height in pixels. The style says how large it is shown. Without
 // a picture it is blank.
 function put(cell, label, pixels, kind = "plain", colours = GRAYS, part = null) {
   const [canvas, name] = cell.children, context = canvas.getContext("2d");
@@ -94,9 +94,9 @@ function put(cell, label, pixels, kind = "plain", colours = GRAYS, part = null) 
   context.clearRect(0, 0, canvas.width, canvas.height);
   if (!pixels) return;
   const width = pixels.length === WIDTH * HEIGHT ? WIDTH : SIZE;
-  const [left, top, size] = part ?? [0, 0, 0];
-  canvas.width = size || width;
-  canvas.height = size || pixels.length / width;
+  const whole = [0, 0, width, pixels.length / width];
+  const [left, top, ...size] = part ?? whole;
+  [canvas.width, canvas.height] = size;
   const rgba = Uint32Array.from(pixels, (v) => colours[v]);
   const image = new ImageData(new Uint8ClampedArray(rgba.buffer), width);
   context.putImageData(image, -left, -top);
