@@ -225,8 +225,8 @@ class Game:
     # giving up a life can pay. You choose by `on_life_loss`:
     #
     # - `"restart"`, the default: a lost life ends the episode, and the game
-    #   starts over, so the agent plays first lives only. This is what
-    #   [labml's tutorial](#who-is-who) does, from which this page grew.
+    #   starts over, as with Gymnasium's `terminal_on_life_loss`. The agent
+    #   plays first lives only.
     # - `"continue"`: a lost life ends the episode, but the game goes on. Most
     #   programs [do this](#what-others-do), such as Stable-Baselines3 (SB3)
     #   and CleanRL.
@@ -235,8 +235,8 @@ class Game:
     #
     # #### How an episode ends, and the next one begins
     #
-    # How many lives must be left for a lost one to end the episode: with 0
-    # each does, with 1 all but the last, with `inf` none.
+    # A lost life ends the episode if at least so many are left: with 0 each
+    # life does, with 1 each but the last, with `inf` none.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     def _life_over(self):
@@ -256,9 +256,9 @@ class Game:
         # would have brought. `step` returns the first of the next episode.
         self.final_obs = self.observe()
 
-        # Under "continue" the game goes on after a lost life. The last one
-        # ends no episode: in 11 of 104 titles the game ends 69 to 5,400 frames
-        # later, which would be one more.
+        # Under "continue" the game goes on after a lost life. When the last
+        # one is lost, the episode goes on, too, until the game is over: in 11
+        # of 104 titles that is 69 to 5,400 frames later.
         episode_info = None
         if game_over or self._restarts:
             episode_info = {

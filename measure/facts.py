@@ -156,6 +156,7 @@ def scores():
         means.append(scores[dealt].ravel()[first].mean())
     return {
         "lanes": LANES,
+        "random_games": RANDOM_GAMES,
         "random_score": f"{scores.mean():.2f}",
         "first_finished": f"{np.mean(means):.2f}",
     }

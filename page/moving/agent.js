@@ -17,15 +17,14 @@ async function unroll(recorded) {
   const frames = await unpack(recorded.frames, SIZE ** 2);
   const colours = packed(recorded.rgb);
   const millions = Number((recorded.trained / 1e6).toFixed(1));
-  let score = recorded.before, pictures = frames.slice(0, 3);
+  let pictures = frames.slice(0, 3);
   return recorded.decisions.map((decision, i) => {
-    const [action, reward, lives, first, value, chances] = decision;
-    const newest = frames[3 + i], before = score;
+    const [action, reward, , first, value, chances] = decision;
+    const newest = frames[3 + i];
     pictures = first ? Array(4).fill(newest) : [...pictures.slice(-3), newest];
-    score += reward;
     return { age: `After ${millions} M steps`, step: recorded.start + i + 1,
-      screen: screens[i], colours, pictures, score: before, action, reward,
-      lives, value, chances, lost: Boolean(recorded.decisions[i + 1]?.[3]) };
+      screen: screens[i], colours, pictures, action, reward, value, chances,
+      lost: Boolean(recorded.decisions[i + 1]?.[3]) };
   });
 }
 
@@ -42,7 +41,8 @@ function trace(values, begins) {
     <line class="axis" x1="${begins}" x2="${begins}" y2="${high}"/>
     <polyline points="${points}"/><line class="now" y2="${high}"/></svg>
     <span style="top:0">${high}</span><span style="top:100%">0</span>
-    <small style="left:${most}%">↙ behind the wall</small>`;
+    <small style="left:${most}%">↙ behind the wall</small>
+    <small class="other" style="left:${100 * begins / last}%">another agent →</small>`;
 }
 
 function show(at) {
@@ -63,7 +63,7 @@ function show(at) {
   if (name === "FIRE") name += " (which does nothing now)";
   if (now.reward) name += ` and scores ${now.reward}`;
   if (now.lost) name += " and loses a life";
-  return `Score ${now.score}, lives ${now.lives}. It samples ${name}.`;
+  return `It samples ${name}.`;
 }
 
 film(figure, async () => {

@@ -45,9 +45,10 @@ function show(column, row) {
   const stored = picture[at[1] * SIZE + at[0]];
   output.textContent = stored;
   output.style = shade(stored);
+  const early = resized[at[1] * SIZE + at[0]];
   says.textContent = `Row ${at[1]}, column ${at[0]}: the mean, weighted by area, ` +
-    `is ${mean.toFixed(1)}, stored as ${stored}. Resizing ` +
-    `before the maximum would give ${resized[at[1] * SIZE + at[0]]}.`;
+    `is ${mean.toFixed(1)}, stored as ${stored}. Resizing before the maximum ` +
+    `would ${early < stored ? "dim it to" : "give"} ${early}.`;
   field.style = `--column:${at[0] - LEFT};--row:${at[1] - TOP}`;
 }
 
