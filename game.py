@@ -224,12 +224,13 @@ class Game:
     # episode, an agent learns sooner what to avoid, but it never learns that
     # giving up a life can pay. You choose by `on_life_loss`:
     #
-    # - `"restart"`, the default: a lost life ends the episode, and the game
-    #   starts over, as with Gymnasium's `terminal_on_life_loss`. The agent
-    #   plays first lives only.
+    # - `"restart"`: a lost life ends the episode, and the game starts over, so
+    #   the agent plays first lives only. It is the default because
+    #   [labml's tutorial](#who-is-who), which runs on this module unchanged,
+    #   plays so.
     # - `"continue"`: a lost life ends the episode, but the game goes on. Most
-    #   programs [do this](#what-others-do), such as Stable-Baselines3 (SB3)
-    #   and CleanRL.
+    #   collections of learning programs [do this](#what-others-do), such as
+    #   Stable-Baselines3 (SB3) and CleanRL.
     # - `"ignore"`: only the end of the game ends an episode, as Machado et al.
     #   (2018) advise.
     #

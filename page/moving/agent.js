@@ -42,7 +42,7 @@ function trace(values, begins) {
     <polyline points="${points}"/><line class="now" y2="${high}"/></svg>
     <span style="top:0">${high}</span><span style="top:100%">0</span>
     <small style="left:${most}%">↙ behind the wall</small>
-    <small class="other" style="left:${100 * begins / last}%">another agent →</small>`;
+    <small class="other" style="left:${100 * begins / last}%">after 10 M steps →</small>`;
 }
 
 function show(at) {

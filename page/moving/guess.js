@@ -92,6 +92,7 @@ figure.addEventListener("keydown", (event) => {
   const way = KEYS[event.key];
   if (!way || !next.hidden) return;
   event.preventDefault();
+  group.focus({ preventScroll: true });
   answer(way);
 });
 })();
