@@ -138,7 +138,7 @@ class Game:
         Returns the values of a `Step`:
 
         - `obs_4`, `uint8 (4, 84, 84)`, a copy that is yours to change;
-        - `reward`, the points of these four frames;
+        - `reward`, the points of these four frames, or their sign;
         - `done`, whether an episode is over: then `obs_4` is the first of the
           next one;
         - `episode_info`, `None` or, if a new game was started, a dict of the
@@ -229,7 +229,7 @@ class Game:
     #   [labml's tutorial](#who-is-who), which runs on this module unchanged,
     #   plays so.
     # - `"continue"`: a lost life ends the episode, but the game goes on. Most
-    #   collections of learning programs [do this](#what-others-do), such as
+    #   programs that train agents [do this](#what-others-do), such as
     #   Stable-Baselines3 (SB3) and CleanRL.
     # - `"ignore"`: only the end of the game ends an episode, as Machado et al.
     #   (2018) advise.
@@ -343,7 +343,7 @@ class Game:
 # CleanRL and the older [Baselines](#who-is-who) take these options, too, so
 # scores can be compared ([small differences](#coming-from-sb3-or-cleanrl)
 # remain). Rewards are *clipped*: they become -1, 0 or 1, so that one learning
-# rate suits all titles.
+# rate suits titles of few points and of many.
 #
 # For research that claims something new, take
 # [sticky actions and whole games](#other-settings).

@@ -45,6 +45,8 @@ TARGETS = [
     ("terminated", "1"),
     ("truncated", "1 + 0.99 × 5"),
 ]
+# The games of three environments, as an example: lengths and points.
+LANES = [(9, 9)], [(3, 2), (3, 2), (3, 2)], [(4, 3), (5, 4)]
 # Of the drawing that races; page/moving/race.js moves over it.
 RACE_LEFT, RACE_WIDTH, RACE_MS, RACE_TOP = 84, 390, 3, (4, 236)
 BANDS = 42  # of five rows, which become two
@@ -239,6 +241,33 @@ def draw_serves():
     d.save("serves.svg")
 
 
+def draw_lanes():
+    """Which games count: the first to finish, or the first of each."""
+    d = Drawing(168, screen=False)
+    games = []
+    for row, lane in enumerate(LANES):
+        start = 0
+        for length, points in lane:
+            games.append((row, start, start + length, points))
+            start += length
+    first = sorted(games, key=lambda game: game[2])[: len(LANES)]
+    for game in games:
+        row, start, end, points = game
+        x, y, counts = 4 + 52 * start, 4 + 32 * row, game in first
+        d.box(x, y, 52 * (end - start) - 4, 26, "ink" if counts else "box")
+        d.text(x + 10, y + 18, str(points), "on" if counts else "")
+    counted = [points for *_, points in first]
+    each = [lane[0][1] for lane in LANES]
+    for y, told, scores in (
+        (128, "first to finish", counted),
+        (152, "first of each environment", each),
+    ):
+        sums = " + ".join(map(str, scores))
+        d.text(4, y, told, "strong")
+        d.text(468, y, f"({sums}) / 3 = {np.mean(scores):.1f} points", "end")
+    d.save("lanes.svg")
+
+
 def draw_turns(step_time):
     """Three ways to play beside a network, while a core is taken away."""
     cores = step_time["machine"]["cores"]
@@ -417,7 +446,7 @@ def draw_agent(recording):
     frames = unpack(recording["frames"], 84, 84)
     d = Drawing(400)
     millions = round(recording["trained"] / 1e6, 1)
-    d.text(6, 20, f"After {millions:g} M steps", "strong")
+    d.text(6, 20, f"Trained {millions:g} M steps", "strong")
     d.text(178, 20, "The agent sees", "strong")
     d.text(350, 20, "Action sampled", "strong")
     d.text(6, 282, "Rewards expected", "strong")
@@ -479,6 +508,7 @@ def draw():
     draw_maximum()
     draw_modes([step["action"] for step in played[1:]])
     draw_serves()
+    draw_lanes()
     draw_bands(played[STEP - 1], played[STEP])
     draw_turns(measured()["step_time"])
     draw_targets()

@@ -19,7 +19,7 @@ from playwright.sync_api import expect
 
 import game
 from drawing import PICTURES
-from figures import GUESS, PIXEL, STEP, bright, in_colour, read
+from figures import GUESS, LANES, PIXEL, STEP, bright, in_colour, read
 from measured import measured
 from recordings import (
     FALLS,
@@ -197,6 +197,21 @@ def test_breakout_has_four_serves():
         data = np.frombuffer(base64.b64decode(image), np.uint8)
         seen = cv2.imdecode(data, cv2.IMREAD_GRAYSCALE)
         assert (seen == way.max(axis=0)).all()
+
+
+def test_the_first_to_finish_are_drawn_as_they_finish():
+    """Played on a clock, the example has the means that it tells."""
+    clock, done = 0, []
+    while len(done) < len(LANES):
+        clock += 1
+        for lane in LANES:
+            ends = np.cumsum([length for length, _ in lane]).tolist()
+            if clock in ends:
+                done.append(lane[ends.index(clock)][1])
+    drawn = (PICTURES / "lanes.svg").read_text()
+    assert f"= {np.mean(done):.1f} points" in drawn
+    assert f"= {np.mean([lane[0][1] for lane in LANES]):.1f} points" in drawn
+    assert f"({' + '.join(map(str, done))}) / 3" in drawn
 
 
 def test_the_race_is_drawn_as_it_was_recorded():
@@ -462,8 +477,8 @@ def test_the_agents_see_what_was_recorded(visit):
     ages = at_each_step(figure, "figure.querySelector('.age').textContent")
     young, trained = (round(read(it)["trained"] / 1e6, 1) for it in AGENTS)
     late = len(shown) - len(moments("young"))
-    assert ages[:-late] == [f"After {young:g} M steps"] * (len(ages) - late)
-    assert ages[-late:] == [f"After {trained:g} M steps"] * late
+    assert ages[:-late] == [f"Trained {young:g} M steps"] * (len(ages) - late)
+    assert ages[-late:] == [f"Trained {trained:g} M steps"] * late
     for says, (_, decision, _, lost) in zip(
         at_each_step(figure, SAYS), shown, strict=True
     ):

@@ -6,7 +6,8 @@ const figure = $("agent-figure");
 const $in = (selector) => figure.querySelector(selector);
 const [screen] = cells($in(".whole"), 1), stack = cells($in(".four"), 4);
 $in(".choices").innerHTML = ACTIONS.map((name) =>
-  `<div>${name} <span></span></div>`).join("");
+  `<div>${name === "FIRE" ? "FIRE (no effect)" : name} <span></span></div>`)
+  .join("");
 let moments = null;
 
 const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
@@ -22,7 +23,7 @@ async function unroll(recorded) {
     const [action, reward, , first, value, chances] = decision;
     const newest = frames[3 + i];
     pictures = first ? Array(4).fill(newest) : [...pictures.slice(-3), newest];
-    return { age: `After ${millions} M steps`, step: recorded.start + i + 1,
+    return { age: `Trained ${millions} M steps`, step: recorded.start + i + 1,
       screen: screens[i], colours, pictures, action, reward, value, chances,
       lost: Boolean(recorded.decisions[i + 1]?.[3]) };
   });
@@ -42,7 +43,7 @@ function trace(values, begins) {
     <polyline points="${points}"/><line class="now" y2="${high}"/></svg>
     <span style="top:0">${high}</span><span style="top:100%">0</span>
     <small style="left:${most}%">↙ behind the wall</small>
-    <small class="other" style="left:${100 * begins / last}%">after 10 M steps →</small>`;
+    <small class="other" style="left:${100 * begins / last}%">trained 10 M steps →</small>`;
 }
 
 function show(at) {
@@ -60,7 +61,6 @@ function show(at) {
   $in(".now").setAttribute("transform", `translate(${at - 1})`);
   $in(".value").textContent = now.value.toFixed(2);
   let name = ACTIONS[now.action];
-  if (name === "FIRE") name += " (which does nothing now)";
   if (now.reward) name += ` and scores ${now.reward}`;
   if (now.lost) name += " and loses a life";
   return `It samples ${name}.`;
