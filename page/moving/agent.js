@@ -5,9 +5,9 @@ const figure = $("agent-figure");
 
 const $in = (selector) => figure.querySelector(selector);
 const [screen] = cells($in(".whole"), 1), stack = cells($in(".four"), 4);
-$in(".choices").innerHTML = ACTIONS.map((name) =>
-  `<div>${name === "FIRE" ? "FIRE (no effect)" : name} <span></span></div>`)
-  .join("");
+const names = ["NOOP", "FIRE <small>no effect</small>", "RIGHT", "LEFT"];
+$in(".choices").innerHTML =
+  names.map((name) => `<div>${name}<span></span></div>`).join("");
 let moments = null;
 
 const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
@@ -55,7 +55,7 @@ function show(at) {
   now.chances.forEach((chance, a) => {
     const row = $in(".choices").children[a];
     row.className = a === now.action ? "chosen" : "";
-    row.firstElementChild.textContent = percent(chance);
+    row.lastElementChild.textContent = percent(chance);
     row.style.setProperty("--share", `${100 * chance}%`);
   });
   $in(".now").setAttribute("transform", `translate(${at - 1})`);
