@@ -221,8 +221,8 @@ class Game:
     # ### What ends an episode
     #
     # Most titles give the player a few lives. If each lost life ends an
-    # episode, an agent learns sooner what to avoid, but it never learns that
-    # giving up a life can pay. You choose by `on_life_loss`:
+    # episode, an agent learns sooner what to avoid, but expects nothing after
+    # a lost life, even where the game goes on. You choose by `on_life_loss`:
     #
     # - `"restart"`: a lost life ends the episode, and the game starts over, so
     #   the agent plays first lives only. It is the default because
@@ -236,8 +236,8 @@ class Game:
     #
     # #### How an episode ends, and the next one begins
     #
-    # A lost life ends the episode if at least so many are left: with 0 each
-    # life does, with 1 each but the last, with `inf` none.
+    # How many lives must be left for a lost one to end the episode: with 0
+    # each lost life does, with 1 each but the last, with `inf` none.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     def _life_over(self):
@@ -367,7 +367,8 @@ TRAINING: dict[str, Any] = dict(
 #
 # `Games` saves on all three. It starts a worker for each core, which plays its
 # *share* of the games one after the other, and gets one short message a step.
-# Observations aren't sent at all: they are in memory that all processes share.
+# Observations aren't sent at all: workers write them to memory that all
+# processes share, and the program copies them from there.
 #
 # ### A game in another process
 #

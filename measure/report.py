@@ -308,6 +308,10 @@ def learning_values(curves, data):
     total = spent.map(sum)
     games = spent.map(lambda parts: parts[0])
     learning = spent.map(lambda parts: parts[2])
+    stock = data["stock"]["share"]
+    apart = pd.DataFrame(stock["rounds"])
+    apart_total = apart.map(sum)
+    apart_games = apart.map(lambda parts: parts[0])
     curve = curves["training"]
     last = curve[curve.steps == curve.steps.max()]
     agents = breakout(curves, data)
@@ -333,6 +337,11 @@ def learning_values(curves, data):
         "ready": ratios.told(total.turns / total.ready),
         "whole": ratios.told(total.wrappers / total.games),
         "games": ratios.told(games.wrappers / games.games),
+        "stock": stock,
+        "stock_machine": machine(stock),
+        "stock_whole": ratios.told(apart_total.stock / apart_total.games),
+        "stock_games": ratios.told(apart_games.stock / apart_games.games),
+        "stock_async": ratios.told(apart_total.wrappers / apart_total.games),
         "learning": summary([*learning.games, *learning.wrappers]),
         "last_step": last.steps.max(),
         "seeds": last.seed.nunique(),

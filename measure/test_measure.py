@@ -188,17 +188,19 @@ def test_the_middle_is_surely_between():
 # Training on both sides
 
 
-def test_the_wrapped_games_report_whole_games_as_games_do():
+@pytest.mark.parametrize("make", [training.Wrapped, training.Stock])
+def test_the_wrapped_games_report_whole_games_as_games_do(make):
     """A lost life ends an episode, and the game's end brings its score."""
     lives = whole = 0
     points = np.zeros(2)
-    with contextlib.closing(training.Wrapped(2, game.BREAKOUT)) as wrapped:
+    with contextlib.closing(make(2, game.BREAKOUT)) as wrapped:
         wrapped.action_space.seed(0)
         obs, _ = wrapped.reset(seed=1)
         assert (obs.shape, obs.dtype) == ((2, 4, 84, 84), np.uint8)
         for _ in range(800):
             actions = wrapped.action_space.sample()
-            _, rewards, terminated, _, infos = wrapped.step(actions)
+            wrapped.step_async(actions)
+            _, rewards, terminated, _, infos = wrapped.step_wait()
             points += rewards
             lives += terminated.sum()
             # Rows of one point each: clipped and raw are the same.
@@ -211,7 +213,7 @@ def test_the_wrapped_games_report_whole_games_as_games_do():
     assert 5 * whole <= lives < 5 * (whole + 2)
 
 
-@pytest.mark.parametrize("side", ["turns", *training.SIDES])
+@pytest.mark.parametrize("side", ["turns", "stock", *training.SIDES])
 def test_a_run_is_the_same_with_the_same_seed(monkeypatch, side):
     monkeypatch.setattr(ppo, "STEPS", 8)
     monkeypatch.setattr(training, "GAMES", 2)

@@ -2,24 +2,26 @@
 
     pip install -r requirements.txt --group measure
     python measure/training.py share     # where the time of an update goes
+    python measure/training.py stock     # the same beside CleanRL as it comes
     python measure/training.py learn     # what is learned from equal steps
 
 Both sides play the same: no-op starts, FIRE, a lost life that ends the
 episode but not the game, clipped rewards. The wrappers are those of CleanRL's
-`ppo_atari.py`, Stable-Baselines3's and Gymnasium's, in its order; each game
-has a process of its own, under Gymnasium's `AsyncVectorEnv` (CleanRL plays all
-in one process, which is slower). Agent and update are those of
-examples/ppo.py, whose settings hold for both.
+`ppo_atari.py`, Stable-Baselines3's and Gymnasium's, in its order. Under
+Gymnasium's `AsyncVectorEnv` each game has a process of its own; under its
+`SyncVectorEnv`, which CleanRL takes, all are played in the program itself.
+Agent and update are those of examples/ppo.py, whose settings hold for all.
 
 `share` lets each side play and learn one update of Breakout in turn, so that a
-busy machine is as busy for all: about two minutes. A third side is `Games`
-as ppo.py plays them: two in turn, each with half of the games. A fourth is
-four `Games` of one process each, whichever is ready first. `learn` trains
-Krull, which is learned fast, on each side with each seed, one run after the
-other: about eight minutes a run on two cores.
+busy machine is as busy for all: about two minutes. Two more sides are
+`Games` as ppo.py plays them, two in turn, each with half of the games, and
+four `Games` of one process each, whichever is ready first. `stock` has
+`SyncVectorEnv` in their place. `learn` trains Krull, which is learned fast,
+on `Games` and under `AsyncVectorEnv` with each seed, one run after the other:
+about eight minutes a run on two cores.
 
-Results go to training.json and to training.csv, a row for each update;
-report.py makes docs/learning.md of them.
+Results go to training.json, stock.json and training.csv, a row for each
+update; report.py makes docs/learning.md of them.
 """
 
 import contextlib
@@ -31,7 +33,7 @@ import numpy as np
 import pandas as pd
 import torch
 from gymnasium import wrappers
-from gymnasium.vector import AsyncVectorEnv, AutoresetMode
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from stable_baselines3.common import atari_wrappers
 
 import common
@@ -41,7 +43,7 @@ import training_run
 from game import BREAKOUT, Games
 
 SIDES = ["games", "wrappers"]
-SHARED = ["turns", "ready", *SIDES]
+SHARED = {"share": ["turns", "ready", *SIDES], "stock": [*SIDES, "stock"]}
 IN_FLEET = {"turns": 2, "ready": 4}  # `Games` of these sides
 PARTS = ["games", "network", "learning"]  # of an update's time
 COLUMNS = ["side", "seed", "steps", "score"]
@@ -69,8 +71,19 @@ def make_game(env_id):
     return wrappers.FrameStackObservation(env, 4)
 
 
+def report(*result, infos):
+    """What a step returned, with the scores where `Games` has them."""
+    final = infos.pop("final_info", {})
+    infos.pop("_final_info", None)
+    # "episode" is there when a game is over, and not at each lost life.
+    if "episode" in final:
+        infos["final_info"] = {"reward": final["episode"]["r"]}
+        infos["_final_info"] = final["_episode"]
+    return *result, infos
+
+
 class Wrapped(AsyncVectorEnv):
-    """Such games, which report their scores where `Games` does."""
+    """Such games, each in a process of its own."""
 
     def __init__(self, num_envs, env_id):
         make = [lambda: make_game(env_id)] * num_envs
@@ -78,19 +91,30 @@ class Wrapped(AsyncVectorEnv):
 
     def step_wait(self):
         *result, infos = super().step_wait()
-        final = infos.pop("final_info", {})
-        infos.pop("_final_info", None)
-        # "episode" is there when a game is over, and not at each lost life.
-        if "episode" in final:
-            infos["final_info"] = {"reward": final["episode"]["r"]}
-            infos["_final_info"] = final["_episode"]
-        return *result, infos
+        return report(*result, infos=infos)
+
+
+class Stock(SyncVectorEnv):
+    """Such games in the program itself, as `ppo_atari.py` plays them."""
+
+    def __init__(self, num_envs, env_id):
+        make = [lambda: make_game(env_id)] * num_envs
+        super().__init__(make, autoreset_mode=AutoresetMode.SAME_STEP)
+
+    def step_async(self, actions):
+        self._chosen = actions
+
+    def step_wait(self):
+        *result, infos = self.step(self._chosen)
+        return report(*result, infos=infos)
 
 
 def make_fleet(side, env_id):
     """What a side plays, each in turn."""
     if side == "wrappers":
         return [Wrapped(GAMES, env_id)]
+    if side == "stock":
+        return [Stock(GAMES, env_id)]
     count = IN_FLEET.get(side, 1)
     options = dict(training_run.TRAINING, context=training_run.CONTEXT)
     if side == "ready":
@@ -159,7 +183,8 @@ def training(env_id, side, seed, updates):
             rate = ppo.LEARNING_RATE * (1 - update / updates)
             optimizer.param_groups[0]["lr"] = rate
             seconds = dict.fromkeys(PARTS, 0.0)
-            torch.set_num_threads(1)
+            # Nobody else plays while the network of this side computes.
+            torch.set_num_threads(threads if side == "stock" else 1)
             with torch.autocast("cpu", enabled=False):
                 batch, new = play(agent, fleet, obs, seconds)
             torch.set_num_threads(threads)
@@ -169,13 +194,13 @@ def training(env_id, side, seed, updates):
             yield [round(seconds[part], 4) for part in PARTS], scores
 
 
-def share(path):
-    """Let all sides train in turn; write where the time of each goes."""
-    sides = {side: training(BREAKOUT, side, 0, ROUNDS + 1) for side in SHARED}
+def share(sides, path):
+    """Let these sides train in turn; write where the time of each goes."""
+    runs = {side: training(BREAKOUT, side, 0, ROUNDS + 1) for side in sides}
     rounds = []
     for i in range(ROUNDS + 1):
-        order = SHARED[:: (-1) ** i]
-        rounds.append({side: next(sides[side])[0] for side in order})
+        order = sides[:: (-1) ** i]
+        rounds.append({side: next(runs[side])[0] for side in order})
     about = {
         **common.machine(PACKAGES),
         "threads": torch.get_num_threads(),
@@ -206,7 +231,7 @@ def learn(path):
 
 def main():
     parser = common.options(__doc__)
-    parser.add_argument("what", choices=["share", "learn"])
+    parser.add_argument("what", choices=[*SHARED, "learn"])
     args = parser.parse_args()
     if args.what == "learn":
         # What is learned doesn't depend on how long it takes.
@@ -214,7 +239,8 @@ def main():
         return
     if args.publish:
         common.must_be_quiet()
-    share(common.target("training.json", args.publish))
+    name = "stock" if args.what == "stock" else "training"
+    share(SHARED[args.what], common.target(f"{name}.json", args.publish))
 
 
 if __name__ == "__main__":

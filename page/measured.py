@@ -31,6 +31,8 @@ def measured():
         float(agent["breakout"].split()[0])
         for agent in files["field"]["agents"]
     ]
+    share = files["training"]["share"]
+    hours = 10e6 / share["steps"] * median(seconds(share, "turns")) / 3600
     return {
         **files,
         **files["facts"],
@@ -42,12 +44,15 @@ def measured():
         "race": race(),
         "beside": compared,
         "speed": speed,
+        "frames": 4 * round(speed),
         "slowest": min(speeds),
         "fastest": max(speeds),
         "emulator": 100 * median(ratios.ratios(speeds, [limits])),
         "ten_million": round(10e6 / speed / 60),
         "replacing": median(replaced["fork"]["killed"]),
-        **updates(files["training"]["share"]),
+        "update": updates(share, "wrappers"),
+        "stock_update": updates(files["stock"]["share"], "stock"),
+        "alone_hours": hours,
     }
 
 
@@ -71,18 +76,15 @@ def race():
     return totals | {"steps": sides["steps"], "busy": busy}
 
 
-def updates(share):
-    """How many times as fast an update is as on CleanRL's wrappers.
+def updates(share, side):
+    """How many times as fast an update is as on CleanRL's wrappers."""
+    ours, theirs = seconds(share, "games"), seconds(share, side)
+    return ratios.spread(ratios.ratios(theirs, [ours]))
 
-    And how many hours ten million steps take, of two `Games` in turn.
-    """
-    spent = {
-        side: [sum(parts[side]) for parts in share["rounds"]]
-        for side in ("games", "wrappers", "turns")
-    }
-    speeds = ratios.ratios(spent["wrappers"], [spent["games"]])
-    hours = 10e6 / share["steps"] * median(spent["turns"]) / 3600
-    return {"update": ratios.spread(speeds), "alone_hours": hours}
+
+def seconds(share, side):
+    """What the updates of a side took."""
+    return [sum(parts[side]) for parts in share["rounds"]]
 
 
 def score_after(steps, name):

@@ -88,7 +88,7 @@ def brighter(step):
     return np.maximum.reduce([gray for _, gray in kept(step)])
 
 
-def play(on_life_loss="restart", actions=None):
+def play(on_life_loss="continue", actions=None):
     """Play Breakout by the rule, or the actions given.
 
     Yields the start and then a dictionary a step: action, reward, lives, done
@@ -188,7 +188,7 @@ def record(played):
     for at, step in enumerate(played):
         screens = [screen for screen, _ in step["frames"]]
         frames += [*screens, *screens[-1:] * (4 - len(screens))]
-        stack = [0] * 4 if step["done"] else [*stack[1:], at]
+        stack = [at] * 4 if step["done"] else [*stack[1:], at]
         row = [step["action"], len(screens), step["reward"], step["lives"]]
         rows.append([*row, step["done"], corner_of(step["ball"]), stack])
     recording = palette()[1] | {"steps": rows}

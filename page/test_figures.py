@@ -322,7 +322,7 @@ def test_a_step_is_what_was_played(visit):
     seen = list(pictures(figure))
     says = at_each_step(figure, SAYS)
     for i, step in enumerate(PLAYED[1:]):
-        told = "Reward {reward}, lives {lives}, done {done}."
+        told = "Reward {reward}, done {done}."
         assert says[i].endswith(told.format_map(step))
         frames = in_colour([screen for screen, _ in step["frames"]])
         missing = [None] * (4 - len(frames))
@@ -501,7 +501,7 @@ def test_the_trained_agent_is_the_published_one():
 ROUNDS = {
     "one picture": lambda step: [],
     "four pictures": lambda step: step["stack"],
-    "four frames in a row": lambda step: [
+    "four pictures 1/60 s apart": lambda step: [
         small(gray) for _, gray in step["frames"]
     ],
 }
@@ -642,8 +642,8 @@ def test_thirty_guesses(visit, width):
         assert figure.evaluate("(one) => one.offsetHeight") == height
     assert len(set(seen)) == 30
     expect(figure.locator(".says")).to_have_text(
-        "With one picture you had 6 of 10, with four pictures 10, "
-        "with four frames in a row 5."
+        "With one picture you had 6 of 10 (chance: 5), with four pictures 10, "
+        "with four pictures 1/60 s apart 5."
     )
     expect(begin).to_be_focused()
     page.keyboard.press("Enter")

@@ -70,7 +70,8 @@ SECONDS_A_FIGURE = 30
 # A name in prose and a token of code; what is in these others has no links.
 NAMES = (
     r"(?s)<(a|h\d|figure|summary)\b.*?</\1>|<code>(?P<name>[\w.]+).*?</code>|"
-    '<span class="(?:bp|mi|n|nb|nn|o|p|w)">(?P<token>.*?)</span>'
+    '<span class="(?:bp|kc|mf|mi|n|nb|nd|ne|nn|o|p|vm|w)">'
+    "(?P<token>.*?)</span>"
 )
 # Headings, marks and addresses.
 NO_WORDS = r"^#.*|<[^>]+>|\]\([^)]*\)|!\[[^]]*\]|[|*`#>_-]"

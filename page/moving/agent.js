@@ -33,14 +33,16 @@ async function unroll(recorded) {
 // second agent begins.
 function trace(values, begins) {
   const high = Math.ceil(Math.max(...values)), last = values.length - 1;
-  const points = values.map((value, i) => `${i},${high - value}`).join(" ");
+  const points = values.map((value, i) => `${i},${high - value}`);
+  const lines = [points.slice(0, begins), points.slice(begins)].map((part) =>
+    `<polyline points="${part.join(" ")}"/>`).join("");
   const most = 100 * values.indexOf(Math.max(...values)) / last;
   $in(".trace").innerHTML = `<svg viewBox="0 0 ${last} ${high}"
     preserveAspectRatio="none" role="img" aria-label="The value that the agent
     expects, at each step"><line class="axis" x2="${last}"/>
     <line class="axis" x2="${last}" y1="${high}" y2="${high}"/>
     <line class="axis" x1="${begins}" x2="${begins}" y2="${high}"/>
-    <polyline points="${points}"/><line class="now" y2="${high}"/></svg>
+    ${lines}<line class="now" y2="${high}"/></svg>
     <span style="top:0">${high}</span><span style="top:100%">0</span>
     <small style="left:${most}%">↙ behind the wall</small>
     <small class="other" style="left:${100 * begins / last}%">trained 10 M steps →</small>`;

@@ -1,11 +1,11 @@
 // Up or down? Ten guesses with one picture, ten with four, and ten with four
-// frames in a row.
+// pictures 1/60 s apart, which are frames in a row.
 (() => {
 const figure = $("guess"), $in = (selector) => figure.querySelector(selector);
 const [newest] = cells($in(".one"), 1), stack = cells($in(".four"), 4);
 const group = $in(".controls");
 const [next, ...arrows] = group.children;
-const ROUNDS = ["one picture", "four pictures", "four frames in a row"];
+const ROUNDS = ["one picture", "four pictures", "four pictures 1/60 s apart"];
 const GUESSES = 10, LATER = [1, 2, 3, 4], BLINK = 90; // milliseconds
 const KEYS = { ArrowUp: "up", u: "up", ArrowDown: "down", d: "down" };
 let game = null, deck = null, round = null, marks = null, scores = [];
@@ -48,7 +48,7 @@ function ask() {
   }
   scores.push(right);
   const told = scores.map((score, i) => i ? `with ${ROUNDS[i]} ${score}`
-    : `With ${ROUNDS[i]} you had ${score} of ${GUESSES}`);
+    : `With ${ROUNDS[i]} you had ${score} of ${GUESSES} (chance: 5)`);
   $in(".says").textContent = `${told.join(", ")}.`;
   next.textContent = round < 2 ? `Now with ${ROUNDS[round + 1]}` : "Once more";
   show(false);

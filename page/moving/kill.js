@@ -3,6 +3,7 @@
 const figure = $("kill-figure"), buttons = figure.querySelectorAll("button");
 const workers = [...figure.querySelectorAll(".four")].map((box) => ({
   cells: cells(box, 4), kills: [] }));
+const does = figure.querySelectorAll(".screen span");
 const TOLD = 30;  // pictures for which a kill is told
 let pictures = null, every = 0, count = 0, shown = 0;
 
@@ -11,6 +12,9 @@ function show(at) {
   shown = at;
   workers.forEach(({ cells, kills }, i) => {
     const since = at - Math.max(1, ...kills.filter((kill) => kill <= at));
+    const replaced = kills.some((kill) => kill <= at && at < kill + TOLD);
+    does[i].textContent = replaced ? "was just replaced"
+      : `plays games ${4 * i} to ${4 * i + 3}`;
     cells.forEach((cell, j) => put(cell, `step ${every * since}`,
       pictures[(4 * i + j) * count + since]));
   });

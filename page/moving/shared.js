@@ -102,6 +102,9 @@ function put(cell, label, pixels, kind = "plain", colours = GRAYS, part = null) 
   context.putImageData(image, -left, -top);
 }
 
+// The share of a film that is in view while it plays.
+const MOSTLY = 0.8;
+
 // Whoever wants less motion starts the films by hand.
 const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
 
@@ -113,7 +116,7 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
 // which something happens, `lost` those of them in which a life is lost, and
 // `name(i)` is what step i is called. `show(i)` draws it and returns the
 // sentence.
-// The film plays by itself while it is in view, unless the reader wants less
+// The film plays by itself while most of it is in view, unless the reader wants less
 // motion or has taken hold of it, and begins anew after its end. The sentence
 // is read out only if the reader has moved it. `film` returns what a figure
 // with buttons of its own needs: `mark`, which sets the ticks, and `forward`,
@@ -168,9 +171,10 @@ function film(figure, prepare, show) {
     draw(true);
   }
   new IntersectionObserver(async (seen) => {
-    const inView = seen.at(-1).isIntersecting;
-    if (inView) await (ready ??= prepare().then(load));
+    const { isIntersecting, intersectionRatio } = seen.at(-1);
+    const inView = intersectionRatio >= MOSTLY;
+    if (isIntersecting) await (ready ??= prepare().then(load));
     if (!theirs || !inView) run(inView);
-  }, { rootMargin: "100px" }).observe(figure);
+  }, { rootMargin: "100px", threshold: [0, MOSTLY] }).observe(figure);
   return { mark, forward };
 }

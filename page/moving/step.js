@@ -6,7 +6,7 @@ const stack = cells(figure.querySelector(".stack"), 4);
 let game = null;
 
 function show(at) {
-  const [action, played, reward, lives, done, [x, y], newest] = game.steps[at];
+  const [action, played, reward, , done, [x, y], newest] = game.steps[at];
   figure.querySelector(".action").textContent = ACTIONS[action];
   const kinds = ["thrown", "thrown", "third", "fourth"];
   frames.forEach((cell, f) => put(cell, `frame ${f + 1}`,
@@ -15,14 +15,14 @@ function show(at) {
   figure.querySelector(".into").classList.toggle("none", done);
   newest.forEach((i, slot) => put(stack[slot], `obs_4[${slot}]`,
     game.picture(i), i === at ? "picture" : "plain"));
-  return `${tell(played, reward, done)} Reward ${reward}, lives ${lives}, ` +
+  return `${tell(played, reward, done)} Reward ${reward}, ` +
     `done ${done ? "True" : "False"}.`;
 }
 
 function tell(played, reward, done) {
   if (done) {
-    return `The ball is lost on frame ${played}, and the step ends. What the ` +
-      "agent sees is the start of a new game.";
+    return `The ball is lost on frame ${played}. That frame, four times, ` +
+      "begins the next episode.";
   }
   if (reward) return "A brick: the reward is the sum over the four frames.";
   return "Frames 3 and 4 become the newest picture, and the oldest leaves.";
