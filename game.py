@@ -158,9 +158,10 @@ class Game:
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
-            # Lives are read after every frame, since a life lost and one won
-            # in the same step would otherwise cancel out. Whether a lost life
-            # ends the episode is [your choice](#what-ends-an-episode).
+            # Lives are read after every frame, since in some titles lives are
+            # won, too: a life lost and one won in the same step would cancel
+            # out. Whether a lost life ends the episode is [your
+            # choice](#what-ends-an-episode).
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -220,14 +221,15 @@ class Game:
 
     # ### What ends an episode
     #
-    # Most titles give the player a few lives. If each lost life ends an
-    # episode, an agent learns sooner what to avoid, but expects nothing after
-    # a lost life, even where the game goes on. You choose by `on_life_loss`:
+    # Most titles give the player a few lives. An agent expects no rewards
+    # after the end of an episode. If each lost life ends one, it learns sooner
+    # what to avoid, but not that the game goes on. You choose by
+    # `on_life_loss`:
     #
     # - `"restart"`: a lost life ends the episode, and the game starts over, so
-    #   the agent plays first lives only. It is the default because
-    #   [labml's tutorial](#who-is-who), which runs on this module unchanged,
-    #   plays so.
+    #   the agent plays first lives only. It is the default so that
+    #   [labml's tutorial](#who-is-who) runs on this module unchanged; to
+    #   train, take [`TRAINING`](#which-setting-to-take).
     # - `"continue"`: a lost life ends the episode, but the game goes on. Most
     #   programs that train agents [do this](#what-others-do), such as
     #   Stable-Baselines3 (SB3) and CleanRL.

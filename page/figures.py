@@ -11,6 +11,7 @@ instruments in `measure/`, as are the numbers in the text (`facts.py`).
 
 import itertools
 import json
+import re
 from pathlib import Path
 
 import cv2
@@ -45,6 +46,8 @@ TARGETS = [
     ("terminated", "1"),
     ("truncated", "1 + 0.99 × 5"),
 ]
+# What the first program prints of a step: its number, the reward, done.
+OUTPUT = re.compile(r"(?m)^(\d+) (\d\.0) (True|False)")
 # The games of three environments, as an example: lengths and points.
 LANES = [(9, 9)], [(3, 2), (3, 2), (3, 2)], [(4, 3), (5, 4)]
 # Of the drawing that races; page/moving/race.js moves over it.
@@ -239,6 +242,26 @@ def draw_serves():
         d.image(x, 6, 112, 147, np.max(ways, axis=0))
         d.text(x, 171, f"{i + 1}, {i + 5}, {i + 9} \N{HORIZONTAL ELLIPSIS}")
     d.save("serves.svg")
+
+
+def draw_lives():
+    """The lives and the bricks of the first program's game."""
+    played = OUTPUT.findall((HERE / "notes.md").read_text())
+    ends = [int(step) for step, _, done in played if done == "True"]
+    bricks = [int(step) for step, reward, _ in played if reward == "1.0"]
+    scale = 464 / ends[-1]
+    d = Drawing(104, screen=False)
+    d.box(4, 4, 464, 32, "ink")
+    d.text(14, 25, "one game", "on")
+    for step in bricks:
+        d.box(round(scale * step), 4, 4, 32, "ours")
+    d.text(round(scale * bricks[0]) + 10, 25, "a brick", "on")
+    for i, (start, end) in enumerate(itertools.pairwise([0, *ends])):
+        x, right = 4 + round(scale * start), 1 + round(scale * end)
+        d.box(x, 42, right - x, 32)
+        d.text(x + 4, 63, f"life {i + 1}")
+        d.text(right, 94, str(end), "quiet end")
+    d.save("lives.svg")
 
 
 def draw_lanes():
@@ -508,6 +531,7 @@ def draw():
     draw_maximum()
     draw_modes([step["action"] for step in played[1:]])
     draw_serves()
+    draw_lives()
     draw_lanes()
     draw_bands(played[STEP - 1], played[STEP])
     draw_turns(measured()["step_time"])

@@ -32,6 +32,8 @@ def measured():
         for agent in files["field"]["agents"]
     ]
     share = files["training"]["share"]
+    whole = updates(share, "wrappers")
+    stock = updates(files["stock"]["share"], "stock")
     hours = 10e6 / share["steps"] * median(seconds(share, "turns")) / 3600
     return {
         **files,
@@ -50,8 +52,9 @@ def measured():
         "emulator": 100 * median(ratios.ratios(speeds, [limits])),
         "ten_million": round(10e6 / speed / 60),
         "replacing": median(replaced["fork"]["killed"]),
-        "update": updates(share, "wrappers"),
-        "stock_update": updates(files["stock"]["share"], "stock"),
+        "update": ratios.spread(whole),
+        "stock_update": ratios.spread(stock),
+        "trainings": sorted(map(median, (whole, stock))),
         "alone_hours": hours,
     }
 
@@ -78,8 +81,7 @@ def race():
 
 def updates(share, side):
     """How many times as fast an update is as on CleanRL's wrappers."""
-    ours, theirs = seconds(share, "games"), seconds(share, side)
-    return ratios.spread(ratios.ratios(theirs, [ours]))
+    return ratios.ratios(seconds(share, side), [seconds(share, "games")])
 
 
 def seconds(share, side):

@@ -199,6 +199,34 @@ def test_breakout_has_four_serves():
         assert (seen == way.max(axis=0)).all()
 
 
+def test_the_lives_are_drawn_as_they_were_lost():
+    """Each box ends where its step is, and a mark is at each brick."""
+    one = game.Game(0, on_life_loss="continue")
+    one.env.action_space.seed(0)
+    one.reset()
+    ends, bricks = [], []
+    info, step = None, 0
+    while info is None:
+        step += 1
+        _, reward, done, info = one.step(one.env.action_space.sample())
+        ends += [step] * done
+        bricks += [step] * int(reward)
+    rects = [
+        {name: it.get(name) for name in ("class", "x", "width")}
+        for it in xml.parse(PICTURES / "lives.svg").iter()
+        if it.tag.endswith("rect")
+    ]
+    marks = [int(it["x"]) for it in rects if it["class"] == "ours"]
+    boxes = [it for it in rects if it["class"] == "box"]
+    rights = [int(it["x"]) + int(it["width"]) for it in boxes]
+    scale = 464 / step
+    assert marks == [round(scale * brick) for brick in bricks]
+    assert rights == [1 + round(scale * end) for end in ends]
+    drawn = (PICTURES / "lives.svg").read_text()
+    assert all(f">{end}<" in drawn for end in ends)
+    assert len(ends) == drawn.count(">life ") == 5
+
+
 def test_the_first_to_finish_are_drawn_as_they_finish():
     """Played on a clock, the example has the means that it tells."""
     clock, done = 0, []
@@ -537,7 +565,8 @@ def test_the_race_goes_as_it_was_recorded(visit):
 def kill_in_figure(figure, kills):
     """Kill workers with the buttons; return all kills, by step of the film."""
     slider = figure.locator("input[type=range]")
-    killed = {read("eight")["killed"]: {1}}
+    planned = read("eight")["killed"]
+    killed = {planned: {1}} if kills[0][0] > planned else {}
     for at, worker in kills:
         slider.fill(str(at - 1))
         figure.locator(".screen button").nth(worker).click()
@@ -546,14 +575,20 @@ def kill_in_figure(figure, kills):
     return killed
 
 
-def test_killed_workers_are_those_of_games(visit):
-    """Real ones are killed in the same steps, and play the same games."""
+@pytest.mark.parametrize(
+    "kills", [[(20, 0), (50, 1), (50, 0), (120, 1)], [(95, 0), (95, 1)]]
+)
+def test_killed_workers_are_those_of_games(visit, kills):
+    """Real ones are killed in the same steps, and play the same games.
+
+    The film kills one by itself, unless its reader has been the first.
+    """
     figure = look_at(visit(), "kill-figure")
     recorded = read("eight")
     every = recorded["every"]
     actions = np.array([list(one) for one in recorded["actions"]], int)
     last = actions.shape[1] // every
-    killed = kill_in_figure(figure, [(20, 0), (50, 1), (50, 0), (last, 1)])
+    killed = kill_in_figure(figure, kills)
     seen, says = list(pictures(figure)), at_each_step(figure, SAYS)
     steps = figure.locator(".screen small")
     options = dict(on_life_loss="continue", noop_max=30, fire_on_reset=True)
@@ -585,9 +620,10 @@ def test_killed_workers_are_those_of_games(visit):
                 new = sorted(new, key=lambda it: it.pid)
                 for worker, process in zip(sorted(dying), new, strict=True):
                     workers[worker] = process
-    figure.locator("input[type=range]").fill("50")
+    both = kills[1][0]
+    figure.locator("input[type=range]").fill(f"{both}")
     assert steps.all_inner_texts() == ["step 0"] * 8
-    figure.locator("input[type=range]").fill("51")
+    figure.locator("input[type=range]").fill(f"{both + 1}")
     assert steps.all_inner_texts() == [f"step {every}"] * 8
 
 

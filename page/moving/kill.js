@@ -5,7 +5,7 @@ const workers = [...figure.querySelectorAll(".four")].map((box) => ({
   cells: cells(box, 4), kills: [] }));
 const does = figure.querySelectorAll(".screen span");
 const TOLD = 30;  // pictures for which a kill is told
-let pictures = null, every = 0, count = 0, shown = 0;
+let pictures = null, every = 0, count = 0, shown = 0, planned = 0;
 
 // Since it was killed last, a worker plays its games from their start again.
 function show(at) {
@@ -13,7 +13,7 @@ function show(at) {
   workers.forEach(({ cells, kills }, i) => {
     const since = at - Math.max(1, ...kills.filter((kill) => kill <= at));
     const replaced = kills.some((kill) => kill <= at && at < kill + TOLD);
-    does[i].textContent = replaced ? "was just replaced"
+    does[i].textContent = replaced ? "was replaced"
       : `plays games ${4 * i} to ${4 * i + 3}`;
     cells.forEach((cell, j) => put(cell, `step ${every * since}`,
       pictures[(4 * i + j) * count + since]));
@@ -33,14 +33,19 @@ const player = film(figure, async () => {
   every = recorded.every;
   pictures = await unpack(recorded.pictures, SIZE ** 2);
   count = pictures.length / 8;
-  const start = recorded.killed;
-  workers[1].kills.push(start);
-  return { count, start, pace: 10, ticks: [start],
+  planned = recorded.killed;
+  workers[1].kills.push(planned);
+  return { count, start: planned, pace: 10, ticks: [planned],
     name: (i) => `step ${every * (i - 1)}` };
 }, show);
 
 buttons.forEach((button, i) => button.addEventListener("click", () => {
   if (!shown) return;
+  // Who kills before the film does is left alone with it.
+  if (shown < planned) {
+    workers[1].kills = workers[1].kills.filter((kill) => kill !== planned);
+    planned = 0;
+  }
   workers[i].kills.push(Math.min(shown + 1, count));
   player.mark(workers.flatMap(({ kills }) => kills));
   player.forward();
