@@ -222,8 +222,8 @@ class Game:
     # ### What ends an episode
     #
     # Most titles give the player a few lives. An agent expects no rewards
-    # after the end of an episode. If each lost life ends one, it learns sooner
-    # what to avoid, but not that the game goes on. You choose by
+    # after the end of an episode. If each lost life ends an episode, the agent
+    # learns sooner what to avoid, but not that the game goes on. You choose by
     # `on_life_loss`:
     #
     # - `"restart"`: a lost life ends the episode, and the game starts over, so

@@ -32,8 +32,6 @@ def measured():
         for agent in files["field"]["agents"]
     ]
     share = files["training"]["share"]
-    whole = updates(share, "wrappers")
-    stock = updates(files["stock"]["share"], "stock")
     hours = 10e6 / share["steps"] * median(seconds(share, "turns")) / 3600
     return {
         **files,
@@ -52,9 +50,8 @@ def measured():
         "emulator": 100 * median(ratios.ratios(speeds, [limits])),
         "ten_million": round(10e6 / speed / 60),
         "replacing": median(replaced["fork"]["killed"]),
-        "update": ratios.spread(whole),
-        "stock_update": ratios.spread(stock),
-        "trainings": sorted(map(median, (whole, stock))),
+        "update": updates(share, "wrappers"),
+        "stock_update": updates(files["stock"]["share"], "stock"),
         "alone_hours": hours,
     }
 
@@ -81,7 +78,8 @@ def race():
 
 def updates(share, side):
     """How many times as fast an update is as on CleanRL's wrappers."""
-    return ratios.ratios(seconds(share, side), [seconds(share, "games")])
+    ours, theirs = seconds(share, "games"), seconds(share, side)
+    return ratios.spread(ratios.ratios(theirs, [ours]))
 
 
 def seconds(share, side):
