@@ -188,7 +188,7 @@ def test_the_middle_is_surely_between():
 # Training on both sides
 
 
-@pytest.mark.parametrize("make", [training.Wrapped, training.Stock])
+@pytest.mark.parametrize("make", training.WRAPPED.values())
 def test_the_wrapped_games_report_whole_games_as_games_do(make):
     """A lost life ends an episode, and the game's end brings its score."""
     lives = whole = 0

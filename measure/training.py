@@ -71,50 +71,48 @@ def make_game(env_id):
     return wrappers.FrameStackObservation(env, 4)
 
 
-def report(*result, infos):
-    """What a step returned, with the scores where `Games` has them."""
-    final = infos.pop("final_info", {})
-    infos.pop("_final_info", None)
-    # "episode" is there when a game is over, and not at each lost life.
-    if "episode" in final:
-        infos["final_info"] = {"reward": final["episode"]["r"]}
-        infos["_final_info"] = final["_episode"]
-    return *result, infos
-
-
-class Wrapped(AsyncVectorEnv):
-    """Such games, each in a process of its own."""
+class Wrapped:
+    """Such games, which report their scores where `Games` does."""
 
     def __init__(self, num_envs, env_id):
         make = [lambda: make_game(env_id)] * num_envs
         super().__init__(make, autoreset_mode=AutoresetMode.SAME_STEP)
 
     def step_wait(self):
-        *result, infos = super().step_wait()
-        return report(*result, infos=infos)
+        *result, infos = self.results()
+        final = infos.pop("final_info", {})
+        infos.pop("_final_info", None)
+        # "episode" is there when a game is over, and not at each lost life.
+        if "episode" in final:
+            infos["final_info"] = {"reward": final["episode"]["r"]}
+            infos["_final_info"] = final["_episode"]
+        return *result, infos
 
 
-class Stock(SyncVectorEnv):
-    """Such games in the program itself, as `ppo_atari.py` plays them."""
+class InProcesses(Wrapped, AsyncVectorEnv):
+    """A process for each game."""
 
-    def __init__(self, num_envs, env_id):
-        make = [lambda: make_game(env_id)] * num_envs
-        super().__init__(make, autoreset_mode=AutoresetMode.SAME_STEP)
+    def results(self):
+        return AsyncVectorEnv.step_wait(self)
+
+
+class Stock(Wrapped, SyncVectorEnv):
+    """All in the program itself, as `ppo_atari.py` plays them."""
 
     def step_async(self, actions):
         self._chosen = actions
 
-    def step_wait(self):
-        *result, infos = self.step(self._chosen)
-        return report(*result, infos=infos)
+    def results(self):
+        return self.step(self._chosen)
+
+
+WRAPPED = {"wrappers": InProcesses, "stock": Stock}
 
 
 def make_fleet(side, env_id):
     """What a side plays, each in turn."""
-    if side == "wrappers":
-        return [Wrapped(GAMES, env_id)]
-    if side == "stock":
-        return [Stock(GAMES, env_id)]
+    if side in WRAPPED:
+        return [WRAPPED[side](GAMES, env_id)]
     count = IN_FLEET.get(side, 1)
     options = dict(training_run.TRAINING, context=training_run.CONTEXT)
     if side == "ready":

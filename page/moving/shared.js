@@ -116,9 +116,9 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
 // which something happens, `lost` those of them in which a life is lost, and
 // `name(i)` is what step i is called. `show(i)` draws it and returns the
 // sentence.
-// The film plays by itself while most of it is in view, unless the reader wants less
-// motion or has taken hold of it, and begins anew after its end. The sentence
-// is read out only if the reader has moved it. `film` returns what a figure
+// The film plays by itself while most of it is in view, unless the reader wants
+// less motion or has taken hold of it, and begins anew after its end. The
+// sentence is read out only if the reader has moved it. `film` returns what a figure
 // with buttons of its own needs: `mark`, which sets the ticks, and `forward`,
 // to the next step.
 function film(figure, prepare, show) {
