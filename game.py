@@ -227,9 +227,9 @@ class Game:
     # `on_life_loss`:
     #
     # - `"restart"`: a lost life ends the episode, and the game starts over, so
-    #   the agent plays first lives only. It is the default so that
-    #   [labml's tutorial](#who-is-who) runs on this module unchanged; to
-    #   train, take [`TRAINING`](#which-setting-to-take).
+    #   the agent plays first lives only. It is the default, as in
+    #   [labml's](#who-is-who) PPO tutorial. To train, take
+    #   [`TRAINING`](#which-setting-to-take).
     # - `"continue"`: a lost life ends the episode, but the game goes on. Most
     #   programs that train agents [do this](#what-others-do), such as
     #   Stable-Baselines3 (SB3) and CleanRL.

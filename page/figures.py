@@ -39,17 +39,20 @@ FADING = 0.4, 0.6, 0.8, 1  # how bright, from the oldest to the newest
 STEP = 62  # the step that stands still
 PIXEL = 17, 51  # column and row of the pixel that is taken apart
 FLICKER = 9  # a step in which the ship is far from the score
-# How a target is made, whether the episode goes on or has ended. The value of
-# its next or last observation is 5, that of the new episode 7.
+# How a target is made, whether the episode goes on or has ended, from the
+# reward. The value of its next or last observation is 5, that of the new
+# episode 7.
 TARGETS = [
-    ("goes on", "1 + 0.99 × 5"),
-    ("terminated", "1"),
-    ("truncated", "1 + 0.99 × 5"),
+    ("goes on", 1, "1 + 0.99 × 5"),
+    ("terminated", 1, "1"),
+    ("truncated", 1, "1 + 0.99 × 5"),
+    ("worker died", 0, "0 + 0.99 × 5"),
 ]
 # What the first program prints of a step: its number, the reward, done.
 OUTPUT = re.compile(r"(?m)^(\d+) (\d\.0) (True|False)")
 # The games of three environments, as an example: lengths and points.
 LANES = [(9, 9)], [(3, 2), (3, 2), (3, 2)], [(4, 3), (5, 4)]
+WEIGHTS = 1.7  # million, of the network in examples/ppo.py
 # Of the drawing that races; page/moving/race.js moves over it.
 RACE_LEFT, RACE_WIDTH, RACE_MS, RACE_TOP = 84, 390, 3, (4, 236)
 BANDS = 42  # of five rows, which become two
@@ -207,7 +210,7 @@ def draw_bands(before, step):
 
 def draw_modes(actions):
     """The step that loses a life, in the three modes."""
-    d = Drawing(450, wide=True)
+    d = Drawing(294, wide=True)
     for i, (mode, words) in enumerate(
         [
             ("restart", "game starts over"),
@@ -220,16 +223,15 @@ def draw_modes(actions):
         d.text(x, 20, f'"{mode}"', "strong")
         d.text(x, 38, words, "quiet")
         # Without the row of numbers, which isn't up to date.
-        d.image(x, 48, 146, 177, in_colour(step["screen"][17:]))
-        *_, newest = step["stack"]
-        for k, picture in enumerate(step["stack"]):
+        *older, newest = (picture[7:] for picture in step["stack"])
+        for k, picture in enumerate(older):
             kind = "picture" if np.array_equal(picture, newest) else ""
-            left, top = x + 76 * (k % 2), 239 + 76 * (k // 2)
-            d.image(left, top, 70, 70, bright(picture), kind)
+            d.image(x + 51 * k, 50, 44, 40, bright(picture), kind)
+        d.image(x, 98, 146, 134, bright(newest), "picture")
         ended = "strong" if step["done"] else ""
-        d.text(x, 413, f"done = {step['done']}", ended)
+        d.text(x, 256, f"done = {step['done']}", ended)
         points = step["info"] and f"{step['info']['reward']:.0f} points"
-        d.text(x, 433, f"info: {points or None}")
+        d.text(x, 276, f"info: {points or None}")
     d.save("modes.svg")
 
 
@@ -366,16 +368,16 @@ def timeline(letters, parts, games, cores):
 
 def draw_targets():
     """What counts in the target of a step, in three timelines."""
-    d = Drawing(232, screen=False)
+    d = Drawing(302, screen=False)
     for x, name in (4, "the episode"), (100, "this step"), (192, "afterwards"):
         d.text(x, 16, name, "quiet")
     d.text(476, 16, "target", "quiet end")
-    for row, (end, target) in enumerate(TARGETS):
+    for row, (end, reward, target) in enumerate(TARGETS):
         y = 28 + 70 * row
         ended = end != "goes on"
         d.text(4, y + 26, end, "strong")
         d.box(100, y, 84, 40, "ink")
-        d.text(142, y + 26, "reward 1", "on mid")
+        d.text(142, y + 26, f"reward {reward}", "on mid")
         x = 192
         if "×" in target:
             d.box(x, y, 72, 40, "ink")
@@ -389,7 +391,8 @@ def draw_targets():
             d.text(x + 8, y + 56, "new episode", "quiet")
         d.text(476, y + 17, target, "end" if "×" in target else "strong end")
         if "×" in target:
-            d.text(476, y + 37, f"= {1 + 0.99 * 5:g}", "strong end")
+            found = reward + 0.99 * 5
+            d.text(476, y + 37, f"= {found:g}", "strong end")
     d.save("targets.svg")
 
 
@@ -498,6 +501,41 @@ def draw_agent(recording):
     d.save("agent.svg")
 
 
+def draw_network(recording):
+    """What goes into the network and comes out, at the film's first point."""
+    decisions, names = recording["decisions"], recording["actions"]
+    at = next(i for i, step in enumerate(decisions) if step[1])
+    action, _, _, _, value, chances = decisions[at]
+    screen = unpack(recording["screens"])[at]
+    frames = unpack(recording["frames"], 84, 84)
+    d = Drawing(192, screen=False)
+    d.text(4, 16, "the game", "quiet")
+    d.image(4, 26, 88, 116, np.array(recording["rgb"], np.uint8)[screen])
+    d.line((98, 84), (118, 84), kind="line arrow")
+    d.text(124, 16, "obs_4: 4×84×84", "quiet")
+    for i, picture in enumerate(frames[at : at + 4]):
+        x, y = 124 + 11 * i, 26 + 15 * i
+        d.box(x - 2, y - 2, 75, 75, "page")
+        d.image(x, y, 71, 71, bright(picture))
+    d.line((234, 84), (254, 84), kind="line arrow")
+    d.text(260, 16, "the network", "quiet")
+    d.box(260, 26, 80, 116, "ink")
+    for i, word in enumerate((f"{WEIGHTS}", "million", "weights")):
+        d.text(300, 69 + 20 * i, word, "on mid")
+    d.line((346, 36), (366, 36), kind="line arrow")
+    d.text(372, 16, "it expects", "quiet")
+    d.text(372, 41, f"rewards of {value:.1f}", "strong")
+    d.line((346, 112), (366, 112), kind="line arrow")
+    d.text(372, 68, "probabilities", "quiet")
+    for i, (name, chance) in enumerate(zip(names, chances, strict=True)):
+        y, kind = 89 + 18 * i, "strong" if i == action else ""
+        d.text(372, y, name, kind)
+        d.text(476, y, percent(chance), f"{kind} end")
+    d.line((424, 151), (424, 170), (48, 170), (48, 150), kind="line arrow")
+    d.text(424, 188, f"one action, sampled: {names[action]}", "quiet end")
+    d.save("network.svg")
+
+
 def draw_kill(recording):
     """Eight games in the step in which one of two workers is replaced."""
     pictures = unpack(recording["pictures"], 84, 84).reshape(8, -1, 84, 84)
@@ -539,6 +577,7 @@ def draw():
     draw_ends()
     draw_race(read("race"))
     draw_agent(read("agent"))
+    draw_network(read("agent"))
     draw_kill(read("eight"))
 
 

@@ -27,3 +27,12 @@ addEventListener("scroll", mark, { passive: true });
 for (const each of entries) {
   each.addEventListener("click", () => $("contents").hidePopover());
 }
+
+// Who follows a link inside the page finds the way back.
+$("top").addEventListener("click", ({ target }) => {
+  if (target.closest("a[href^='#']:not(.sign)")) $("back").hidden = false;
+});
+$("back").addEventListener("click", () => {
+  history.back();
+  $("back").hidden = true;
+});

@@ -607,7 +607,8 @@ def test_killed_workers_are_those_of_games(visit, kills):
                 ]
                 if "restarted" in infos:
                     told = str(infos["restarted"])
-                assert (told if recent else "All eight") in says[at]
+                said = says[at].replace("\N{NO-BREAK SPACE}", " ")
+                assert (told if recent else "All eight") in said
             dying = killed.get((step + 1) // every + 1, set())
             if (step + 1) % every == 0:
                 for worker in dying:

@@ -318,7 +318,7 @@ def highlight(text, language="python", _=None, start=1, anchors=()):
     for row, line in enumerate(html.splitlines(), start):
         indent = len(line) - len(line.lstrip())
         where = f' id="{anchors[row]}"' if row in anchors else ""
-        inside = f' style="--i:{indent}"' if indent else ""
+        inside = f" style=--i:{indent}" if indent else ""
         lines += f"<span{where}{inside}>{line}\n</span>"
     return lines
 

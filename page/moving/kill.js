@@ -23,9 +23,10 @@ function show(at) {
   const killed = workers.flatMap(({ kills }, i) => kills.includes(last) ? i : []);
   if (!killed.length) return "All eight games play on.";
   const mask = [0, 0, 0, 0, 1, 1, 1, 1].map((i) =>
-    (killed.includes(i) ? "True" : "False").padStart(5)).join(" ");
+    (killed.includes(i) ? "True" : "False").padStart(5)).join(" ")
+    .replaceAll(" ", "\u00a0");
   return `Worker ${killed.join(" and ")} was killed, and its games start over: ` +
-    `truncated, with a reward of 0. infos["restarted"] was [${mask}].`;
+    `truncated, with a reward of 0. infos["restarted"]: [${mask}]`;
 }
 
 const player = film(figure, async () => {

@@ -170,11 +170,14 @@ function film(figure, prepare, show) {
     slider.stepUp();
     draw(true);
   }
+  const begin = () => (ready ??= prepare().then(load));
+  new IntersectionObserver((seen) => {
+    if (seen.at(-1).isIntersecting) begin();
+  }, { rootMargin: "900px" }).observe(figure);
   new IntersectionObserver(async (seen) => {
-    const { isIntersecting, intersectionRatio } = seen.at(-1);
-    const inView = intersectionRatio >= MOSTLY;
-    if (isIntersecting) await (ready ??= prepare().then(load));
+    const inView = seen.at(-1).intersectionRatio >= MOSTLY;
+    if (inView) await begin();
     if (!theirs || !inView) run(inView);
-  }, { rootMargin: "100px", threshold: [0, MOSTLY] }).observe(figure);
+  }, { rootMargin: "100px", threshold: MOSTLY }).observe(figure);
   return { mark, forward };
 }
