@@ -97,6 +97,8 @@ def setup(name, threads, network=NO_NETWORK, **changes):
         options["count"] = OURS_FLYING[name]
     elif name == "games_true":
         options["snapshots"] = False
+    elif name.endswith("_single"):
+        options["single"] = True
     elif name == "limit":
         network = NO_NETWORK
     return kind, options, network

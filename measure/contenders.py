@@ -108,10 +108,11 @@ def batches(game, info, send, recv):
         over[info["env_id"]] = terminated | truncated
 
 
-# ## The processes of Gymnasium and of SB3, as their documentation has them
+# ## Gymnasium and SB3, as their documentation has them: a process for each
+# game, or a `single` one for all
 
 
-def gymnasium(game, games, rule):
+def gymnasium(game, games, rule, single=False):
     """In the autoreset mode that is its default."""
     import gymnasium as gym
     from gymnasium import wrappers
@@ -123,7 +124,8 @@ def gymnasium(game, games, rule):
         env = wrappers.AtariPreprocessing(env, **options)
         return wrappers.FrameStackObservation(env, 4)
 
-    env = gym.vector.AsyncVectorEnv([make] * games)
+    vector = gym.vector.SyncVectorEnv if single else gym.vector.AsyncVectorEnv
+    env = vector([make] * games)
     env.reset(seed=0)
     resets = 0
     for row in rows(game, games):
@@ -132,18 +134,21 @@ def gymnasium(game, games, rule):
         resets = int((terminated | truncated).sum())
 
 
-def sb3(game, games, rule):
+def sb3(game, games, rule, single=False):
     """It presses FIRE at each start, and clips rewards."""
     from stable_baselines3.common import env_util, vec_env
 
     wrapper = {"noop_max": 0, "terminal_on_life_loss": rule == "continue"}
+    processes = {
+        "vec_env_cls": vec_env.SubprocVecEnv,
+        "vec_env_kwargs": {"start_method": "fork"},  # as everyone's here
+    }
     env = env_util.make_atari_env(
         f"ale_py:{game}NoFrameskip-v4",
         games,
         seed=0,
         wrapper_kwargs=wrapper,
-        vec_env_cls=vec_env.SubprocVecEnv,
-        vec_env_kwargs={"start_method": "fork"},  # as everyone's here
+        **({} if single else processes),
     )
     yield from stepped(vec_env.VecFrameStack(env, 4), game, games)
 

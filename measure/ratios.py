@@ -10,6 +10,7 @@ from statistics import median
 # Which part of benchmark.json, and who is compared there with whom.
 ENGINES = ["ale", "envpool"]
 ASYNCHRONOUS = ["ale_2", "ale_3", "ale_many", "envpool_3", "envpool_many"]
+SINGLE = ["sb3_single", "gymnasium_single"]
 COMPARISONS = {
     "lockstep": ("lockstep", "games", ENGINES),
     "ale": ("lockstep", "games", ["ale"]),

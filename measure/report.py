@@ -56,7 +56,9 @@ NAMES = {
     "ale": "ALE `AtariVectorEnv`",
     "envpool": "EnvPool",
     "gymnasium": "Gymnasium `AsyncVectorEnv`",
+    "gymnasium_single": "Gymnasium `SyncVectorEnv`",
     "sb3": "SB3 `SubprocVecEnv`",
+    "sb3_single": "SB3 `DummyVecEnv`",
     "sb3_games": "`Games` under SB3",
     "labml": "labml's original worker",
     "games_2": "two `Games` in turn",
@@ -90,17 +92,23 @@ AHEAD = {  # what is compared, and with whom
         ["ale_many", "envpool_many"],
     ),
     "ready first compared with one `Games` in lockstep": ("ready", ["games"]),
+    **{
+        f"`Games` compared with {NAMES[name]}": ("games", [name])
+        for name in ratios.SINGLE
+    },
 }
 
 
-def speed_values(data, neighbours, waiting):
+def speed_values(data, neighbours, waiting, single):
     """What stands in speed.md, and README's part of it.
 
-    `neighbours` was measured where other machines used the host, and
-    `waiting` is how long one process waits for another.
+    `neighbours` was measured where other machines used the host, `waiting` is
+    how long one process waits for another, and in `single` others play all
+    games in one process.
     """
     measured = {name: part for name, part in data.items() if name != "machine"}
     measured["true-neighbours"] = neighbours["whole"]
+    measured["single"] = single["lockstep"]
     parts = dict(measured)
     games = parts.pop("count")["columns"]
     tuned = {name: parts.pop(name) for name in ("tune", "shared-tune")}
@@ -109,6 +117,7 @@ def speed_values(data, neighbours, waiting):
         **compared,
         "machine": machine(data["machine"]),
         "neighbours_machine": machine(neighbours["machine"]),
+        "single_machine": machine(single["machine"]),
         "benchmark": data,
         "how": {name: how(part) for name, part in measured.items()},
         "threads": {name: threads(part) for name, part in tuned.items()},
@@ -456,7 +465,7 @@ def write(docs):
     charts.draw_learning(agents, *others, field, folder)
     values = {
         "speed": speed_values(
-            *map(data.get, ["benchmark", "shared_host", "waiting"])
+            *map(data.get, ["benchmark", "shared_host", "waiting", "single"])
         ),
         "faults": faults_values(data["chaos"], data["mutants"]),
         "learning": learning_values(curves, data),

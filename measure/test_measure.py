@@ -24,6 +24,7 @@ import facts
 import game
 import ppo
 import race
+import single
 import step_time
 import training
 import training_run
@@ -72,6 +73,12 @@ def files(folder):
             "benchmark.json",
         ),
         (race, [], {"ROUNDS": 1, "STEPS": 3}, "race.json"),
+        (
+            single,
+            [],
+            {"CONTENDERS": ["games", "sb3_single"], "ROUNDS": 1},
+            "single.json",
+        ),
         (waiting, ["quiet"], {"ROUNDS": 1, "STEPS": 9}, "waiting.json"),
     ],
 )
