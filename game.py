@@ -221,20 +221,18 @@ class Game:
 
     # ### What ends an episode
     #
-    # Most titles give the player a few lives. An agent expects no rewards
-    # after the end of an episode. If each lost life ends an episode, the agent
-    # learns sooner what to avoid, but not that the game goes on. You choose by
-    # `on_life_loss`:
+    # Most titles give the player a few lives. You choose by `on_life_loss`
+    # whether a lost one ends the episode, after which no rewards count:
     #
+    # - `"continue"`: it does, but the game goes on. The agent learns sooner
+    #   what to avoid, though not that the game goes on. To train, take this,
+    #   as [most programs do](#what-others-do), such as Stable-Baselines3 (SB3)
+    #   and CleanRL.
+    # - `"ignore"`: only the end of the game ends the episode, as Machado et
+    #   al. (2018) advise.
     # - `"restart"`: a lost life ends the episode, and the game starts over, so
-    #   the agent plays first lives only. It is the default, as in
-    #   [labml's](#who-is-who) PPO tutorial. To train, take
-    #   [`TRAINING`](#which-setting-to-take).
-    # - `"continue"`: a lost life ends the episode, but the game goes on. Most
-    #   programs that train agents [do this](#what-others-do), such as
-    #   Stable-Baselines3 (SB3) and CleanRL.
-    # - `"ignore"`: only the end of the game ends an episode, as Machado et al.
-    #   (2018) advise.
+    #   the agent plays first lives only. It is the default for the sake of
+    #   [labml's](#who-is-who) PPO tutorial, which this module fits into.
     #
     # #### How an episode ends, and the next one begins
     #
@@ -346,9 +344,6 @@ class Game:
 # scores can be compared ([small differences](#coming-from-sb3-or-cleanrl)
 # remain). Rewards are *clipped*: they become -1, 0 or 1, so that one learning
 # rate suits titles of few points and of many.
-#
-# For research that claims something new, take
-# [sticky actions and whole games](#other-settings).
 TRAINING: dict[str, Any] = dict(
     on_life_loss="continue",  # an episode is one life of a game
     noop_max=30,  # 1 to 30 no-op frames begin a game

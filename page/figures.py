@@ -35,7 +35,7 @@ NETWORK_MS = 1.5  # of the network in measure/benchmark.py
 TURNS_MS = 14  # of the drawing of `Games` in turn
 OTHERS_MS = 4, 7  # when others have a core in it
 GUESS = 102  # the step in which the ball's way is asked for
-FADING = 0.4, 0.6, 0.8, 1  # how bright, from the oldest to the newest
+DARKEST = 0.4  # the oldest picture of those that are drawn over each other
 STEP = 62  # the step that stands still
 PIXEL = 17, 51  # column and row of the pixel that is taken apart
 FLICKER = 9  # a step in which the ship is far from the score
@@ -118,7 +118,7 @@ def draw_step(step):
 
 def faded(pictures):
     """Pictures drawn over each other, the oldest darkest."""
-    shares = np.reshape(FADING, (4, 1, 1))
+    shares = np.linspace(DARKEST, 1, len(pictures)).reshape(-1, 1, 1)
     return np.max(shares * pictures, axis=0).astype(np.uint8)
 
 
@@ -213,9 +213,9 @@ def draw_modes(actions):
     d = Drawing(294, wide=True)
     for i, (mode, words) in enumerate(
         [
-            ("restart", "game starts over"),
             ("continue", "game goes on"),
             ("ignore", "episode goes on"),
+            ("restart", "game starts over"),
         ]
     ):
         step = list(recordings.play(mode, actions))[LOST_AT]
@@ -241,7 +241,7 @@ def draw_serves():
     for i in range(4):
         ways = recordings.serve(no_ops=i + 1)
         x = 4 + 120 * i
-        d.image(x, 6, 112, 147, np.max(ways, axis=0))
+        d.image(x, 6, 112, 147, faded(ways))
         d.text(x, 171, f"{i + 1}, {i + 5}, {i + 9} \N{HORIZONTAL ELLIPSIS}")
     d.save("serves.svg")
 
@@ -256,7 +256,7 @@ def draw_lives():
     d.box(4, 4, 464, 32, "ink")
     d.text(14, 25, "one game", "on")
     for step in bricks:
-        d.box(round(scale * step), 4, 4, 32, "ours")
+        d.box(round(scale * step), 4, 4, 32, "page")
     d.text(round(scale * bricks[0]) + 10, 25, "a brick", "on")
     for i, (start, end) in enumerate(itertools.pairwise([0, *ends])):
         x, right = 4 + round(scale * start), 1 + round(scale * end)
@@ -382,7 +382,8 @@ def draw_targets():
         if "×" in target:
             d.box(x, y, 72, 40, "ink")
             d.text(x + 36, y + 26, "value 5", "on mid")
-            d.text(x, y + 56, "last obs" if ended else "next obs", "quiet")
+            name = {"goes on": "next obs", "truncated": "last obs"}
+            d.text(x, y + 56, name.get(end, "same obs"), "quiet")
             x += 80
         if ended:
             d.line((x, y - 6), (x, y + 46), kind="line")

@@ -40,6 +40,7 @@ def measured():
         "second": whole_games(files["agent_1"]),
         "young_steps": recorded("young")["trained"] / 1e6,
         "million": [score_after(10**6, name) for name in ("agent", "agent_1")],
+        "known": others[:3],
         "others": (min(others), max(others)),
         "race": race(),
         "beside": compared,
@@ -51,14 +52,33 @@ def measured():
         "ten_million": round(10e6 / speed / 60),
         "replacing": median(replaced["fork"]["killed"]),
         "update": updates(share, "wrappers"),
+        "update_median": updates(share, "wrappers").partition(" ")[0],
         "stock_update": updates(files["stock"]["share"], "stock"),
         "alone_hours": hours,
+        "default": ratios.spread(beside_default(files["single"])),
+        "point": first_point(recorded("agent")),
     }
 
 
 def recorded(name):
     """What a figure that moves shows."""
     return json.loads((HERE / f"data/{name}.json").read_text())
+
+
+def first_point(recording):
+    """What was expected before and after the first point of the film."""
+    values, rewards = zip(
+        *((step[4], step[1]) for step in recording["decisions"]), strict=True
+    )
+    at = rewards.index(1)
+    after = round(values[at + 1], 1)
+    return {"before": values[at], "after": after, "target": 1 + 0.99 * after}
+
+
+def beside_default(single):
+    """How many times as fast `Games` is as what SB3 takes by default."""
+    rows = single["lockstep"]["columns"]["Breakout"]
+    return ratios.ratios(rows["games"]["speed"], [rows["sb3_single"]["speed"]])
 
 
 def race():

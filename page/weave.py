@@ -436,6 +436,7 @@ def html_page(source):
         for row in rows(section):
             main += to_row(row, anchors)
     main = linked(main, anchors.values())
+    main = re.sub(r'<span class="(\w+)">', r"<span class=\1>", main)  # shorter
     before, contents, after = re.split("(?s)<nav(.*</nav>)", main)
     return fill(
         (HERE / "page.html").read_text(),

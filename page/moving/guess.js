@@ -6,6 +6,8 @@ const [newest] = cells($in(".one"), 1), stack = cells($in(".four"), 4);
 const group = $in(".controls");
 const [next, ...arrows] = group.children;
 const ROUNDS = ["one picture", "four pictures", "four pictures 1/60 s apart"];
+const RESULTS = ["One picture", "Four",
+  "Four 1/60 s apart, in which the ball moves by one to three pixels"];
 const GUESSES = 10, LATER = [1, 2, 3, 4], BLINK = 90; // milliseconds
 const KEYS = { ArrowUp: "up", u: "up", ArrowDown: "down", d: "down" };
 let game = null, deck = null, round = null, marks = null, scores = [];
@@ -47,9 +49,8 @@ function ask() {
     return;
   }
   scores.push(right);
-  const told = scores.map((score, i) => i ? `with ${ROUNDS[i]} ${score}`
-    : `With ${ROUNDS[i]} you had ${score} of ${GUESSES} (chance: 5)`);
-  $in(".says").textContent = `${told.join(", ")}.`;
+  $in(".says").textContent = scores.map((score, i) =>
+    `${RESULTS[i]}: ${score}${i ? "" : ` of ${GUESSES} (chance: 5)`}.`).join(" ");
   next.textContent = round < 2 ? `Now with ${ROUNDS[round + 1]}` : "Once more";
   show(false);
 }
@@ -81,6 +82,7 @@ async function answer(guess) {
     draw(at, LATER.slice(0, calm ? LATER.length : i));
     await new Promise((done) => setTimeout(done, BLINK));
   }
+  await new Promise((done) => setTimeout(done, calm ? 0 : 4 * BLINK));
   flies = false;
   ask();
 }
