@@ -221,18 +221,19 @@ class Game:
 
     # ### What ends an episode
     #
-    # Most titles give the player a few lives. You choose by `on_life_loss`
-    # whether a lost one ends the episode, after which no rewards count:
+    # Most titles give the player a few lives. Does a lost one end the episode,
+    # so that an agent counts no rewards after it? You choose by
+    # `on_life_loss`:
     #
-    # - `"continue"`: it does, but the game goes on. The agent learns sooner
-    #   what to avoid, though not that the game goes on. To train, take this,
-    #   as [most programs do](#what-others-do), such as Stable-Baselines3 (SB3)
-    #   and CleanRL.
+    # - `"continue"`: a lost life ends the episode, but not the game. The agent
+    #   learns sooner to keep its lives, but not that more rewards come after a
+    #   lost one. To train, take this, as [most programs
+    #   do](#what-others-do).
     # - `"ignore"`: only the end of the game ends the episode, as Machado et
     #   al. (2018) advise.
-    # - `"restart"`: a lost life ends the episode, and the game starts over, so
-    #   the agent plays first lives only. It is the default for the sake of
-    #   [labml's](#who-is-who) PPO tutorial, which this module fits into.
+    # - `"restart"`: a lost life ends the episode and the game, so the agent
+    #   plays first lives only. It is the default only because
+    #   [labml's](#who-is-who) PPO tutorial does this.
     #
     # #### How an episode ends, and the next one begins
     #

@@ -252,17 +252,18 @@ def draw_lives():
     ends = [int(step) for step, _, done in played if done == "True"]
     bricks = [int(step) for step, reward, _ in played if reward == "1.0"]
     scale = 464 / ends[-1]
-    d = Drawing(104, screen=False)
-    d.box(4, 4, 464, 32, "ink")
-    d.text(14, 25, "one game", "on")
+    d = Drawing(126, screen=False)
+    d.box(4, 26, 464, 32, "ink")
+    d.text(14, 47, "one game", "on")
     for step in bricks:
-        d.box(round(scale * step), 4, 4, 32, "page")
-    d.text(round(scale * bricks[0]) + 10, 25, "a brick", "on")
+        d.box(round(scale * step), 26, 4, 32, "page")
+        told = f"a brick at {step}" if step == bricks[0] else str(step)
+        d.text(round(scale * step) + 2, 16, told, "quiet mid")
     for i, (start, end) in enumerate(itertools.pairwise([0, *ends])):
         x, right = 4 + round(scale * start), 1 + round(scale * end)
-        d.box(x, 42, right - x, 32)
-        d.text(x + 4, 63, f"life {i + 1}")
-        d.text(right, 94, str(end), "quiet end")
+        d.box(x, 64, right - x, 32)
+        d.text(x + 4, 85, f"life {i + 1}")
+        d.text(right, 116, str(end), "quiet end")
     d.save("lives.svg")
 
 

@@ -52,7 +52,6 @@ def measured():
         "ten_million": round(10e6 / speed / 60),
         "replacing": median(replaced["fork"]["killed"]),
         "update": updates(share, "wrappers"),
-        "update_median": updates(share, "wrappers").partition(" ")[0],
         "stock_update": updates(files["stock"]["share"], "stock"),
         "alone_hours": hours,
         "default": ratios.spread(beside_default(files["single"])),

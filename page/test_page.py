@@ -11,6 +11,7 @@ import json
 import re
 import subprocess
 import sys
+import textwrap
 from collections import defaultdict
 from pathlib import Path
 
@@ -369,6 +370,41 @@ def run(text, tmp_path):
 def test_a_program_prints_what_it_says(tmp_path, word):
     text, after = program(word)
     assert f"```text\n{run(text, tmp_path)}```" in after
+
+
+def test_lines_for_cleanrl(tmp_path):
+    """They log the score of each game that ends, as in the first program."""
+    begin, log = program("args.num_envs")[0].split("...\n")
+    played = """
+import argparse
+from unittest import mock
+from game import TRAINING, Games
+
+if __name__ == "__main__":
+    args = argparse.Namespace(num_envs=8, env_id="BreakoutNoFrameskip-v4")
+    writer = mock.Mock()
+    envs.action_space.seed(7)
+    envs.reset()
+    for global_step in range(1, 201):
+        *_, infos = envs.step(envs.action_space.sample())
+    for call in writer.add_scalar.call_args_list:
+        print(*call.args)
+    envs.close()
+"""
+    played = played.replace(
+        "    writer =", textwrap.indent(begin, " " * 4) + "    writer ="
+    )
+    played = played.replace(
+        "    for call", textwrap.indent(log, " " * 8) + "    for call"
+    )
+    _, printed = program("Games(8, context")
+    [printed] = re.findall("```text\n(.*?)```", printed, re.S)
+    games = [
+        f"charts/episodic_return {score} {step}\n"
+        for step, scores in re.findall(r"(\d+) \[(.*)\]", printed)
+        for score in map(float, scores.split())
+    ]
+    assert run(played, tmp_path) == "".join(games)
 
 
 def test_games_of_your_own(tmp_path):
