@@ -139,16 +139,14 @@ def sb3(game, games, rule, single=False):
     from stable_baselines3.common import env_util, vec_env
 
     wrapper = {"noop_max": 0, "terminal_on_life_loss": rule == "continue"}
-    processes = {
-        "vec_env_cls": vec_env.SubprocVecEnv,
-        "vec_env_kwargs": {"start_method": "fork"},  # as everyone's here
-    }
+    processes = {"start_method": "fork"}  # as everyone's here
     env = env_util.make_atari_env(
         f"ale_py:{game}NoFrameskip-v4",
         games,
         seed=0,
         wrapper_kwargs=wrapper,
-        **({} if single else processes),
+        vec_env_cls=vec_env.DummyVecEnv if single else vec_env.SubprocVecEnv,
+        vec_env_kwargs=None if single else processes,
     )
     yield from stepped(vec_env.VecFrameStack(env, 4), game, games)
 

@@ -18,7 +18,7 @@ import pytest
 from playwright.sync_api import expect
 
 import game
-from drawing import PICTURES
+from drawing import PICTURES, percent
 from figures import GUESS, LANES, PIXEL, STEP, bright, faded, in_colour, read
 from measured import measured
 from recordings import (
@@ -518,6 +518,26 @@ def test_the_agents_see_what_was_recorded(visit):
         )
         assert (f"scores {reward}" in says) == (reward > 0)
         assert ("loses a life" in says) == lost
+
+
+def test_the_network_is_drawn_at_the_first_point_of_the_film():
+    """What it expects and its probabilities, in the drawing and the text."""
+    decisions = read("agent")["decisions"]
+    at = next(i for i, (_, reward, *_) in enumerate(decisions) if reward)
+    action, reward, _, _, value, chances = decisions[at]
+    after = decisions[at + 1][4]
+    drawn = (PICTURES / "network.svg").read_text()
+    for chance in chances:
+        assert f">{percent(chance)}<" in drawn
+    assert f"sampled: {read('agent')['actions'][action]}<" in drawn
+    assert f">rewards of {value:.1f}<" in drawn
+    page = (PICTURES.parent.parent / "game.md").read_text()
+    told = " ".join(page.replace("\N{NO-BREAK SPACE}", " ").split())
+    assert f"the network expects {value:.1f}. The step brings" in told
+    target = reward + 0.99 * round(after, 1)
+    assert f"expects {after:.1f}: in all 1 + 0.99 × {after:.1f}" in told
+    assert f"= {target:.1f}, more than expected." in told
+    assert target > value and reward == 1
 
 
 def test_the_trained_agent_is_the_published_one():
