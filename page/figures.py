@@ -241,7 +241,7 @@ def draw_serves():
     for i in range(4):
         ways = recordings.serve(no_ops=i + 1)
         x = 4 + 120 * i
-        d.image(x, 6, 112, 147, faded(ways))
+        d.image(x, 6, 112, 147, bright(faded(ways)))
         d.text(x, 171, f"{i + 1}, {i + 5}, {i + 9} \N{HORIZONTAL ELLIPSIS}")
     d.save("serves.svg")
 

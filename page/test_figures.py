@@ -196,9 +196,9 @@ def test_breakout_has_four_serves():
     for image, way in zip(images, ways[:4], strict=True):
         data = np.frombuffer(base64.b64decode(image), np.uint8)
         seen = cv2.imdecode(data, cv2.IMREAD_GRAYSCALE)
-        assert (seen == faded(way)).all()
+        assert (seen == bright(faded(way))).all()
         newest = way[-1] == way.max(axis=0)  # all but where the ball was
-        assert (seen[newest] == way[-1][newest]).all()
+        assert (seen[newest] == bright(way[-1])[newest]).all()
 
 
 def test_the_lives_are_drawn_as_they_were_lost():
