@@ -311,8 +311,8 @@ class Game:
         self._length = 0
         self._console.reset(seed)
 
-        # Their number is sampled, and a game that ends among them is reset, as
-        # in Gymnasium, which plays the same game with the same seed.
+        # The number of no-op frames is sampled as in Gymnasium, so that the
+        # same seed plays the same game. A game that ends in them is reset.
         if self._noop_max > 0:
             rng = self.env.unwrapped.np_random
             for _ in range(rng.integers(1, self._noop_max + 1)):
@@ -346,6 +346,9 @@ class Game:
 # scores can be compared ([small differences](#coming-from-sb3-or-cleanrl)
 # remain). Rewards are *clipped*: they become -1, 0 or 1, so that one learning
 # rate suits titles of few points and of many.
+#
+# For research that claims something new, take
+# [sticky actions and whole games](#other-settings).
 TRAINING: dict[str, Any] = dict(
     on_life_loss="continue",  # an episode is one life of a game
     noop_max=30,  # 1 to 30 no-op frames begin a game

@@ -391,10 +391,12 @@ def draw_targets():
             d.box(x + 8, y, 72, 40)
             d.text(x + 44, y + 26, "value 7", "quiet mid")
             d.text(x + 8, y + 56, "new episode", "quiet")
-        d.text(476, y + 17, target, "end" if "×" in target else "strong end")
         if "×" in target:
             found = reward + 0.99 * 5
+            d.text(476, y + 17, target, "end")
             d.text(476, y + 37, f"= {found:g}", "strong end")
+        else:
+            d.text(476, y + 26, target, "strong end")
     d.save("targets.svg")
 
 

@@ -14,6 +14,7 @@ import ratios
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE.parent / "measure/results"
 FACTS = RESULTS / "facts.json"
+WALL = 6 * 18 * 4  # points: rows, bricks, and what a brick scores on average
 
 
 def measured():
@@ -38,6 +39,8 @@ def measured():
         **files["facts"],
         **learning(files["agent"]),
         "second": whole_games(files["agent_1"]),
+        "wall": WALL,
+        **beyond_the_wall(files["agent"], files["agent_1"]),
         "young_steps": recorded("young")["trained"] / 1e6,
         "million": [score_after(10**6, name) for name in ("agent", "agent_1")],
         "known": others,
@@ -119,6 +122,15 @@ def whole_games(agent):
         "mean": mean(scores),
         "least": min(scores),
         "most": max(scores),
+    }
+
+
+def beyond_the_wall(*agents):
+    """In how many of their games a whole wall was cleared, and more."""
+    scores = [score for agent in agents for score in agent["scores"]["served"]]
+    return {
+        "beyond": sum(score > WALL for score in scores),
+        "whole_games": len(scores),
     }
 
 

@@ -260,6 +260,11 @@ def test_structure(page):
     unlike = "img:not([width][height][alt][loading=lazy])"
     expect(page.locator(unlike)).to_have_count(0)
     assert len(HTML.encode()) < 250_000
+    # No Markdown is left: every picture of the notes is one.
+    assert not re.search(r"!\[|\]\(", HTML.partition("<script>")[0])
+    assert NOTES.count("](figures/") + NOTES.count("](charts/") == len(
+        set(re.findall(r'<img src="(\S+)"', HTML))
+    )
     said = dict(re.findall(r'<meta \S+="(\S+)" content="([^"]*)"', HTML))
     assert "default-src 'none'" in said["Content-Security-Policy"]
     assert (DOCS / said["og:image"]).exists()
