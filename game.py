@@ -341,8 +341,9 @@ class Game:
 
 # ### Which setting to take
 #
-# To train an agent, play a `Game(seed, **TRAINING)`, by default of the id
-# `BreakoutNoFrameskip-v4`. The PPO programs of SB3, CleanRL and the older
+# To train an agent, play a `Game(seed, **TRAINING)`. (Its id is
+# `BreakoutNoFrameskip-v4` unless you name another; `Game` itself holds the
+# frames.) The PPO programs of SB3, CleanRL and the older
 # [Baselines](#who-is-who) take these options, too, so scores can be compared
 # ([small differences](#coming-from-sb3-or-cleanrl) remain). Rewards are
 # *clipped*: they become -1, 0 or 1, so that one learning rate suits titles of
