@@ -466,10 +466,15 @@ def draw_race(sides):
     d.save("race.svg")
 
 
+def first_point(decisions):
+    """The first step of a film that scores."""
+    return next(i for i, step in enumerate(decisions) if step[1])
+
+
 def draw_agent(recording):
     """What the trained agent sees, expects and does at its first point."""
     decisions = recording["decisions"]
-    at = next(i for i, step in enumerate(decisions) if step[1])
+    at = first_point(decisions)
     action, _, _, _, value, chances = decisions[at]
     rgb = np.array(recording["rgb"], np.uint8)
     screens = unpack(recording["screens"])
@@ -508,7 +513,7 @@ def draw_agent(recording):
 def draw_network(recording):
     """What goes into the network and comes out, at the film's first point."""
     decisions, names = recording["decisions"], recording["actions"]
-    at = next(i for i, step in enumerate(decisions) if step[1])
+    at = first_point(decisions)
     action, _, _, _, value, chances = decisions[at]
     screen = unpack(recording["screens"])[at]
     frames = unpack(recording["frames"], 84, 84)

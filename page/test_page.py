@@ -380,28 +380,24 @@ def test_a_program_prints_what_it_says(tmp_path, word):
 def test_lines_for_cleanrl(tmp_path):
     """They log the score of each game that ends, as in the first program."""
     begin, log = program("args.num_envs")[0].split("...\n")
-    played = """
+    played = f"""
 import argparse
 from unittest import mock
 from game import TRAINING, Games
 
 if __name__ == "__main__":
     args = argparse.Namespace(num_envs=8, env_id="BreakoutNoFrameskip-v4")
+{textwrap.indent(begin, " " * 4)}
     writer = mock.Mock()
     envs.action_space.seed(7)
     envs.reset()
     for global_step in range(1, 201):
         *_, infos = envs.step(envs.action_space.sample())
+{textwrap.indent(log, " " * 8)}
     for call in writer.add_scalar.call_args_list:
         print(*call.args)
     envs.close()
 """
-    played = played.replace(
-        "    writer =", textwrap.indent(begin, " " * 4) + "    writer ="
-    )
-    played = played.replace(
-        "    for call", textwrap.indent(log, " " * 8) + "    for call"
-    )
     _, printed = program("Games(8, context")
     [printed] = re.findall("```text\n(.*?)```", printed, re.S)
     games = [
@@ -778,10 +774,13 @@ def test_who_follows_a_link_finds_the_way_back(visit, width):
     expect(back).to_be_hidden()
 
 
-def test_searching_finds_what_is_folded(open_page):
-    """A link to a text is a search by the browser."""
-    page = open_page(f"{ADDRESS}#:~:text=only%20one%20of%20its%20threads")
-    expect(page.get_by_text("only one of its threads")).to_be_in_viewport()
+@pytest.mark.parametrize(
+    "words", ["only one of its threads", "a copy that is"]
+)
+def test_searching_finds_what_is_folded(open_page, words):
+    """A link to a text is a search by the browser; in a docstring, too."""
+    page = open_page(f"{ADDRESS}#:~:text={words.replace(' ', '%20')}")
+    expect(page.get_by_text(words).first).to_be_in_viewport()
 
 
 @pytest.mark.parametrize("script", [True, False])
