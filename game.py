@@ -184,6 +184,9 @@ class Game:
         self._length += 1
         if self._clip_reward:
             reward = float(np.sign(reward))
+
+        # If the episode is over, `_end_episode` begins the next one, whose
+        # first observation is returned.
         done = life_over or game_over
         episode_info = None
         if done:
@@ -194,8 +197,8 @@ class Game:
     #
     # A screen has 33,600 pixels in 128 colours. DQN took the brightness alone
     # and resized it to 84×84, which a network of its day could process. Here,
-    # as in Baselines, each new pixel is the mean of the area that it covers
-    # (`INTER_AREA`). That darkens small objects; copying single pixels instead
+    # as in OpenAI's Baselines, each new pixel is the mean of the area that it
+    # covers (`INTER_AREA`). That darkens small objects; copying single pixels instead
     # could lose them.
     @staticmethod
     def shrink(screen: NDArray) -> NDArray:
@@ -222,19 +225,19 @@ class Game:
 
     # ### What ends an episode
     #
-    # Most titles give the player a few lives. Does a lost one end the episode,
-    # so that an agent counts no rewards after it? You choose by
+    # Most titles give the player a few lives. Does the loss of one end the
+    # episode, so that the agent counts no rewards after it? You choose by
     # `on_life_loss`:
     #
-    # - `"continue"`: a lost life ends the episode, but not the game. The agent
+    # - `"continue"`: yes, and the next episode is the next life. The agent
     #   learns sooner to keep its lives, but not that more rewards come after a
     #   lost one. To train, take this, as [most programs
     #   do](#what-others-do).
-    # - `"ignore"`: only the end of the game ends the episode, as Machado et
-    #   al. (2018) advise.
-    # - `"restart"`: a lost life ends the episode and the game, so the agent
-    #   plays first lives only. It is the default only because
-    #   [labml's](#who-is-who) PPO tutorial does this.
+    # - `"ignore"`: no, only the end of the game ends the episode, as Machado
+    #   et al. (2018) advise.
+    # - `"restart"`: yes, and the next episode is a new game, so the agent
+    #   plays first lives only. This is the default so that `game.py` can
+    #   replace that of [labml's](#who-is-who) tutorial, which does the same.
     #
     # #### How an episode ends, and the next one begins
     #
@@ -341,15 +344,16 @@ class Game:
 
 # ### Which setting to take
 #
-# To train an agent, play a `Game(seed, **TRAINING)`. (Its id is
-# `BreakoutNoFrameskip-v4` unless you name another; `Game` itself holds the
-# frames.) The PPO programs of SB3, CleanRL and the older
-# [Baselines](#who-is-who) take these options, too, so scores can be compared
-# ([small differences](#coming-from-sb3-or-cleanrl) remain). Rewards are
-# *clipped*: they become -1, 0 or 1, so that one learning rate suits titles of
-# few points and of many.
+# To train an agent, play a `Game(seed, **TRAINING)`. The usual way to train is
+# an algorithm called [PPO](#what-an-agent-learns), and the programs that
+# [SB3, CleanRL and Baselines](#who-is-who) have for it take these options,
+# too. So scores can be compared
+# ([small differences](#coming-from-sb3-or-cleanrl) remain).
 #
-# For research that claims something new, take
+# Rewards are *clipped*: they become -1, 0 or 1, so that one learning rate
+# suits titles of few points and of many. The id is `BreakoutNoFrameskip-v4`
+# unless you pass another. (It skips no frames, since `Game` holds the actions
+# itself.) For research that claims something new, take
 # [sticky actions and whole games](#other-settings).
 TRAINING: dict[str, Any] = dict(
     on_life_loss="continue",  # an episode is one life of a game
@@ -365,9 +369,9 @@ TRAINING: dict[str, Any] = dict(
 # Which is faster on two cores: eight workers with a game each, or two workers
 # with four games each? A *pipe* joins a worker to the program, its *parent*:
 # what is sent at one end is received at the other. Eight workers need eight
-# messages and eight answers a step, at 20 µs a pair. Handing a core over from
-# one worker to the next takes time, too. And each worker turns its observation
-# into bytes (*pickles* it) and sends it.
+# messages and eight answers a step, at 20 µs a pair. Whenever a core is handed
+# from one worker to the next, it plays nothing for a while. And each worker
+# turns its observation into bytes (*pickles* it) and sends it.
 #
 # `Games` saves on all three. It starts a worker for each core, which plays its
 # *share* of the games one after the other, and gets one short message a step.

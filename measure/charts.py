@@ -119,7 +119,7 @@ PAGE = {
     "games": "Games",
     "ale": "ALE's engine",
     "envpool": "EnvPool",
-    "worker": "8 workers",
+    "worker": "eight Workers",
     "gymnasium": "Gymnasium",
     "sb3": "SB3",
 }

@@ -21,6 +21,7 @@ import recordings
 from drawing import PICTURES, Drawing, percent
 from measured import measured
 from recordings import (
+    LEFT,
     LOST_AT,
     brighter,
     close_up,
@@ -576,7 +577,11 @@ def draw():
     draw_stack(played[GUESS])
     draw_pixel(played[STEP])
     draw_maximum()
-    draw_modes([step["action"] for step in played[1:]])
+    actions = [step["action"] for step in played[1:]]
+    # The ball is out of reach. The paddle moves, so that no two pictures of
+    # one episode are the same.
+    actions[LOST_AT - 4 : LOST_AT] = [LEFT] * 4
+    draw_modes(actions)
     draw_serves()
     draw_lives()
     draw_lanes()

@@ -455,7 +455,7 @@ def test_another_title_by_a_spec(tmp_path):
 
 
 def test_many_games_print_their_scores(tmp_path):
-    text, after = program("ended = infos")
+    text, after = program("over = infos")
     assert f"```text\n{run(text, tmp_path)}```" in after
 
 

@@ -9,6 +9,7 @@ const ROUNDS = ["one picture", "four pictures", "four pictures 1/60 s apart"];
 const RESULTS = ["One picture", "Four",
   "Four 1/60 s apart, in which the ball moves by one to three pixels"];
 const GUESSES = 10, LATER = [1, 2, 3, 4], BLINK = 90; // milliseconds
+const FADE = 0.8; // of the ball, for each step that it has flown on
 const KEYS = { ArrowUp: "up", u: "up", ArrowDown: "down", d: "down" };
 let game = null, deck = null, round = null, marks = null, scores = [];
 
@@ -28,7 +29,7 @@ function draw(at, later = []) {
   four.forEach((pixels, i) =>
     put(stack[i], names[i], pixels, "plain", GRAYS, part));
   const flown = later.reduce((pixels, i) =>
-    brighter(pixels.map((v) => v / 2), game.picture(at + i)), four[3]);
+    brighter(pixels.map((v) => FADE * v), game.picture(at + i)), four[3]);
   put(newest, "", flown, "plain", GRAYS, part);
 }
 
