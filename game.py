@@ -198,8 +198,8 @@ class Game:
     # A screen has 33,600 pixels in 128 colours. DQN took the brightness alone
     # and resized it to 84×84, which a network of its day could process. Here,
     # as in OpenAI's Baselines, each new pixel is the mean of the area that it
-    # covers (`INTER_AREA`). That darkens small objects; copying single pixels instead
-    # could lose them.
+    # covers (`INTER_AREA`). That darkens small objects; copying single pixels
+    # instead could lose them.
     @staticmethod
     def shrink(screen: NDArray) -> NDArray:
         """Return a screen, `(210, 160)`, as a picture, `(84, 84)`."""
