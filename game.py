@@ -153,7 +153,8 @@ class Game:
             raise gym.error.ResetNeeded("call reset() before step()")
 
         # DQN decided fifteen times a second. Sixty decisions would quadruple
-        # the work of its network.
+        # the work of its network. (`_ale` is the emulator; its `act` plays a
+        # frame.)
         reward = 0.0
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
@@ -225,9 +226,9 @@ class Game:
 
     # ### What ends an episode
     #
-    # Most titles give the player a few lives. Does the loss of one end the
-    # episode, so that the agent counts no rewards after it? You choose by
-    # `on_life_loss`:
+    # An agent learns to collect as many rewards as it can until the episode
+    # ends. Most titles give the player a few lives. Does the loss of one end
+    # the episode? You choose by `on_life_loss`:
     #
     # - `"continue"`: yes, and the next episode is the next life. The agent
     #   learns sooner to keep its lives, but not that more rewards come after a
@@ -236,8 +237,8 @@ class Game:
     # - `"ignore"`: no, only the end of the game ends the episode, as Machado
     #   et al. (2018) advise.
     # - `"restart"`: yes, and the next episode is a new game, so the agent
-    #   plays first lives only. This is the default so that `game.py` can
-    #   replace that of [labml's](#who-is-who) tutorial, which does the same.
+    #   plays first lives only. It is the default for the sake of programs
+    #   that were written for [labml's](#who-is-who) tutorial.
     #
     # #### How an episode ends, and the next one begins
     #
@@ -344,16 +345,14 @@ class Game:
 
 # ### Which setting to take
 #
-# To train an agent, play a `Game(seed, **TRAINING)`. The usual way to train is
-# an algorithm called [PPO](#what-an-agent-learns), and the programs that
-# [SB3, CleanRL and Baselines](#who-is-who) have for it take these options,
-# too. So scores can be compared
-# ([small differences](#coming-from-sb3-or-cleanrl) remain).
-#
+# To train an agent, play a `Game(seed, **TRAINING)`. The programs that train
+# by [PPO](#what-an-agent-learns), a common algorithm, in
+# [SB3, CleanRL and Baselines](#who-is-who) take these options, too, so scores
+# can be compared ([small differences](#coming-from-sb3-or-cleanrl) remain).
 # Rewards are *clipped*: they become -1, 0 or 1, so that one learning rate
-# suits titles of few points and of many. The id is `BreakoutNoFrameskip-v4`
-# unless you pass another. (It skips no frames, since `Game` holds the actions
-# itself.) For research that claims something new, take
+# suits titles of few points and of many.
+#
+# For research that claims something new, take
 # [sticky actions and whole games](#other-settings).
 TRAINING: dict[str, Any] = dict(
     on_life_loss="continue",  # an episode is one life of a game

@@ -134,10 +134,11 @@ DRAWS = 2000
 
 
 def scores():
-    """The mean score of all games, and of the first ones to finish.
+    """The mean score of all games, and of two ways to choose some of them.
 
     Random play. For each draw the games are dealt to `LANES` that play at
-    once, and the first games to finish, as many as these, are looked at.
+    once, and the first games to finish, as many as these, are looked at; and
+    the first game of each.
     """
     _, ale = make(BREAKOUT)
     random = np.random.default_rng(0)
@@ -148,17 +149,20 @@ def scores():
         scores.append(sum(rewards))
         lengths.append(-(-len(rewards) // 4))
     scores, lengths = np.array(scores), np.array(lengths)
-    means = []
+    finished, of_each = [], []
     for _ in range(DRAWS):
         dealt = random.integers(RANDOM_GAMES, size=(20, LANES))
         finish = lengths[dealt].cumsum(axis=0).ravel()
         first = finish.argsort()[:LANES]
-        means.append(scores[dealt].ravel()[first].mean())
+        finished.append(scores[dealt].ravel()[first].mean())
+        of_each.append(scores[dealt[0]].mean())
     return {
         "lanes": LANES,
         "random_games": RANDOM_GAMES,
         "random_score": f"{scores.mean():.2f}",
-        "first_finished": f"{np.mean(means):.2f}",
+        "draws": DRAWS,
+        "first_finished": f"{np.mean(finished):.2f}",
+        "first_of_each": f"{np.mean(of_each):.2f}",
     }
 
 

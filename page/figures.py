@@ -39,6 +39,7 @@ GUESS = 102  # the step in which the ball's way is asked for
 DARKEST = 0.4  # the oldest picture of those that are drawn over each other
 STEP = 62  # the step that stands still
 PIXEL = 17, 51  # column and row of the pixel that is taken apart
+BALL = 119, 88  # column and row of the ball at the film's first point
 FLICKER = 9  # a step in which the ship is far from the score
 # How a target is made, whether the episode goes on or has ended, from the
 # reward. The value of its next or last observation is 5, that of the new
@@ -520,7 +521,8 @@ def draw_network(recording):
     frames = unpack(recording["frames"], 84, 84)
     d = Drawing(192, screen=False)
     d.text(4, 16, "the game", "quiet")
-    d.image(4, 26, 88, 116, np.array(recording["rgb"], np.uint8)[screen])
+    game = np.array(recording["rgb"], np.uint8)[screen]
+    d.image(4, 26, 88, 116, cv2.circle(game, BALL, 9, (255, 255, 255), 2))
     d.line((98, 84), (118, 84), kind="line arrow")
     d.text(124, 16, "obs_4: 4×84×84", "quiet")
     for i, picture in enumerate(frames[at : at + 4]):
