@@ -230,20 +230,20 @@ class Game:
     # ends. Most titles give the player a few lives. Does the loss of one end
     # the episode? You choose by `on_life_loss`:
     #
-    # - `"continue"`: yes, and the next episode is the next life. The agent
-    #   learns sooner to keep its lives, but not that more rewards come after a
-    #   lost one. To train, take this, as [most programs
-    #   do](#what-others-do).
+    # - `"continue"`: yes, and the next episode is the next life. To train,
+    #   take this, as [most programs do](#what-others-do): the agent learns
+    #   sooner to keep its lives.
     # - `"ignore"`: no, only the end of the game ends the episode, as Machado
     #   et al. (2018) advise.
-    # - `"restart"`: yes, and the next episode is a new game, so the agent
-    #   plays first lives only. It is the default for the sake of programs
-    #   that were written for [labml's](#who-is-who) tutorial.
+    # - `"restart"`: yes, and the next episode is a new game, so that a game
+    #   lasts for one life only. It is the default for the sake of programs
+    #   that were written for an older tutorial, [labml's](#who-is-who).
     #
     # #### How an episode ends, and the next one begins
     #
-    # How many lives must be left for a lost one to end the episode: with 0
-    # each lost life does, with 1 each but the last, with `inf` none.
+    # A lost life ends the episode if at least so many are left: under
+    # "restart" each does, under "continue" each but the last, under "ignore"
+    # none.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     def _life_over(self):
@@ -280,8 +280,8 @@ class Game:
     def _begin_episode(self):
         """Press FIRE, if asked to, and refill the stack."""
         # Breakout waits for FIRE to serve the ball. FIRE is held for one step,
-        # which isn't counted. (Baselines, SB3 and CleanRL press action 2
-        # after it; EnvPool and ALE hold FIRE for one frame.)
+        # whose frames and points aren't counted. (Baselines, SB3 and CleanRL
+        # press action 2 after it; EnvPool and ALE hold FIRE for one frame.)
         if self._fires:
             for _ in range(ACTION_REPEAT):
                 self._ale.act(ale_py.Action.FIRE)
@@ -366,11 +366,11 @@ TRAINING: dict[str, Any] = dict(
 # ### Why eight pipes are slow
 #
 # Which is faster on two cores: eight workers with a game each, or two workers
-# with four games each? A *pipe* joins a worker to the program, its *parent*:
-# what is sent at one end is received at the other. Eight workers need eight
-# messages and eight answers a step, at 20 µs a pair. Whenever a core is handed
-# from one worker to the next, it plays nothing for a while. And each worker
-# turns its observation into bytes (*pickles* it) and sends it.
+# with four games each? A *pipe* joins each worker to its *parent*, the
+# program. Eight workers need eight messages and eight answers a step, at 20 µs
+# a pair. Whenever a core is handed from one worker to the next, it plays
+# nothing for a while. And each worker turns its observation into bytes
+# (*pickles* it) and sends it.
 #
 # `Games` saves on all three. It starts a worker for each core, which plays its
 # *share* of the games one after the other, and gets one short message a step.

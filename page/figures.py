@@ -23,6 +23,7 @@ from measured import measured
 from recordings import (
     LEFT,
     LOST_AT,
+    NOOP,
     brighter,
     close_up,
     flicker,
@@ -486,7 +487,7 @@ def draw_agent(recording):
     d.text(6, 20, f"Trained {millions:g} M steps", "strong")
     d.text(178, 20, "The agent sees", "strong")
     d.text(350, 20, "Action sampled", "strong")
-    d.text(6, 282, "Rewards expected", "strong")
+    d.text(6, 282, "Value", "strong")
     d.image(6, 30, 160, 210, rgb[screens[at]])
     d.pictures(178, 30, 158, frames[at : at + 4])
     for i, name in enumerate(recording["actions"]):
@@ -535,8 +536,8 @@ def draw_network(recording):
     for i, word in enumerate((f"{WEIGHTS}", "million", "weights")):
         d.text(300, 69 + 20 * i, word, "on mid")
     d.line((346, 36), (366, 36), kind="line arrow")
-    d.text(372, 16, "it expects", "quiet")
-    d.text(372, 41, f"rewards of {value:.1f}", "strong")
+    d.text(372, 16, "it returns", "quiet")
+    d.text(372, 41, f"value {value:.1f}", "strong")
     d.line((346, 112), (366, 112), kind="line arrow")
     d.text(372, 68, "probabilities", "quiet")
     for i, (name, chance) in enumerate(zip(names, chances, strict=True)):
@@ -580,9 +581,9 @@ def draw():
     draw_pixel(played[STEP])
     draw_maximum()
     actions = [step["action"] for step in played[1:]]
-    # The ball is out of reach. The paddle moves, so that no two pictures of
-    # one episode are the same.
-    actions[LOST_AT - 4 : LOST_AT] = [LEFT] * 4
+    # The ball is out of reach. The paddle moves and then stands still, so
+    # that the newest picture differs from those before, and is one frame.
+    actions[LOST_AT - 4 : LOST_AT] = [LEFT, LEFT, LEFT, NOOP]
     draw_modes(actions)
     draw_serves()
     draw_lives()

@@ -530,12 +530,12 @@ def test_the_network_is_drawn_at_the_first_point_of_the_film():
     for chance in chances:
         assert f">{percent(chance)}<" in drawn
     assert f"sampled: {read('agent')['actions'][action]}<" in drawn
-    assert f">rewards of {value:.1f}<" in drawn
+    assert f">value {value:.1f}<" in drawn
     page = (PICTURES.parent.parent / "game.md").read_text()
     told = " ".join(page.replace("\N{NO-BREAK SPACE}", " ").split())
-    assert f"the network expects {value:.1f}. The step brings" in told
+    assert f"the value is {value:.1f}. The step brings" in told
     target = reward + 0.99 * round(after, 1)
-    assert f"expects {after:.1f}: in all 1 + 0.99 × {after:.1f}" in told
+    assert f"is {after:.1f}: in all 1 + 0.99 × {after:.1f}" in told
     assert f"= {target:.1f}, more than expected." in told
     assert target > value and reward == 1
 

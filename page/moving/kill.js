@@ -26,7 +26,7 @@ function show(at) {
     (killed.includes(i) ? "True" : "False").padStart(5)).join(" ")
     .replaceAll(" ", "\u00a0");
   return `Worker ${killed.join(" and ")} was killed, and its games start over: ` +
-    `truncated, with a reward of 0. infos["restarted"]: [${mask}]`;
+    `truncated, with a reward of 0. In that step infos["restarted"] was [${mask}]`;
 }
 
 const player = film(figure, async () => {
