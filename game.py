@@ -236,8 +236,8 @@ class Game:
     # - `"ignore"`: no, only the end of the game ends the episode, as Machado
     #   et al. (2018) advise.
     # - `"restart"`: yes, and the next episode is a new game, so that a game
-    #   lasts for one life only. It is the default for the sake of programs
-    #   that were written for an older tutorial, [labml's](#who-is-who).
+    #   lasts for one life only. It is the default only to stay compatible
+    #   with an older tutorial, [labml's](#who-is-who).
     #
     # #### How an episode ends, and the next one begins
     #
@@ -345,12 +345,12 @@ class Game:
 
 # ### Which setting to take
 #
-# To train an agent, play a `Game(seed, **TRAINING)`. The programs that train
-# by [PPO](#what-an-agent-learns), a common algorithm, in
-# [SB3, CleanRL and Baselines](#who-is-who) take these options, too, so scores
-# can be compared ([small differences](#coming-from-sb3-or-cleanrl) remain).
-# Rewards are *clipped*: they become -1, 0 or 1, so that one learning rate
-# suits titles of few points and of many.
+# To train an agent, play a `Game(seed, **TRAINING)`. Well-known programs that
+# train agents, such as [SB3 and CleanRL](#who-is-who), take the same options,
+# so scores can be compared
+# ([small differences](#coming-from-sb3-or-cleanrl) remain). Rewards are
+# *clipped*: they become -1, 0 or 1, so that one learning rate suits titles of
+# few points and of many.
 #
 # For research that claims something new, take
 # [sticky actions and whole games](#other-settings).

@@ -14,6 +14,7 @@ import ratios
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE.parent / "measure/results"
 FACTS = RESULTS / "facts.json"
+AGENTS = "agent", "agent_1"
 WALL = 6 * 18 * 4  # points: rows, bricks, and what a brick scores on average
 
 
@@ -42,7 +43,8 @@ def measured():
         "wall": WALL,
         **beyond_the_wall(files["agent"], files["agent_1"]),
         "young_steps": recorded("young")["trained"] / 1e6,
-        "million": [score_after(10**6, name) for name in ("agent", "agent_1")],
+        "million": [score_after(10**6, name) for name in AGENTS],
+        "trained": [score_after(10**7, name) for name in AGENTS],
         "known": others,
         "race": race(),
         "beside": compared,
@@ -151,4 +153,5 @@ def learning(agent):
         "agent_hours": sum(agent["seconds"].values()) / 3600,
         "krull": krull,
         "krull_steps": steps,
+        "krull_seeds": len(points["games", steps]),
     }

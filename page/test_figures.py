@@ -19,7 +19,17 @@ from playwright.sync_api import expect
 
 import game
 from drawing import PICTURES, percent
-from figures import GUESS, LANES, PIXEL, STEP, bright, faded, in_colour, read
+from figures import (
+    BALL,
+    GUESS,
+    LANES,
+    PIXEL,
+    STEP,
+    bright,
+    faded,
+    in_colour,
+    read,
+)
 from measured import measured
 from recordings import (
     FALLS,
@@ -65,6 +75,16 @@ def test_what_is_played_is_what_game_returns(mode):
         if step["done"]:
             assert (one.final_obs == step["final"]).all()
     assert played[LOST_AT - 1]["done"] == (mode != "ignore")
+
+
+def test_a_lost_life_brings_new_pictures():
+    """All four or, if the episode goes on, the newest alone."""
+    drawn = (PICTURES / "modes.svg").read_text()
+    columns = re.split("&quot;(?:continue|ignore|restart)&quot;", drawn)[1:]
+    rims = [re.findall('<rect[^>]* class="picture"', it) for it in columns]
+    assert [len(new) for new in rims] == [4, 1, 4]
+    *_, going_on = [re.findall(r'href="([^"]+)', it) for it in columns[:2]]
+    assert len(set(going_on)) == 4
 
 
 def part(picture, step):
@@ -535,9 +555,20 @@ def test_the_network_is_drawn_at_the_first_point_of_the_film():
     told = " ".join(page.replace("\N{NO-BREAK SPACE}", " ").split())
     assert f"the value is {value:.1f}. The step brings" in told
     target = reward + 0.99 * round(after, 1)
-    assert f"is {after:.1f}: in all 1 + 0.99 × {after:.1f}" in told
+    assert f"is {after:.1f}. So the target is 1 + 0.99 × {after:.1f}" in told
     assert f"= {target:.1f}, more than expected." in told
     assert target > value and reward == 1
+
+
+def test_the_circle_is_around_the_ball():
+    """It is two pixels wide and four high."""
+    decisions = read("agent")["decisions"]
+    at = next(i for i, (_, reward, *_) in enumerate(decisions) if reward)
+    screen = unpack(read("agent")["screens"])[at]
+    column, row = BALL
+    close = screen[row - 9 : row + 10, column - 9 : column + 10]
+    rows, columns = np.nonzero(close == screen[row, column])
+    assert len(rows) == 8 and np.ptp(rows) == 3 and np.ptp(columns) == 1
 
 
 def test_the_trained_agent_is_the_published_one():
