@@ -179,7 +179,7 @@ class Game:
             np.maximum(third, screen, out=screen)
         self._see(screen)
 
-        # The score counts all points, even if rewards are
+        # The score is the sum of the points, even if rewards are
         # [clipped](#clipping) to their sign.
         self._score += reward
         self._length += 1
@@ -368,8 +368,8 @@ TRAINING: dict[str, Any] = dict(
 # Which is faster on two cores: eight workers with a game each, or two workers
 # with four games each? A *pipe* joins each worker to its *parent*, the
 # program. Eight workers need eight messages and eight answers a step, at 20 µs
-# a pair. Whenever a core is handed from one worker to the next, it plays
-# nothing for a while. And each worker turns its observation into bytes
+# a pair. While a core is handed from one worker to the next, it plays nothing
+# (the gaps in the figure). And each worker turns its observation into bytes
 # (*pickles* it) and sends it.
 #
 # `Games` saves on all three. It starts a worker for each core, which plays its

@@ -288,7 +288,7 @@ def draw_lanes():
     counted = [points for *_, points in first]
     each = [lane[0][1] for lane in LANES]
     for y, told, scores in (
-        (128, "soonest to end", counted),
+        (128, "first to end", counted),
         (152, "first of each environment", each),
     ):
         sums = " + ".join(map(str, scores))

@@ -553,7 +553,7 @@ def test_the_network_is_drawn_at_the_first_point_of_the_film():
     assert f">value {value:.1f}<" in drawn
     page = (PICTURES.parent.parent / "game.md").read_text()
     told = " ".join(page.replace("\N{NO-BREAK SPACE}", " ").split())
-    assert f"the value is {value:.1f}. The step brings" in told
+    assert f"the value is {value:.1f}. The step then brings" in told
     target = reward + 0.99 * round(after, 1)
     assert f"is {after:.1f}. So the target is 1 + 0.99 × {after:.1f}" in told
     assert f"= {target:.1f}, more than expected." in told
