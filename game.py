@@ -345,9 +345,9 @@ class Game:
 
 # ### Which setting to take
 #
-# To train an agent, play a `Game(seed, **TRAINING)`. Well-known programs that
-# train agents, such as [SB3 and CleanRL](#who-is-who), take the same options,
-# so scores can be compared
+# To train an agent, play a `Game(seed, **TRAINING)`; a plain `Game(seed)` has
+# none of these options. Well-known programs that train agents, such as
+# [SB3 and CleanRL](#who-is-who), take the same ones, so scores can be compared
 # ([small differences](#coming-from-sb3-or-cleanrl) remain). Rewards are
 # *clipped*: they become -1, 0 or 1, so that one learning rate suits titles of
 # few points and of many.
