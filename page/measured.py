@@ -59,23 +59,12 @@ def measured():
         "async_update": updates(files["stock"]["share"], "wrappers"),
         "alone_hours": hours,
         "default": ratios.spread(beside_default(files["single"])),
-        "point": first_point(recorded("agent")),
     }
 
 
 def recorded(name):
     """What a figure that moves shows."""
     return json.loads((HERE / f"data/{name}.json").read_text())
-
-
-def first_point(recording):
-    """What was expected before and after the first point of the film."""
-    values, rewards = zip(
-        *((step[4], step[1]) for step in recording["decisions"]), strict=True
-    )
-    at = rewards.index(1)
-    after = round(values[at + 1], 1)
-    return {"before": values[at], "after": after, "target": 1 + 0.99 * after}
 
 
 def beside_default(single):

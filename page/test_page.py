@@ -8,6 +8,7 @@ Tests of the page: `game.md` and `docs/index.html`.
 import ast
 import difflib
 import json
+import math
 import re
 import subprocess
 import sys
@@ -293,7 +294,6 @@ def test_numbers_in_the_prose_of_the_module_were_measured():
     frames = FACTS["late_least"], about(FACTS["late_most"], 2)
     for pattern, numbers in [
         (r"([\d.]+) ms", times),
-        (r"([\d.]+) µs", [about(FACTS["message_us"])]),
         (
             r"(\d+) of (?:the )?(\d+) titles",
             [(late, titles), (carried, titles)],
@@ -465,6 +465,40 @@ def different_games(text):
     names = {"see": lambda obs_4: seen[names["seed"]].append(obs_4.sum())}
     exec(text.replace("return ", "see(obs_4)\n    return "), names)
     return len(set(map(tuple, seen.values())))
+
+
+def test_a_step_to_learn_from():
+    """Its numbers are the film's, its comments what comes out."""
+    film = measured.recorded("agent")
+    decisions = film["decisions"]
+    at = next(i for i, step in enumerate(decisions) if step[1] > 0)
+    action, reward, _, _, value, chances = decisions[at]
+    text, _ = program("advantage = target")
+    names = {"log": math.log}
+    exec(text, names)
+    assert text.splitlines()[0].endswith(film["actions"][action])
+    assert names["value"] == round(value, 1)
+    assert names["probability"] == round(chances[action], 2)
+    assert names["reward"] == reward
+    assert names["next_value"] == round(decisions[at + 1][4], 1)
+    for name in "target", "advantage":
+        assert re.search(rf"{name} = .*  # {names[name]:.1f}\b", text)
+    assert names["advantage"] > 0
+
+
+def test_what_makes_the_loss_fall():
+    """What the page says about it, by trying it out."""
+    text, _ = program("advantage = target")
+    formula = text.splitlines()[-1].removeprefix("loss = ")
+
+    def loss(advantage, probability, value):
+        names = dict(advantage=advantage, probability=probability, value=value)
+        return eval(formula, names | {"target": 6.7, "log": math.log})
+
+    before = loss(0.3, 0.08, 6.4)
+    assert loss(0.3, 0.08, 6.5) < before
+    assert loss(0.3, 0.09, 6.4) < before
+    assert loss(-0.3, 0.07, 6.4) < loss(-0.3, 0.08, 6.4)
 
 
 def test_the_targets_of_a_learner():

@@ -437,7 +437,9 @@ def html_page(source):
             main += to_row(row, anchors)
     main = linked(main, anchors.values())
     # A third of a page of code are tags: without quotes they are shorter.
-    main = re.sub(r'<(span|div) class="(\w+)">', r"<\1 class=\2>", main)
+    main = re.sub(r'<(\w+) class="([\w-]+)"', r"<\1 class=\2", main)
+    # Only within a tag must a quotation mark be escaped.
+    main = re.sub("&quot;(?=[^<>]*<)", '"', main)
     before, contents, after = re.split("(?s)<nav(.*</nav>)", main)
     return fill(
         (HERE / "page.html").read_text(),
