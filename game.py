@@ -168,7 +168,7 @@ class Game:
             if life_over or game_over:
                 break
             if frame == ACTION_REPEAT - 1:
-                third = self.screen()
+                third = self.screen()  # a copy
 
         # Of the **third** and the **fourth** frame, the brighter value of each
         # pixel is kept. (If the episode has ended before the fourth, the last

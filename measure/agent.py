@@ -16,12 +16,14 @@ runs/measure or, with --publish, in this one:
   ppo.py has, and on what it was trained;
 - docs/pong.webp: a film of the game with seed 0, all of it.
 
-For Breakout the files are called agent, and there are three more:
+For Breakout the files are called agent, and there are four more:
 
 - examples/breakout.pt: the weights in half precision. All of Breakout is
   played with these;
 - page/data/agent.json: a recording of a part of that game, as `record` below
   describes it;
+- page/data/missed.json: the same game for a few steps, after another action
+  than the agent's;
 - page/data/eight.json: eight games, as `record_eight` describes it.
 
 Of a run with another seed, such as --seed 1, there are the curve and the
@@ -49,6 +51,9 @@ PACKAGES = "ale-py gymnasium numpy torch"
 FOLDERS = ["measure/results", "docs", "examples", "page/data"]
 SEED = 0  # of the film and the recording
 MOST = 600  # decisions of the recording
+SAVED = 350  # a decision of it, in which the paddle just reaches the ball
+NOOP = 0  # in its place, so that the ball is missed
+FEW = 4  # decisions after that
 YOUNG = 62  # of that of a run that has just begun
 EIGHT = dict(training_run.SERVED, processes=2)  # how eight games are recorded
 EVERY = 12  # steps, of which one is shown
@@ -56,8 +61,12 @@ LONGEST = 1440
 
 
 @torch.no_grad()
-def play(agent, env_id):
-    """Play a game; return its info, decisions, screens and observations."""
+def play(agent, env_id, instead=None):
+    """Play a game; return its info, decisions, screens and observations.
+
+    `instead` has the actions of steps in which the agent isn't asked.
+    """
+    instead = instead or {}
     torch.manual_seed(SEED)
     game = Game(SEED, env_id, **training_run.SERVED)
     ale = game.env.unwrapped.ale
@@ -66,6 +75,7 @@ def play(agent, env_id):
     while info is None:
         policy, value = agent(torch.as_tensor(obs[None]))
         action = policy.sample().item()
+        action = instead.get(len(decisions), action)
         screens.append(game.render())
         seen.append(obs)
         lives = ale.lives()
@@ -167,7 +177,12 @@ def publish(agent, weights, state, root):
     if env_id == BREAKOUT:
         torch.save(weights, root / "examples/breakout.pt")
         path = root / "page/data/agent.json"
-        path.write_text(record(state, played, best(decisions), MOST))
+        start = best(decisions)
+        path.write_text(record(state, played, start, MOST))
+        at = start + SAVED
+        missed = play(agent, env_id, {at: NOOP})
+        path = path.with_name("missed.json")
+        path.write_text(record(state, missed, at + 1, FEW))
         path.with_name("eight.json").write_text(record_eight(agent))
     return info
 

@@ -282,11 +282,12 @@ def test_of_a_young_agent_there_is_a_recording_alone(run, monkeypatch):
 def test_the_recording_is_what_the_agent_saw_and_did(run, monkeypatch):
     """The published weights play it again, to the last bit."""
     monkeypatch.setattr(agent, "MOST", 50)
+    monkeypatch.setattr(agent, "SAVED", 5)
     monkeypatch.setattr(sys, "argv", ["agent.py", str(run)])
     agent.main()
 
     made = common.RUNS
-    assert len(files(made)) == 6
+    assert len(files(made)) == 7
     about = common.read(made / "measure/results/agent.json")
     recording = common.read(made / "page/data/agent.json")
     assert about["film"]["reward"] == recording["score"]
@@ -335,6 +336,14 @@ def test_the_recording_is_what_the_agent_saw_and_did(run, monkeypatch):
     # No other fifty decisions score more.
     scored = np.subtract(points[50:], points[:-50])
     assert scored.max() == scored[recording["start"]] > 0
+
+    missed = common.read(made / "page/data/missed.json")
+    at = recording["start"] + 5
+    _, decisions, *_ = agent.play(again, game.BREAKOUT, {at: 0})
+    assert decisions[at - 5 : at] == recording["decisions"][:5]
+    assert decisions[at][0] == 0
+    assert missed["start"] == at + 1
+    assert missed["decisions"] == decisions[at + 1 : at + 5]
 
     eight = common.read(made / "page/data/eight.json")
     pictures = unpack(eight["pictures"], 84, 84).reshape(8, -1, 84, 84)

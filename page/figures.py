@@ -40,7 +40,8 @@ GUESS = 102  # the step in which the ball's way is asked for
 DARKEST = 0.4  # the oldest picture of those that are drawn over each other
 STEP = 62  # the step that stands still
 PIXEL = 17, 51  # column and row of the pixel that is taken apart
-BALL = 119, 88  # column and row of the ball at the film's first point
+BALL = 96, 184  # column and row of the ball in the step to learn from
+NEAR = slice(150, 196), slice(58, 134)  # what is near it
 FLICKER = 9  # a step in which the ship is far from the score
 # How a target is made, whether the episode goes on or has ended, from the
 # reward. The value of its next or last observation is 5, that of the new
@@ -271,7 +272,7 @@ def draw_lives():
 
 
 def draw_lanes():
-    """Which games count: the first to finish, or the first of each."""
+    """The first games to end, and those that count, the first of each."""
     d = Drawing(168, screen=False)
     games = []
     for row, lane in enumerate(LANES):
@@ -282,13 +283,13 @@ def draw_lanes():
     first = sorted(games, key=lambda game: game[2])[: len(LANES)]
     for game in games:
         row, start, end, points = game
-        x, y, counts = 4 + 52 * start, 4 + 32 * row, game in first
+        x, y, counts = 4 + 52 * start, 4 + 32 * row, start == 0
         d.box(x, y, 52 * (end - start) - 4, 26, "ink" if counts else "box")
         d.text(x + 10, y + 18, str(points), "on" if counts else "")
-    counted = [points for *_, points in first]
+    ended = [points for *_, points in first]
     each = [lane[0][1] for lane in LANES]
     for y, told, scores in (
-        (128, "first to end", counted),
+        (128, "first to end", ended),
         (152, "first of each environment", each),
     ):
         sums = " + ".join(map(str, scores))
@@ -513,10 +514,15 @@ def draw_agent(recording):
     d.save("agent.svg")
 
 
+def to_learn_from(recording):
+    """The step of the film in which another action misses the ball."""
+    return read("missed")["start"] - 1 - recording["start"]
+
+
 def draw_network(recording):
-    """What goes into the network and comes out, at the film's first point."""
+    """What goes into the network and comes out, in the step to learn from."""
     decisions, names = recording["decisions"], recording["actions"]
-    at = first_point(decisions)
+    at = to_learn_from(recording)
     action, _, _, _, value, chances = decisions[at]
     screen = unpack(recording["screens"])[at]
     frames = unpack(recording["frames"], 84, 84)
@@ -547,6 +553,33 @@ def draw_network(recording):
     d.line((424, 151), (424, 170), (48, 170), (48, 150), kind="line arrow")
     d.text(424, 188, f"one action, sampled: {names[action]}", "quiet end")
     d.save("network.svg")
+
+
+def draw_advantage(recording, missed):
+    """What the step to learn from has brought, and what NOOP would have."""
+    at = to_learn_from(recording)
+    action = recording["actions"][recording["decisions"][at][0]]
+    before = round(recording["decisions"][at][4], 1)
+    d = Drawing(188, screen=False)
+    for i, (told, film, step) in enumerate(
+        [
+            ("before the step", recording, at),
+            (f"after {action}", recording, at + 1),
+            ("if it had been NOOP", missed, 0),
+        ]
+    ):
+        x = 4 + 162 * i
+        screen = unpack(film["screens"])[step][NEAR]
+        d.text(x, 16, told, "quiet")
+        d.image(x, 26, 152, 92, np.array(film["rgb"], np.uint8)[screen])
+        value = round(film["decisions"][step][4], 1)
+        d.text(x, 138, f"value {value:.1f}", "strong")
+        if i > 0:
+            target = 0.99 * value  # without a reward
+            advantage = f"{target - before:.1f}".replace("-", "−")
+            d.text(x, 158, f"target {target:.1f}")
+            d.text(x, 178, f"advantage {advantage}")
+    d.save("advantage.svg")
 
 
 def draw_kill(recording):
@@ -595,6 +628,7 @@ def draw():
     draw_race(read("race"))
     draw_agent(read("agent"))
     draw_network(read("agent"))
+    draw_advantage(read("agent"), read("missed"))
     draw_kill(read("eight"))
 
 

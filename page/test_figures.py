@@ -29,6 +29,7 @@ from figures import (
     faded,
     in_colour,
     read,
+    to_learn_from,
 )
 from measured import measured
 from recordings import (
@@ -540,11 +541,10 @@ def test_the_agents_see_what_was_recorded(visit):
         assert ("loses a life" in says) == lost
 
 
-def test_the_network_is_drawn_at_the_first_point_of_the_film():
+def test_the_network_is_drawn_in_the_step_to_learn_from():
     """What it expects, and its probabilities."""
-    decisions = read("agent")["decisions"]
-    at = next(i for i, (_, reward, *_) in enumerate(decisions) if reward)
-    action, _, _, _, value, chances = decisions[at]
+    film = read("agent")
+    action, _, _, _, value, chances = film["decisions"][to_learn_from(film)]
     drawn = (PICTURES / "network.svg").read_text()
     for chance in chances:
         assert f">{percent(chance)}<" in drawn
@@ -554,13 +554,35 @@ def test_the_network_is_drawn_at_the_first_point_of_the_film():
 
 def test_the_circle_is_around_the_ball():
     """It is two pixels wide and four high."""
-    decisions = read("agent")["decisions"]
-    at = next(i for i, (_, reward, *_) in enumerate(decisions) if reward)
-    screen = unpack(read("agent")["screens"])[at]
+    film = read("agent")
+    screen = unpack(film["screens"])[to_learn_from(film)]
     column, row = BALL
-    close = screen[row - 9 : row + 10, column - 9 : column + 10]
+    close = screen[row - 4 : row + 5, column - 9 : column + 10]
     rows, columns = np.nonzero(close == screen[row, column])
     assert len(rows) == 8 and np.ptp(rows) == 3 and np.ptp(columns) == 1
+
+
+def test_after_another_action_the_ball_is_lost():
+    """The same game up to there: in it the ball is hit, and lives remain."""
+    film, missed = read("agent"), read("missed")
+    at = to_learn_from(film)
+    same = {"env_id", "trained", "seed", "actions"}
+    assert all(film[key] == missed[key] for key in same)
+    hit = film["decisions"][at + 1 : at + 5]
+    for decisions, lives in (hit, {5}), (missed["decisions"], {5, 4}):
+        assert {decision[2] for decision in decisions} == lives
+        assert len(decisions) == 4
+    points = sum(reward for _, reward, *_ in film["decisions"][: at + 1])
+    assert missed["before"] == film["before"] + points
+    drawn = (PICTURES / "advantage.svg").read_text()
+    before = round(film["decisions"][at][4], 1)
+    assert f">value {before}<" in drawn
+    for after in hit[0][4], missed["decisions"][0][4]:
+        target = 0.99 * round(after, 1)
+        assert f">value {after:.1f}<" in drawn
+        assert f">target {target:.1f}<" in drawn
+        gain = f"{target - before:.1f}".replace("-", "\N{MINUS SIGN}")
+        assert f">advantage {gain}<" in drawn
 
 
 def test_the_trained_agent_is_the_published_one():

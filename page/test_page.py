@@ -26,7 +26,7 @@ from playwright.sync_api import expect
 import game
 import measured
 import weave
-from figures import TARGETS
+from figures import TARGETS, to_learn_from
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -471,7 +471,7 @@ def test_a_step_to_learn_from():
     """Its numbers are the film's, its comments what comes out."""
     film = measured.recorded("agent")
     decisions = film["decisions"]
-    at = next(i for i, step in enumerate(decisions) if step[1] > 0)
+    at = to_learn_from(film)
     action, reward, _, _, value, chances = decisions[at]
     text, _ = program("advantage = target")
     names = {"log": math.log}
@@ -493,12 +493,12 @@ def test_what_makes_the_loss_fall():
 
     def loss(advantage, probability, value):
         names = dict(advantage=advantage, probability=probability, value=value)
-        return eval(formula, names | {"target": 6.7, "log": math.log})
+        return eval(formula, names | {"target": 7.0, "log": math.log})
 
-    before = loss(0.3, 0.08, 6.4)
-    assert loss(0.3, 0.08, 6.5) < before
-    assert loss(0.3, 0.09, 6.4) < before
-    assert loss(-0.3, 0.07, 6.4) < loss(-0.3, 0.08, 6.4)
+    before = loss(0.4, 0.86, 6.6)
+    assert loss(0.4, 0.86, 6.7) < before
+    assert loss(0.4, 0.87, 6.6) < before
+    assert loss(-0.4, 0.85, 6.6) < loss(-0.4, 0.86, 6.6)
 
 
 def test_the_targets_of_a_learner():

@@ -306,7 +306,8 @@ def linked(html, anchors):
             text = f'<a href="#{min(there)}">{text}</a>'
         return text
 
-    return re.sub(NAMES, link, html)
+    # At a space it goes on below by itself.
+    return re.sub(NAMES, link, html).replace("<wbr> ", " ")
 
 
 def highlight(text, language="python", _=None, start=1, anchors=()):
