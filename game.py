@@ -87,6 +87,8 @@ class Game:
         - `fire_on_reset`: FIRE is held for a step before each episode;
         - `clip_reward`: the reward of a step becomes -1, 0 or 1.
 
+        The defaults are those of labml's tutorial. To train, add `**TRAINING`.
+
         `env` is the Gymnasium environment and `meanings` the list of its
         actions' names. `final_obs` is the last observation of the episode that
         ended last, and `terminated` is false if only a limit ended it. A

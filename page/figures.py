@@ -41,7 +41,7 @@ DARKEST = 0.4  # the oldest picture of those that are drawn over each other
 STEP = 62  # the step that stands still
 PIXEL = 17, 51  # column and row of the pixel that is taken apart
 BALL = 96, 184  # column and row of the ball in the step to learn from
-NEAR = slice(150, 196), slice(58, 134)  # what is near it
+NEAR = slice(151, 197), slice(54, 130)  # what is near it
 FLICKER = 9  # a step in which the ship is far from the score
 # How a target is made, whether the episode goes on or has ended, from the
 # reward. The value of its next or last observation is 5, that of the new
@@ -122,8 +122,9 @@ def draw_step(step):
 
 def faded(pictures):
     """Pictures drawn over each other, the oldest darkest."""
-    shares = np.linspace(DARKEST, 1, len(pictures)).reshape(-1, 1, 1)
-    return np.max(shares * pictures, axis=0).astype(np.uint8)
+    shares = np.linspace(DARKEST, 1, len(pictures))
+    shaded = [it * share for it, share in zip(pictures, shares, strict=True)]
+    return np.max(shaded, axis=0).astype(np.uint8)
 
 
 def draw_stack(step):
@@ -556,29 +557,35 @@ def draw_network(recording):
 
 
 def draw_advantage(recording, missed):
-    """What the step to learn from has brought, and what NOOP would have."""
+    """What the step to learn from has brought, and what NOOP would have.
+
+    Three moments a step apart are drawn over each other.
+    """
     at = to_learn_from(recording)
-    action = recording["actions"][recording["decisions"][at][0]]
-    before = round(recording["decisions"][at][4], 1)
+    decisions = recording["decisions"]
+    action = recording["actions"][decisions[at][0]]
+    hit, lost = (
+        np.array(film["rgb"], np.uint8)[unpack(film["screens"])]
+        for film in (recording, missed)
+    )
+    before, after, instead = (
+        round(decision[4], 1)
+        for decision in (*decisions[at : at + 2], missed["decisions"][0])
+    )
     d = Drawing(188, screen=False)
-    for i, (told, film, step) in enumerate(
-        [
-            ("before the step", recording, at),
-            (f"after {action}", recording, at + 1),
-            ("if it had been NOOP", missed, 0),
-        ]
+    for x, told, value, screens in (
+        (4, "before the step", before, hit[at - 2 : at + 1]),
+        (166, f"after {action}", after, hit[at : at + 3]),
+        (328, "if it had been NOOP", instead, [hit[at], *lost[:2]]),
     ):
-        x = 4 + 162 * i
-        screen = unpack(film["screens"])[step][NEAR]
         d.text(x, 16, told, "quiet")
-        d.image(x, 26, 152, 92, np.array(film["rgb"], np.uint8)[screen])
-        value = round(film["decisions"][step][4], 1)
+        d.image(x, 26, 152, 92, faded([screen[NEAR] for screen in screens]))
         d.text(x, 138, f"value {value:.1f}", "strong")
-        if i > 0:
-            target = 0.99 * value  # without a reward
-            advantage = f"{target - before:.1f}".replace("-", "−")
-            d.text(x, 158, f"target {target:.1f}")
-            d.text(x, 178, f"advantage {advantage}")
+    for x, value in (166, after), (328, instead):
+        target = 0.99 * value  # without a reward
+        advantage = f"{target - before:.1f}".replace("-", "\N{MINUS SIGN}")
+        d.text(x, 158, f"target {target:.1f}")
+        d.text(x, 178, f"advantage {advantage}")
     d.save("advantage.svg")
 
 
