@@ -243,9 +243,9 @@ class Game:
     #
     # #### How an episode ends, and the next one begins
     #
-    # A lost life ends the episode if at least so many are left: under
-    # "restart" each does, under "continue" each but the last, under "ignore"
-    # none.
+    # How many lives must be left for a lost one to end the episode: under
+    # "restart" none, under "continue" one, since the last one ends the game,
+    # under "ignore" more than there are.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     def _life_over(self):
@@ -348,11 +348,12 @@ class Game:
 # ### Which setting to take
 #
 # To train an agent, play a `Game(seed, **TRAINING)`; a plain `Game(seed)` has
-# none of these options. Well-known programs that train agents, such as
-# [SB3 and CleanRL](#who-is-who), take the same ones, so scores can be compared
-# ([small differences](#coming-from-sb3-or-cleanrl) remain). Rewards are
-# *clipped*: they become -1, 0 or 1, so that one learning rate suits titles of
-# few points and of many.
+# none of these options, and each of its games is a single life. Well-known
+# programs that train agents, such as [SB3 and CleanRL](#who-is-who), take the
+# same ones, so scores can be compared ([small
+# differences](#coming-from-sb3-or-cleanrl) remain). Rewards are *clipped*:
+# they become -1, 0 or 1, so that one learning rate suits titles of few points
+# and of many.
 #
 # For research that claims something new, take
 # [sticky actions and whole games](#other-settings).

@@ -41,7 +41,7 @@ DARKEST = 0.4  # the oldest picture of those that are drawn over each other
 STEP = 62  # the step that stands still
 PIXEL = 17, 51  # column and row of the pixel that is taken apart
 BALL = 96, 184  # column and row of the ball in the step to learn from
-NEAR = slice(151, 197), slice(54, 130)  # what is near it
+NEAR = slice(166, 196), slice(64, 114)  # what is near it
 FLICKER = 9  # a step in which the ship is far from the score
 # How a target is made, whether the episode goes on or has ended, from the
 # reward. The value of its next or last observation is 5, that of the new
@@ -559,7 +559,7 @@ def draw_network(recording):
 def draw_advantage(recording, missed):
     """What the step to learn from has brought, and what NOOP would have.
 
-    Three moments a step apart are drawn over each other.
+    Over the picture of a step before, which is darker.
     """
     at = to_learn_from(recording)
     decisions = recording["decisions"]
@@ -574,12 +574,12 @@ def draw_advantage(recording, missed):
     )
     d = Drawing(188, screen=False)
     for x, told, value, screens in (
-        (4, "before the step", before, hit[at - 2 : at + 1]),
-        (166, f"after {action}", after, hit[at : at + 3]),
-        (328, "if it had been NOOP", instead, [hit[at], *lost[:2]]),
+        (4, "before the step", before, hit[at - 1 : at + 1]),
+        (166, f"after {action}", after, hit[at : at + 2]),
+        (328, "if it had been NOOP", instead, [hit[at], lost[0]]),
     ):
         d.text(x, 16, told, "quiet")
-        d.image(x, 26, 152, 92, faded([screen[NEAR] for screen in screens]))
+        d.image(x, 26, 150, 90, faded([screen[NEAR] for screen in screens]))
         d.text(x, 138, f"value {value:.1f}", "strong")
     for x, value in (166, after), (328, instead):
         target = 0.99 * value  # without a reward
