@@ -347,13 +347,12 @@ class Game:
 
 # ### Which setting to take
 #
-# To train an agent, play a `Game(seed, **TRAINING)`; a plain `Game(seed)` has
-# none of these options, and each of its games is a single life. Well-known
-# programs that train agents, such as [SB3 and CleanRL](#who-is-who), take the
-# same ones, so scores can be compared ([small
-# differences](#coming-from-sb3-or-cleanrl) remain). Rewards are *clipped*:
-# they become -1, 0 or 1, so that one learning rate suits titles of few points
-# and of many.
+# To train an agent, play a `Game(seed, **TRAINING)`, not a plain `Game(seed)`,
+# in which each game is a single life. Well-known programs that train agents,
+# such as [SB3 and CleanRL](#who-is-who), take the same options, so scores can
+# be compared ([small differences](#coming-from-sb3-or-cleanrl) remain).
+# Rewards are *clipped*: they become -1, 0 or 1, so that one learning rate
+# suits titles of few points and of many.
 #
 # For research that claims something new, take
 # [sticky actions and whole games](#other-settings).

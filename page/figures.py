@@ -520,6 +520,13 @@ def to_learn_from(recording):
     return read("missed")["start"] - 1 - recording["start"]
 
 
+def objects(screen):
+    """Where things are on a black screen: left, top, width and height."""
+    shown = screen.any(-1).astype(np.uint8)
+    _, _, boxes, _ = cv2.connectedComponentsWithStats(shown)
+    return boxes[1:, :4]  # the first is the black one
+
+
 def draw_network(recording):
     """What goes into the network and comes out, in the step to learn from."""
     decisions, names = recording["decisions"], recording["actions"]
@@ -559,7 +566,7 @@ def draw_network(recording):
 def draw_advantage(recording, missed):
     """What the step to learn from has brought, and what NOOP would have.
 
-    Over the picture of a step before, which is darker.
+    The outlines are those of the picture of a step before.
     """
     at = to_learn_from(recording)
     decisions = recording["decisions"]
@@ -572,20 +579,25 @@ def draw_advantage(recording, missed):
         round(decision[4], 1)
         for decision in (*decisions[at : at + 2], missed["decisions"][0])
     )
-    d = Drawing(188, screen=False)
-    for x, told, value, screens in (
-        (4, "before the step", before, hit[at - 1 : at + 1]),
-        (166, f"after {action}", after, hit[at : at + 2]),
-        (328, "if it had been NOOP", instead, [hit[at], lost[0]]),
+    d = Drawing(186, wide=True)
+    for x, told, value, earlier, screen in (
+        (6, "before the step", before, hit[at - 1], hit[at]),
+        (165, f"after {action}", after, hit[at], hit[at + 1]),
+        (324, "after NOOP", instead, hit[at], lost[0]),
     ):
-        d.text(x, 16, told, "quiet")
-        d.image(x, 26, 150, 90, faded([screen[NEAR] for screen in screens]))
+        d.text(x, 18, told, "strong")
+        d.image(x, 26, 150, 90, screen[NEAR])
+        for left, top, width, height in objects(earlier[NEAR]):
+            corner = x + 3 * left, 26 + 3 * top
+            d.box(*corner, 3 * width, 3 * height, "line")
         d.text(x, 138, f"value {value:.1f}", "strong")
-    for x, value in (166, after), (328, instead):
-        target = 0.99 * value  # without a reward
+    d.text(6, 158, "target", "quiet")
+    d.text(6, 178, "advantage", "quiet")
+    for x, value in (165, after), (324, instead):
+        target = round(0.99 * value, 1)  # without a reward
         advantage = f"{target - before:.1f}".replace("-", "\N{MINUS SIGN}")
-        d.text(x, 158, f"target {target:.1f}")
-        d.text(x, 178, f"advantage {advantage}")
+        d.text(x, 158, f"0.99 × {value} = {target}")
+        d.text(x, 178, f"{target} \N{MINUS SIGN} {before} = {advantage}")
     d.save("advantage.svg")
 
 

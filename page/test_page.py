@@ -468,22 +468,24 @@ def different_games(text):
 
 
 def test_a_step_to_learn_from():
-    """Its numbers are the film's, its comments what comes out."""
-    film = measured.recorded("agent")
-    decisions = film["decisions"]
+    """The program works out what is drawn of it."""
+    film, missed = measured.recorded("agent"), measured.recorded("missed")
     at = to_learn_from(film)
-    action, reward, _, _, value, chances = decisions[at]
+    value, after = (step[4] for step in film["decisions"][at : at + 2])
     text, _ = program("advantage = target")
-    names = {"log": math.log}
-    exec(text, names)
-    assert text.splitlines()[0].endswith(film["actions"][action])
-    assert names["value"] == round(value, 1)
-    assert names["probability"] == round(chances[action], 2)
-    assert names["reward"] == reward
-    assert names["next_value"] == round(decisions[at + 1][4], 1)
-    for name in "target", "advantage":
-        assert re.search(rf"{name} = .*  # {names[name]:.1f}\b", text)
-    assert names["advantage"] > 0
+    targets, advantages = text.splitlines()[:2]
+    drawn = (DOCS / "figures/advantage.svg").read_text()
+    for next_value in after, missed["decisions"][0][4]:
+        names = dict(reward=0, next_value=round(next_value, 1))
+        exec(targets, names)
+        names |= dict(target=round(names["target"], 1), value=round(value, 1))
+        exec(advantages, names)
+        told = "0.99 × {next_value} = {target}".format_map(names)
+        assert f">{told}<" in drawn
+        told = "{target} - {value} = {advantage:.1f}".format_map(names)
+        told = told.replace("-", "\N{MINUS SIGN}")
+        assert f">{told}<" in drawn
+        assert (names["advantage"] > 0) == (next_value == after)
 
 
 def test_what_makes_the_loss_fall():
