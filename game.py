@@ -347,8 +347,8 @@ class Game:
 
 # ### Which setting to take
 #
-# To train an agent, play a `Game(seed, **TRAINING)`, not a plain `Game(seed)`,
-# in which each game is a single life. Well-known programs that train agents,
+# To train an agent, play a `Game(seed, **TRAINING)`. (A plain `Game(seed)`
+# ends each game with its first life.) Well-known programs that train agents,
 # such as [SB3 and CleanRL](#who-is-who), take the same options, so scores can
 # be compared ([small differences](#coming-from-sb3-or-cleanrl) remain).
 # Rewards are *clipped*: they become -1, 0 or 1, so that one learning rate

@@ -582,8 +582,8 @@ def draw_advantage(recording, missed):
     d = Drawing(186, wide=True)
     for x, told, value, earlier, screen in (
         (6, "before the step", before, hit[at - 1], hit[at]),
-        (165, f"after {action}", after, hit[at], hit[at + 1]),
-        (324, "after NOOP", instead, hit[at], lost[0]),
+        (165, f"{action}: hit", after, hit[at], hit[at + 1]),
+        (324, "NOOP: missed", instead, hit[at], lost[0]),
     ):
         d.text(x, 18, told, "strong")
         d.image(x, 26, 150, 90, screen[NEAR])

@@ -742,8 +742,8 @@ def test_thirty_guesses(visit, width):
         assert figure.evaluate("(one) => one.offsetHeight") == height
     assert len(set(seen)) == 30
     expect(figure.locator(".says")).to_have_text(
-        "One picture: 6 of 10 (chance: 5). Four: 10. Four 1/60 s apart, in "
-        "which the ball moves by one to three pixels: 5."
+        "One picture: 6 of 10 (chance: 5). Four: 10. Four 1/60 s apart: 5. "
+        "In these the ball moves by only one to three pixels."
     )
     expect(begin).to_be_focused()
     page.keyboard.press("Enter")

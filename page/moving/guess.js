@@ -6,8 +6,8 @@ const [newest] = cells($in(".one"), 1), stack = cells($in(".four"), 4);
 const group = $in(".controls");
 const [next, ...arrows] = group.children;
 const ROUNDS = ["one picture", "four pictures", "four pictures 1/60 s apart"];
-const RESULTS = ["One picture", "Four",
-  "Four 1/60 s apart, in which the ball moves by one to three pixels"];
+const RESULTS = ["One picture", "Four", "Four 1/60 s apart"];
+const WHY = " In these the ball moves by only one to three pixels.";
 const GUESSES = 10, LATER = [1, 2, 3, 4], BLINK = 90; // milliseconds
 const FADE = 0.8; // of the ball, for each step that it has flown on
 const KEYS = { ArrowUp: "up", u: "up", ArrowDown: "down", d: "down" };
@@ -51,7 +51,8 @@ function ask() {
   }
   scores.push(right);
   $in(".says").textContent = scores.map((score, i) =>
-    `${RESULTS[i]}: ${score}${i ? "" : ` of ${GUESSES} (chance: 5)`}.`).join(" ");
+    `${RESULTS[i]}: ${score}${i ? "" : ` of ${GUESSES} (chance: 5)`}.`).join(" ") +
+    (round === 2 ? WHY : "");
   next.textContent = round < 2 ? `Now with ${ROUNDS[round + 1]}` : "Once more";
   show(false);
 }
