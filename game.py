@@ -174,8 +174,8 @@ class Game:
 
         # Of the **third** and the **fourth** frame, the brighter value of each
         # pixel is kept. (If the episode has ended before the fourth, the last
-        # screen is used unchanged.) `_see` resizes the result and puts it on
-        # [the stack](#the-stack).
+        # screen is kept unchanged, for `final_obs`.) `_see` resizes the result
+        # and puts it on [the stack](#the-stack).
         screen = self.screen()  # gray, (210, 160)
         if frame == ACTION_REPEAT:
             np.maximum(third, screen, out=screen)
@@ -238,8 +238,8 @@ class Game:
     # - `"ignore"`: no, only the end of the game ends the episode, as Machado
     #   et al. (2018) advise.
     # - `"restart"`: yes, and the next episode is a new game, so that a game
-    #   lasts for one life only. It is the default only to stay compatible
-    #   with an older tutorial, [labml's](#who-is-who).
+    #   lasts for one life only. That is the default, as in an older tutorial,
+    #   [labml's](#who-is-who).
     #
     # #### How an episode ends, and the next one begins
     #
@@ -374,10 +374,10 @@ TRAINING: dict[str, Any] = dict(
 # figure). And each worker turns its observation into bytes (*pickles* it) and
 # sends it.
 #
-# `Games` saves on all three. It starts a worker for each core, which plays its
-# *share* of the games one after the other, and gets one short message a step.
-# Observations aren't sent at all: workers write them to memory that all
-# processes share, and the program copies them from there.
+# `Games` starts a worker for each core, which plays its *share* of the games
+# one after the other, and gets one short message a step. Observations aren't
+# sent at all: workers write them to memory that all processes share, and the
+# program copies them from there.
 #
 # ### A game in another process
 #

@@ -591,6 +591,7 @@ def draw_advantage(recording, missed):
             corner = x + 3 * left, 26 + 3 * top
             d.box(*corner, 3 * width, 3 * height, "line")
         d.text(x, 138, f"value {value:.1f}", "strong")
+    d.text(332, 48, "the ball is below", "quiet")
     d.text(6, 158, "target", "quiet")
     d.text(6, 178, "advantage", "quiet")
     for x, value in (165, after), (324, instead):

@@ -486,21 +486,23 @@ def test_a_step_to_learn_from():
         told = told.replace("-", "\N{MINUS SIGN}")
         assert f">{told}<" in drawn
         assert (names["advantage"] > 0) == (next_value == after)
+        assert f"`{-names['advantage']:.1f} * log(probability)`" in MARKDOWN
 
 
 def test_what_makes_the_loss_fall():
     """What the page says about it, by trying it out."""
     text, _ = program("advantage = target")
-    formula = text.splitlines()[-1].removeprefix("loss = ")
+    lines = "\n".join(text.splitlines()[2:])
 
     def loss(advantage, probability, value):
         names = dict(advantage=advantage, probability=probability, value=value)
-        return eval(formula, names | {"target": 7.0, "log": math.log})
+        exec(lines, names | {"target": 7.0, "log": math.log}, names)
+        return names["loss"]
 
     before = loss(0.4, 0.86, 6.6)
     assert loss(0.4, 0.86, 6.7) < before
     assert loss(0.4, 0.87, 6.6) < before
-    assert loss(-0.4, 0.85, 6.6) < loss(-0.4, 0.86, 6.6)
+    assert loss(-4.1, 0.03, 6.6) < loss(-4.1, 0.04, 6.6)
 
 
 def test_the_targets_of_a_learner():
