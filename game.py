@@ -174,8 +174,8 @@ class Game:
 
         # Of the **third** and the **fourth** frame, the brighter value of each
         # pixel is kept. (If the episode has ended before the fourth, the last
-        # screen is kept unchanged, for `final_obs`.) `_see` resizes the result
-        # and puts it on [the stack](#the-stack).
+        # screen is kept unchanged.) `_see` resizes the result and puts it on
+        # [the stack](#the-stack).
         screen = self.screen()  # gray, (210, 160)
         if frame == ACTION_REPEAT:
             np.maximum(third, screen, out=screen)

@@ -137,11 +137,9 @@ def learning(agent):
         made = points[side, steps]
         spread = f"({min(made):,.0f} to {max(made):,.0f})"
         krull[side] = f"{mean(made):,.0f} {spread}"
-    hours = sum(agent["seconds"].values()) / 3600
     return {
         "first": whole_games(agent),
-        "agent_hours": hours,
-        "network": 100 - 100 * agent["seconds"]["games"] / 3600 / hours,
+        "agent_hours": sum(agent["seconds"].values()) / 3600,
         "krull": krull,
         "krull_steps": steps,
         "krull_seeds": len(points["games", steps]),
