@@ -829,6 +829,27 @@ def test_films_play_in_view_stop_and_begin_anew(visit, name):
     expect(play).to_have_text("Play")
 
 
+@pytest.mark.parametrize("name", FILMS)
+def test_the_end_of_a_film_is_shown_for_two_seconds(visit, name):
+    """Unless it is started there."""
+    page = visit()
+    page.clock.install()
+    figure = look_at(page, name)
+    play = figure.locator(".play")
+    slider = figure.locator("input[type=range]")
+    slider.press("End")
+    play.press(" ")
+    page.clock.run_for(200)
+    expect(slider).not_to_have_value(slider.get_attribute("max"))
+    slider.press("End")
+    slider.press("ArrowLeft")
+    play.press(" ")
+    page.clock.run_for(2000)
+    expect(slider).to_have_value(slider.get_attribute("max"))
+    page.clock.run_for(400)
+    expect(slider).not_to_have_value(slider.get_attribute("max"))
+
+
 @pytest.mark.parametrize("name", FIGURES)
 def test_what_stands_under_a_film_holds_for_all_of_it(visit, name):
     """Only what moves with it names a step."""

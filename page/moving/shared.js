@@ -102,8 +102,9 @@ function put(cell, label, pixels, kind = "plain", colours = GRAYS, part = null) 
   context.putImageData(image, -left, -top);
 }
 
-// The share of a film that is in view while it plays.
-const MOSTLY = 0.8;
+// The share of a film that is in view while it plays, and how many milliseconds
+// its end is shown.
+const MOSTLY = 0.8, HELD = 2000;
 
 // Whoever wants less motion starts the films by hand.
 const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -117,10 +118,10 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
 // `name(i)` is what step i is called. `show(i)` draws it and returns the
 // sentence.
 // The film plays by itself while most of it is in view, unless the reader wants
-// less motion or has taken hold of it, and begins anew after its end. The
-// sentence is read out only if the reader has moved it. `film` returns what a figure
-// with buttons of its own needs: `mark`, which sets the ticks, and `forward`,
-// to the next step.
+// less motion or has taken hold of it; its end is shown for a while, and then it
+// begins anew. The sentence is read out only if the reader has moved it. `film`
+// returns what a figure with buttons of its own needs: `mark`, which sets the
+// ticks, and `forward`, to the next step.
 function film(figure, prepare, show) {
   const box = figure.querySelector(".controls");
   box.innerHTML = `<button type="button" class="play">Play</button>
@@ -128,7 +129,8 @@ function film(figure, prepare, show) {
     <span class="ticks"></span></span><span class="number"></span>`;
   const [play, slide, number] = box.children, [slider, marks] = slide.children;
   const says = figure.querySelector(".says");
-  let timer = null, theirs = calm, ready = null, wait = null, called = null;
+  let timer = null, theirs = calm, ready = null, wait = null, called = null,
+    held = 0;
 
   function draw(byReader) {
     number.textContent = called(Number(slider.value));
@@ -136,12 +138,14 @@ function film(figure, prepare, show) {
     says.textContent = show(Number(slider.value));
   }
   function next() {
-    if (slider.value === slider.max) slider.value = slider.min;
+    held = slider.value === slider.max ? held + 1 : 0;
+    if (held * wait > HELD) slider.value = slider.min;
     else slider.stepUp();
     draw(false);
   }
   function run(on) {
     clearInterval(timer);
+    held = Infinity;  // who starts it at its end needn't wait
     play.textContent = on ? "Pause" : "Play";
     timer = on ? setInterval(next, wait) : null;
   }
