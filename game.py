@@ -370,9 +370,8 @@ TRAINING: dict[str, Any] = dict(
 # Which is faster on two cores: eight workers with a game each, or two workers
 # with four games each? A *pipe* joins each worker to its *parent*, the
 # program. Eight workers need eight messages and eight answers a step. While a
-# core is handed from one worker to the next, it plays nothing (the gaps in the
-# figure). And each worker turns its observation into bytes (*pickles* it) and
-# sends it.
+# core is handed from one worker to the next, it plays nothing. And each worker
+# turns its observation into bytes (*pickles* it) and sends it.
 #
 # `Games` starts a worker for each core, which plays its *share* of the games
 # one after the other, and gets one short message a step. Observations aren't

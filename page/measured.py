@@ -28,6 +28,10 @@ def measured():
     speed = compared["lockstep"]["quiet"]["speed"]
     lockstep = files["benchmark"]["lockstep"]["columns"]["Breakout"]
     speeds, limits = (lockstep[name]["speed"] for name in ("games", "limit"))
+    bars = {
+        name: 100 * median(ratios.ratios(lockstep[name]["speed"], [speeds]))
+        for name in ("worker", "sb3")
+    }
     replaced = files["chaos"]["replace"]["seconds"]
     others = [
         float(agent["breakout"].split()[0])
@@ -49,6 +53,7 @@ def measured():
         "race": race(),
         "beside": compared,
         "speed": speed,
+        "bars": bars,
         "frames": 4 * round(speed),
         "slowest": min(speeds),
         "fastest": max(speeds),

@@ -833,20 +833,21 @@ def test_films_play_in_view_stop_and_begin_anew(visit, name):
 def test_the_end_of_a_film_is_shown_for_two_seconds(visit, name):
     """Unless it is started there."""
     page = visit()
-    page.clock.install()
+    page.clock.install(time=0)
     figure = look_at(page, name)
+    page.clock.pause_at(10**6)  # later than now, and still from here on
     play = figure.locator(".play")
     slider = figure.locator("input[type=range]")
     slider.press("End")
     play.press(" ")
-    page.clock.run_for(200)
+    page.clock.run_for(1000)
     expect(slider).not_to_have_value(slider.get_attribute("max"))
     slider.press("End")
     slider.press("ArrowLeft")
     play.press(" ")
     page.clock.run_for(2000)
     expect(slider).to_have_value(slider.get_attribute("max"))
-    page.clock.run_for(400)
+    page.clock.run_for(1000)
     expect(slider).not_to_have_value(slider.get_attribute("max"))
 
 
