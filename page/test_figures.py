@@ -23,11 +23,13 @@ from figures import (
     BALL,
     GUESS,
     LANES,
+    NEAR,
     PIXEL,
     STEP,
     bright,
     faded,
     in_colour,
+    objects,
     read,
     to_learn_from,
 )
@@ -579,6 +581,13 @@ def test_after_another_action_the_ball_is_lost():
     assert film["actions"][before[0]] == "LEFT" and before[1] == 0
     for step in before, hit[0], missed["decisions"][0]:
         assert f">value {step[4]:.1f}<" in drawn
+    # Near by are the paddle and the ball or, where it is missed, the paddle.
+    after = unpack(film["screens"])[at - 1 : at + 2]
+    black = film["rgb"].index([0, 0, 0]), missed["rgb"].index([0, 0, 0])
+    seen = [screen[NEAR] != black[0] for screen in after]
+    seen.append(unpack(missed["screens"])[0][NEAR] != black[1])
+    assert [len(objects(one[..., None])) for one in seen] == [2, 2, 2, 1]
+    assert drawn.count('class="line"') == 6
 
 
 def test_the_trained_agent_is_the_published_one():

@@ -467,6 +467,21 @@ def different_games(text):
     return len(set(map(tuple, seen.values())))
 
 
+def test_fire_does_nothing_while_the_ball_flies():
+    """In a life FIRE, after the serve, is as good as NOOP."""
+    random = np.random.default_rng(0)
+    for _ in range(10):
+        actions = random.choice([0, 2, 3], 60)
+        one, other = (game.Game(0, on_life_loss="continue") for _ in "ab")
+        assert (one.reset() == other.reset()).all()
+        for action in 1, *actions:
+            obs_4, *told = one.step(action)
+            same, *as_told = other.step(action or 1)
+            assert (obs_4 == same).all() and told == as_told
+            if told[1]:
+                break
+
+
 def test_a_step_to_learn_from():
     """The program works out what is drawn of it."""
     film, missed = measured.recorded("agent"), measured.recorded("missed")
