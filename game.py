@@ -239,7 +239,7 @@ class Game:
     #   et al. (2018) advise.
     # - `"restart"`: yes, and the next episode is a new game, so that a game
     #   lasts for one life only. That is the default, as in an older tutorial,
-    #   [labml's](#who-is-who).
+    #   [labml's](#who-is-who), and under Gymnasium's `terminal_on_life_loss`.
     #
     # #### How an episode ends, and the next one begins
     #

@@ -36,7 +36,7 @@ DARK |= {"page": "#1e2025"}
 DARK |= {"third": "#7fb2ff", "fourth": "#ffa65c", "picture": "#6fd08c"}
 DARK |= {"game": "#b493e0", "ours": "#f29b8c"}
 SCREEN = DARK | {"page": "#16171b"}
-WIDE = """
+LARGE = """
 @media (min-width: 600px) { text { font-size: 11px } }
 @media (max-width: 400px) { text { font-size: 17px } }"""
 LATER = """
@@ -59,15 +59,15 @@ class Drawing:
     """An SVG, 480 units across or less.
 
     What shows pictures is a dark screen, whatever the scheme of the page. A
-    `wide` one takes its whole column; its words keep their size in it. In one
+    `large` one takes its whole column; its words keep their size in it. In one
     that `asks` the answer, of the kind "later", comes after some seconds.
     """
 
     def __init__(
-        self, height, width=WIDTH, screen=True, wide=False, asks=False
+        self, height, width=WIDTH, screen=True, large=False, asks=False
     ):
         self.width, self.height, self.screen = width, height, screen
-        self.wide, self.asks = wide, asks
+        self.large, self.asks = large, asks
         self.parts = []
         self.box(0, 0, width, height, "page")
 
@@ -113,13 +113,14 @@ class Drawing:
             dark = COLOURS.format_map(DARK)
             colours = COLOURS.format_map(LIGHT)
             colours += f"\n@media (prefers-color-scheme: dark) {{{dark}\n}}"
-        if self.wide:
-            colours += WIDE
+        if self.large:
+            colours += LARGE
         if self.asks:
             colours += LATER
+        kind = 'class="large" ' if self.large else ""
         (PICTURES / name).write_text(
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" '
-            f'height="{self.height}" '
+            f'<svg {kind}xmlns="http://www.w3.org/2000/svg" '
+            f'width="{self.width}" height="{self.height}" '
             f'viewBox="0 0 {self.width} {self.height}">\n'
             f"<style>{SHAPES}{colours}\n</style>{TIP}"
             f"{''.join(self.parts)}</svg>\n"

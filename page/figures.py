@@ -59,6 +59,8 @@ LANES = [(9, 9)], [(3, 2), (3, 2), (3, 2)], [(4, 3), (5, 4)]
 WEIGHTS = 1.7  # million, of the network in examples/ppo.py
 # Of the drawing that races; page/moving/race.js moves over it.
 RACE_LEFT, RACE_WIDTH, RACE_MS, RACE_TOP = 84, 390, 3, (4, 236)
+WALL = slice(57, 93), slice(8, 152)  # of a screen
+POINTS = 7, 7, 4, 4, 1, 1  # of a brick in each of its rows
 BANDS = 42  # of five rows, which become two
 
 # Drawing
@@ -132,7 +134,7 @@ def draw_stack(step):
     left, top, *_ = close_up(step)
     left, top, size = left + 12, top + 12, 20  # close to the balls
     frames = [small(gray) for _, gray in step["frames"]]
-    d = Drawing(254, wide=True)
+    d = Drawing(254, large=True)
     for x, name, seconds, pictures in (
         (12, "four frames", "1/20 s", frames),
         (252, "four pictures", "1/5 s", step["stack"]),
@@ -215,7 +217,7 @@ def draw_bands(before, step):
 
 def draw_modes(actions):
     """The step that loses a life, in the three modes."""
-    d = Drawing(294, wide=True)
+    d = Drawing(294, large=True)
     for i, (mode, words) in enumerate(
         [
             ("continue", "game goes on"),
@@ -242,7 +244,7 @@ def draw_modes(actions):
 
 def draw_serves():
     """How the ball flies after 1, 2, 3 and 4 no-op frames."""
-    d = Drawing(180, wide=True)
+    d = Drawing(180, large=True)
     for i in range(4):
         ways = recordings.serve(no_ops=i + 1)
         x = 4 + 120 * i
@@ -270,6 +272,19 @@ def draw_lives():
         d.text(x + 4, 85, f"life {i + 1}")
         d.text(right, 116, str(end), "quiet end")
     d.save("lives.svg")
+
+
+def draw_clip(screen):
+    """What a brick of each row scores, and the reward that this becomes."""
+    d = Drawing(156)
+    d.text(80, 20, "points", "strong end")
+    d.text(356, 20, "reward, clipped", "strong")
+    d.image(92, 30, 252, 120, screen[WALL])
+    for row, points in enumerate(POINTS):
+        y = 45 + 20 * row
+        d.text(80, y, str(points), "end")
+        d.text(356, y, str(np.sign(points)))
+    d.save("clip.svg")
 
 
 def draw_lanes():
@@ -579,7 +594,7 @@ def draw_advantage(recording, missed):
         round(decision[4], 1)
         for decision in (*decisions[at : at + 2], missed["decisions"][0])
     )
-    d = Drawing(186, wide=True)
+    d = Drawing(186, large=True)
     for x, told, value, earlier, screen in (
         (6, "before the step", before, hit[at - 1], hit[at]),
         (165, f"{action}: hit", after, hit[at], hit[at + 1]),
@@ -640,6 +655,7 @@ def draw():
     draw_modes(actions)
     draw_serves()
     draw_lives()
+    draw_clip(in_colour(played[0]["screen"]))
     draw_lanes()
     draw_bands(played[STEP - 1], played[STEP])
     draw_turns(measured()["step_time"])

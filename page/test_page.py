@@ -501,7 +501,6 @@ def test_a_step_to_learn_from():
         told = told.replace("-", "\N{MINUS SIGN}")
         assert f">{told}<" in drawn
         assert (names["advantage"] > 0) == (next_value == after)
-        assert f"`{-names['advantage']:.1f} * log(probability)`" in MARKDOWN
 
 
 def test_what_makes_the_loss_fall():

@@ -380,12 +380,13 @@ def figure(tokens, at, *_):
         f'<img src="{path}" alt="{alt}" width="{width}" height="{height}"'
         ' loading="lazy">'
     )
-    name = Path(path).stem
-    moving = HERE / f"moving/{name}.html"
+    moving = HERE / f"moving/{Path(path).stem}.html"
     if moving.exists():
         return fill(moving.read_text(), picture=picture, caption=caption)
     caption = f"<figcaption>{caption}</figcaption>"
-    return f'<figure class="{name}">{picture}{caption}</figure>\n'
+    large = b'<svg class="large"' in (DOCS / path).read_bytes()
+    kind = " class=large" if large else ""
+    return f"<figure{kind}>{picture}{caption}</figure>\n"
 
 
 def rows(section):
