@@ -238,14 +238,14 @@ class Game:
     # - `"ignore"`: no, only the end of the game ends the episode, as Machado
     #   et al. (2018) advise.
     # - `"restart"`: yes, and the next episode is a new game, so that a game
-    #   lasts for one life only. That is the default, as in an older tutorial,
-    #   [labml's](#who-is-who), and under Gymnasium's `terminal_on_life_loss`.
+    #   lasts for one life only. That is the default, so that the program of an
+    #   older tutorial, [labml's](#who-is-who), runs on this file unchanged.
+    #   (Gymnasium's `terminal_on_life_loss` does the same.)
     #
     # #### How an episode ends, and the next one begins
     #
-    # How many lives must be left for a lost one to end the episode: under
-    # "restart" none, under "continue" one, since the last one ends the game,
-    # under "ignore" more than there are.
+    # A lost life ends the episode if at least this many are left. (Under
+    # "continue" that is one, since the last lost life ends the game.)
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     def _life_over(self):

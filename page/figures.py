@@ -217,7 +217,7 @@ def draw_bands(before, step):
 
 def draw_modes(actions):
     """The step that loses a life, in the three modes."""
-    d = Drawing(294, large=True)
+    d = Drawing(244, large=True)
     for i, (mode, words) in enumerate(
         [
             ("continue", "game goes on"),
@@ -230,15 +230,15 @@ def draw_modes(actions):
         d.text(x, 20, f'"{mode}"', "strong")
         d.text(x, 38, words, "quiet")
         # Without the row of numbers, which isn't up to date.
-        *older, newest = (picture[7:] for picture in step["stack"])
-        for k, picture in enumerate(older):
-            kind = "picture" if np.array_equal(picture, newest) else ""
-            d.image(x + 51 * k, 50, 44, 40, bright(picture), kind)
-        d.image(x, 98, 146, 134, bright(newest), "picture")
+        pictures = [picture[7:] for picture in step["stack"]]
+        for k, picture in enumerate(pictures):
+            kind = "picture" if np.array_equal(picture, pictures[3]) else ""
+            left, top = x + 76 * (k % 2), 50 + 70 * (k // 2)
+            d.image(left, top, 70, 64, bright(picture), kind)
         ended = "strong" if step["done"] else ""
-        d.text(x, 256, f"done = {step['done']}", ended)
+        d.text(x, 208, f"done = {step['done']}", ended)
         points = step["info"] and f"{step['info']['reward']:.0f} points"
-        d.text(x, 276, f"info: {points or None}")
+        d.text(x, 228, f"info: {points or None}")
     d.save("modes.svg")
 
 
@@ -617,6 +617,25 @@ def draw_advantage(recording, missed):
     d.save("advantage.svg")
 
 
+def draw_backwards():
+    """How a reward reaches the values of the steps before it."""
+    d = Drawing(158, screen=False)
+    for i, name in enumerate(["step 1", "step 2", "step 3: a brick"]):
+        d.text(120 + 120 * i, 16, name, "quiet")
+    values, rewards = np.zeros(3), np.array([0, 0, 1])
+    for row, name in enumerate(["at first", "once", "twice", "three times"]):
+        y, before = 24 + 34 * row, values
+        if row:
+            values = rewards + 0.99 * np.append(values[1:], 0)
+        d.text(4, y + 19, name, "strong")
+        for i, value in enumerate(values):
+            new = value != before[i]
+            d.box(120 + 120 * i, y, 112, 28, "ink" if new else "box")
+            kind = "on" if new else ""
+            d.text(130 + 120 * i, y + 19, f"{value:.2g}", kind)
+    d.save("backwards.svg")
+
+
 def draw_kill(recording):
     """Eight games in the step in which one of two workers is replaced."""
     pictures = unpack(recording["pictures"], 84, 84).reshape(8, -1, 84, 84)
@@ -665,6 +684,7 @@ def draw():
     draw_agent(read("agent"))
     draw_network(read("agent"))
     draw_advantage(read("agent"), read("missed"))
+    draw_backwards()
     draw_kill(read("eight"))
 
 

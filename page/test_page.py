@@ -503,6 +503,21 @@ def test_a_step_to_learn_from():
         assert (names["advantage"] > 0) == (next_value == after)
 
 
+def test_a_reward_makes_its_way_backwards():
+    """By the page's program, over three steps of which the last scores."""
+    text, _ = program("advantage = target")
+    line = text.splitlines()[0]
+    values, drawn = [0.0] * 3, []
+    for _ in range(4):
+        drawn += [f"{value:.2g}" for value in values]
+        for i, next_value in enumerate([*values[1:], 0]):
+            names = {"reward": int(i == 2), "next_value": next_value}
+            exec(line, names)
+            values[i] = names["target"]
+    figure = (DOCS / "figures/backwards.svg").read_text()
+    assert re.findall(r">([\d.]+)</text>", figure) == drawn
+
+
 def test_what_makes_the_loss_fall():
     """What the page says about it, by trying it out."""
     text, _ = program("advantage = target")
