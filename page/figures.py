@@ -41,7 +41,7 @@ DARKEST = 0.4  # the oldest picture of those that are drawn over each other
 STEP = 62  # the step that stands still
 PIXEL = 17, 51  # column and row of the pixel that is taken apart
 BALL = 96, 184  # column and row of the ball in the step to learn from
-NEAR = slice(166, 196), slice(64, 114)  # what is near it
+NEAR = slice(166, 202), slice(64, 114)  # what is near it
 FLICKER = 9  # a step in which the ship is far from the score
 # How a target is made, whether the episode goes on or has ended, from the
 # reward. The value of its next or last observation is 5, that of the new
@@ -594,26 +594,26 @@ def draw_advantage(recording, missed):
         round(decision[4], 1)
         for decision in (*decisions[at : at + 2], missed["decisions"][0])
     )
-    d = Drawing(186, large=True)
+    d = Drawing(204, large=True)
     for x, told, value, earlier, screen in (
         (6, "before the step", before, hit[at - 1], hit[at]),
         (165, f"{action}: hit", after, hit[at], hit[at + 1]),
         (324, "NOOP: missed", instead, hit[at], lost[0]),
     ):
         d.text(x, 18, told, "strong")
-        d.image(x, 26, 150, 90, screen[NEAR])
+        d.image(x, 26, 150, 108, screen[NEAR])
         for left, top, width, height in objects(earlier[NEAR]):
             corner = x + 3 * left, 26 + 3 * top
             d.box(*corner, 3 * width, 3 * height, "line")
-        d.text(x, 138, f"value {value:.1f}", "strong")
-    d.text(332, 48, "the ball is below", "quiet")
-    d.text(6, 158, "target", "quiet")
-    d.text(6, 178, "advantage", "quiet")
+        d.text(x, 156, f"value {value:.1f}", "strong")
+    d.text(399, 127, "the ball is below", "quiet mid")
+    d.text(6, 176, "target", "quiet")
+    d.text(6, 196, "advantage", "quiet")
     for x, value in (165, after), (324, instead):
         target = round(0.99 * value, 1)  # without a reward
         advantage = f"{target - before:.1f}".replace("-", "\N{MINUS SIGN}")
-        d.text(x, 158, f"0.99 × {value} = {target}")
-        d.text(x, 178, f"{target} \N{MINUS SIGN} {before} = {advantage}")
+        d.text(x, 176, f"0.99 × {value} = {target}")
+        d.text(x, 196, f"{target} \N{MINUS SIGN} {before} = {advantage}")
     d.save("advantage.svg")
 
 
