@@ -240,7 +240,6 @@ class Game:
     # - `"restart"`: yes, and the next episode is a new game, so that a game
     #   lasts for one life only. That is the default, so that the program of an
     #   older tutorial, [labml's](#who-is-who), runs on this file unchanged.
-    #   (Gymnasium's `terminal_on_life_loss` does the same.)
     #
     # #### How an episode ends, and the next one begins
     #
@@ -347,12 +346,12 @@ class Game:
 
 # ### Which setting to take
 #
-# To train an agent, play a `Game(seed, **TRAINING)`. (A plain `Game(seed)`
-# ends each game with its first life.) Well-known programs that train agents,
-# such as [SB3 and CleanRL](#who-is-who), take the same options, so scores can
-# be compared ([small differences](#coming-from-sb3-or-cleanrl) remain).
-# Rewards are *clipped*: they become -1, 0 or 1, so that one learning rate
-# suits titles of few points and of many.
+# To train an agent, play a `Game(seed, **TRAINING)`. Well-known programs that
+# train agents, such as [SB3 and CleanRL](#who-is-who), take the same options,
+# so scores can be compared ([small
+# differences](#coming-from-sb3-or-cleanrl) remain). Rewards are *clipped*:
+# they become -1, 0 or 1, so that one learning rate suits titles of few points
+# and of many.
 #
 # For research that claims something new, take
 # [sticky actions and whole games](#other-settings).

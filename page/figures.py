@@ -59,8 +59,6 @@ LANES = [(9, 9)], [(3, 2), (3, 2), (3, 2)], [(4, 3), (5, 4)]
 WEIGHTS = 1.7  # million, of the network in examples/ppo.py
 # Of the drawing that races; page/moving/race.js moves over it.
 RACE_LEFT, RACE_WIDTH, RACE_MS, RACE_TOP = 84, 390, 3, (4, 236)
-WALL = slice(57, 93), slice(8, 152)  # of a screen
-POINTS = 7, 7, 4, 4, 1, 1  # of a brick in each of its rows
 BANDS = 42  # of five rows, which become two
 
 # Drawing
@@ -274,19 +272,6 @@ def draw_lives():
     d.save("lives.svg")
 
 
-def draw_clip(screen):
-    """What a brick of each row scores, and the reward that this becomes."""
-    d = Drawing(156)
-    d.text(80, 20, "points", "strong end")
-    d.text(356, 20, "reward, clipped", "strong")
-    d.image(92, 30, 252, 120, screen[WALL])
-    for row, points in enumerate(POINTS):
-        y = 45 + 20 * row
-        d.text(80, y, str(points), "end")
-        d.text(356, y, str(np.sign(points)))
-    d.save("clip.svg")
-
-
 def draw_lanes():
     """The first games to end, and those that count, the first of each."""
     d = Drawing(168, screen=False)
@@ -390,16 +375,16 @@ def timeline(letters, parts, games, cores):
 def draw_targets():
     """What counts in the target of a step, in three timelines."""
     d = Drawing(302, screen=False)
-    for x, name in (4, "the episode"), (100, "this step"), (192, "afterwards"):
+    for x, name in (4, "the episode"), (112, "this step"), (200, "afterwards"):
         d.text(x, 16, name, "quiet")
     d.text(476, 16, "target", "quiet end")
     for row, (end, reward, target) in enumerate(TARGETS):
         y = 28 + 70 * row
         ended = end != "goes on"
         d.text(4, y + 26, end, "strong")
-        d.box(100, y, 84, 40, "ink")
-        d.text(142, y + 26, f"reward {reward}", "on mid")
-        x = 192
+        d.box(112, y, 80, 40, "ink")
+        d.text(152, y + 26, f"reward {reward}", "on mid")
+        x = 200
         if "×" in target:
             d.box(x, y, 72, 40, "ink")
             d.text(x + 36, y + 26, "value 5", "on mid")
@@ -674,7 +659,6 @@ def draw():
     draw_modes(actions)
     draw_serves()
     draw_lives()
-    draw_clip(in_colour(played[0]["screen"]))
     draw_lanes()
     draw_bands(played[STEP - 1], played[STEP])
     draw_turns(measured()["step_time"])

@@ -45,7 +45,6 @@ def measured():
         **learning(files["agent"]),
         "second": whole_games(files["agent_1"]),
         "wall": WALL,
-        **beyond_the_wall(files["agent"], files["agent_1"]),
         "young_steps": recorded("young")["trained"] / 1e6,
         "million": [score_after(10**6, name) for name in AGENTS],
         "trained": [score_after(10**7, name) for name in AGENTS],
@@ -118,15 +117,6 @@ def whole_games(agent):
         "mean": mean(scores),
         "least": min(scores),
         "most": max(scores),
-    }
-
-
-def beyond_the_wall(*agents):
-    """In how many of their games a whole wall was cleared, and more."""
-    scores = [score for agent in agents for score in agent["scores"]["served"]]
-    return {
-        "beyond": sum(score > WALL for score in scores),
-        "whole_games": len(scores),
     }
 
 

@@ -486,27 +486,6 @@ def test_most_is_expected_when_the_ball_is_behind_the_wall():
     assert (behind[: most - 5] == black).all()
 
 
-def test_bricks_score_what_is_drawn_beside_them():
-    """In the films of the agents, from which a brick of each row goes."""
-    drawn = (PICTURES / "clip.svg").read_text()
-    told = re.findall(r'<text x="(\d+)"[^>]*>(\d)</text>', drawn)
-    points = [int(number) for x, number in told if x == "80"]
-    assert [number for x, number in told if x != "80"] == ["1"] * 6
-    rows = set()
-    for name in "young", "agent":
-        film = read(name)
-        black = film["rgb"].index([0, 0, 0])
-        bricks = unpack(film["screens"])[:, 57:93, 8:152] != black
-        for i, (_, reward, *_) in enumerate(film["decisions"][:-1]):
-            if reward:
-                gone = (bricks[i] & ~bricks[i + 1]).reshape(6, 6, 144)
-                # A brick is eight pixels wide; the ball may hide some.
-                hit = np.round(gone.all(1).sum(1) / 8)
-                assert hit @ points == reward
-                rows |= {*np.flatnonzero(hit)}
-    assert rows == {*range(6)}
-
-
 def moments(name):
     """What a recording of an agent has.
 

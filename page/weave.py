@@ -235,9 +235,11 @@ def shorten(told):
 def reading_time(page):
     """Return how many minutes each part takes; of 1 and 2 what isn't folded.
 
-    What comes before the second part belongs to the first.
+    What comes before the second part belongs to the first, but for the
+    contents.
     """
     minutes, part = {1: 0, 2: 0, 3: 0}, 1
+    page = re.sub("(?s)<nav.*?</nav>", "", page)
     for text in re.split(r"^(?=## \d|</?details>)", page, flags=re.M):
         if heading := re.match(r"## (\d)", text):
             part = int(heading[1])
