@@ -198,11 +198,11 @@ class Game:
 
     # ### Small and gray
     #
-    # A screen has 33,600 pixels in 128 colours. DQN took the brightness alone
-    # and resized it to 84×84, which a network of its day could process. Here,
-    # as in OpenAI's Baselines, each new pixel is the mean of the area that it
-    # covers (`INTER_AREA`). That darkens small objects; copying single pixels
-    # instead could lose them.
+    # A screen has 33,600 pixels in 128 colours. DQN took their brightness alone,
+    # as `screen` returns it, and resized it to 84×84, which a network of its
+    # day could process. Here, as in OpenAI's Baselines, each new pixel is the
+    # mean of the area that it covers (`INTER_AREA`). That darkens small
+    # objects; copying single pixels instead could lose them.
     @staticmethod
     def shrink(screen: NDArray) -> NDArray:
         """Return a screen, `(210, 160)`, as a picture, `(84, 84)`."""
@@ -238,8 +238,9 @@ class Game:
     # - `"ignore"`: no, only the end of the game ends the episode, as Machado
     #   et al. (2018) advise.
     # - `"restart"`: yes, and the next episode is a new game, so that a game
-    #   lasts for one life only. That is the default, so that the program of an
-    #   older tutorial, [labml's](#who-is-who), runs on this file unchanged.
+    #   lasts for one life only. Don't train with it: it is the default for the
+    #   sake of an older tutorial, [labml's](#who-is-who), whose program runs on
+    #   this file unchanged.
     #
     # #### How an episode ends, and the next one begins
     #

@@ -28,7 +28,6 @@ from recordings import (
     close_up,
     flicker,
     kept,
-    small,
     unpack,
 )
 
@@ -50,7 +49,6 @@ TARGETS = [
     ("goes on", 1, "1 + 0.99 × 5"),
     ("terminated", 1, "1"),
     ("truncated", 1, "1 + 0.99 × 5"),
-    ("worker died", 0, "0 + 0.99 × 5"),
 ]
 # What the first program prints of a step: its number, the reward, done.
 OUTPUT = re.compile(r"(?m)^(\d+) (\d\.0) (True|False)")
@@ -125,24 +123,6 @@ def faded(pictures):
     shares = np.linspace(DARKEST, 1, len(pictures))
     shaded = [it * share for it, share in zip(pictures, shares, strict=True)]
     return np.max(shaded, axis=0).astype(np.uint8)
-
-
-def draw_stack(step):
-    """The ball in four frames and in four pictures, drawn over each other."""
-    left, top, *_ = close_up(step)
-    left, top, size = left + 12, top + 12, 20  # close to the balls
-    frames = [small(gray) for _, gray in step["frames"]]
-    d = Drawing(254, large=True)
-    for x, name, seconds, pictures in (
-        (12, "four frames", "1/20 s", frames),
-        (252, "four pictures", "1/5 s", step["stack"]),
-    ):
-        one = faded(pictures)
-        part = one[top : top + size, left : left + size]
-        d.image(x, 10, 216, 216, bright(part))
-        d.text(x, 244, name, "strong")
-        d.text(x + 216, 244, seconds, "quiet end")
-    d.save("stack.svg")
 
 
 def draw_pixel(step):
@@ -261,7 +241,7 @@ def draw_lives():
     d.box(4, 26, 464, 32, "ink")
     d.text(14, 47, "one game", "on")
     for step in bricks:
-        d.box(round(scale * step), 26, 4, 32, "page")
+        d.box(round(scale * step), 26, 4, 10, "page")
         told = f"a brick at {step}" if step == bricks[0] else str(step)
         d.text(round(scale * step) + 2, 16, told, "quiet mid")
     for i, (start, end) in enumerate(itertools.pairwise([0, *ends])):
@@ -374,7 +354,7 @@ def timeline(letters, parts, games, cores):
 
 def draw_targets():
     """What counts in the target of a step, in three timelines."""
-    d = Drawing(302, screen=False)
+    d = Drawing(232, screen=False)
     for x, name in (4, "the episode"), (112, "this step"), (200, "afterwards"):
         d.text(x, 16, name, "quiet")
     d.text(476, 16, "target", "quiet end")
@@ -388,8 +368,8 @@ def draw_targets():
         if "×" in target:
             d.box(x, y, 72, 40, "ink")
             d.text(x + 36, y + 26, "value 5", "on mid")
-            name = {"goes on": "next obs", "truncated": "last obs"}
-            d.text(x, y + 56, name.get(end, "same obs"), "quiet")
+            name = "last obs" if ended else "next obs"
+            d.text(x, y + 56, name, "quiet")
             x += 80
         if ended:
             d.line((x, y - 6), (x, y + 46), kind="line")
@@ -649,7 +629,6 @@ def draw():
     recordings.record_flicker()
     draw_guess(played[GUESS])
     draw_step(played[STEP])
-    draw_stack(played[GUESS])
     draw_pixel(played[STEP])
     draw_maximum()
     actions = [step["action"] for step in played[1:]]

@@ -21,7 +21,6 @@ import game
 from drawing import PICTURES, percent
 from figures import (
     BALL,
-    GUESS,
     LANES,
     NEAR,
     PIXEL,
@@ -120,28 +119,6 @@ def test_how_far_the_ball_flies_in_four_frames():
     assert "one to three pixels of a picture" in " ".join(
         Path(game.__file__).read_text().replace("#", "").split()
     )
-
-
-def test_the_ball_is_drawn_in_four_frames_and_in_four_pictures():
-    """Farther apart in pictures, and each span has its seconds."""
-    drawn = (PICTURES / "stack.svg").read_text()
-    pictures = [
-        cv2.imdecode(np.frombuffer(base64.b64decode(one), np.uint8), 0)
-        for one in re.findall('base64,(.*?)"', drawn)
-    ]
-    step = PLAYED[GUESS]
-    left, top, *_ = close_up(step)
-    frames = [small(gray) for _, gray in step["frames"]]
-    for seen, four in zip(pictures, [frames, step["stack"]], strict=True):
-        dimmed = [(0.4 + 0.2 * i) * it for i, it in enumerate(four)]
-        whole = np.max(dimmed, axis=0).astype(np.uint8)
-        shown = whole[top + 12 : top + 32, left + 12 : left + 32]
-        assert (seen == bright(shown)).all()
-        assert shown.sum() == part(whole, step).sum()  # no ball is cut off
-    one, four = (np.ptp(np.nonzero(seen), axis=1) for seen in pictures)
-    assert (four > 2 * one).all()
-    assert ">1/20 s<" in drawn and ">1/5 s<" in drawn
-    assert (3 / 60, 12 / 60) == (1 / 20, 1 / 5)
 
 
 def test_one_picture_does_not_tell_which_way_the_ball_flies():

@@ -25,6 +25,7 @@ from playwright.sync_api import expect
 
 import game
 import measured
+import publish
 import weave
 from figures import TARGETS, to_learn_from
 
@@ -245,6 +246,26 @@ def test_all_links_lead_somewhere(page):
                 assert not name or name in map(weave.slug, titles), link
 
 
+def test_links_of_the_published_page_lead_to_the_repository():
+    """To the same files, one of them to download."""
+    host = "https://host.example/me/it"
+    links = [
+        re.findall(r' href="(?!#|data:)(.*?)"', html)
+        for html in (HTML, publish.hosted(HTML, host, "abc"))
+    ]
+    for before, after in zip(*links, strict=True):
+        if before.startswith("https:"):
+            assert after == before
+        else:
+            path, _, place = before.partition("#")
+            there = after.replace("/raw/", "/blob/")
+            there, _, same = there.removeprefix(f"{host}/blob/abc/").partition(
+                "#"
+            )
+            assert (ROOT / there).samefile(DOCS / path) and same == place
+    assert f"{host}/raw/abc/game.py" in links[1]
+
+
 def test_what_is_woven_is_marked_as_generated():
     """So that a code host leaves it out of its diffs and statistics."""
     woven = list(weave.woven(SOURCE))
@@ -386,7 +407,8 @@ from unittest import mock
 from game import TRAINING, Games
 
 if __name__ == "__main__":
-    args = argparse.Namespace(num_envs=8, env_id="BreakoutNoFrameskip-v4")
+    env_id = "BreakoutNoFrameskip-v4"
+    args = argparse.Namespace(num_envs=8, env_id=env_id, seed=0)
 {textwrap.indent(begin, " " * 4)}
     writer = mock.Mock()
     envs.action_space.seed(7)
@@ -576,8 +598,9 @@ def test_the_targets_in_numbers():
     infos["final_obs"][0] = [5]
     drawn = (DOCS / "figures/targets.svg").read_text()
     for end, reward, target in TARGETS:
-        kinds = ["terminated"], ["truncated", "worker died"]
-        done = [np.array([end in kind]) for kind in kinds]
+        done = [
+            np.array([end == kind]) for kind in ("terminated", "truncated")
+        ]
         next_obs = [5] if end == "goes on" else [7]  # 7 is of another episode
         step = [0], next_obs, np.array([float(reward)]), *done, infos
         [[found]] = names["advantages"]([step])
