@@ -200,8 +200,8 @@ class Game:
     #
     # A screen has 33,600 pixels in 128 colours. DQN took their brightness alone,
     # as `screen` returns it, and resized it to 84×84, which a network of its
-    # day could process. Here, as in OpenAI's Baselines, each new pixel is the
-    # mean of the area that it covers (`INTER_AREA`). That darkens small
+    # day could process. Here, as in [Baselines](#who-is-who), each new pixel is
+    # the mean of the area that it covers (`INTER_AREA`). That darkens small
     # objects; copying single pixels instead could lose them.
     @staticmethod
     def shrink(screen: NDArray) -> NDArray:

@@ -148,7 +148,7 @@ def measure(part, data):
     return {"rounds": ROUNDS, "seconds": SECONDS, "columns": columns}
 
 
-def take_turns(contenders, rounds):
+def take_turns(contenders, rounds, seconds=SECONDS):
     """Let the contenders of a column take turns; return what they reached."""
     rows = {name: {"options": what[1]} for name, what in contenders.items()}
     with contextlib.ExitStack() as stack:
@@ -161,7 +161,7 @@ def take_turns(contenders, rounds):
             row |= {"arrays": arrays, "speed": [], "others": []}
         for _ in range(rounds):
             for row, player in turns:
-                speed, others = common.watched(player.play, SECONDS)
+                speed, others = common.watched(player.play, seconds)
                 row["speed"].append(round(speed, 2))
                 row["others"].append(round(others, 2))
             turns.append(turns.pop(0))

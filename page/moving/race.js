@@ -25,7 +25,7 @@ function show(at) {
 film(figure, async () => {
   sides = await read("race");
   const count = SHOWN / TICK;
-  const start = Math.ceil(end(sides.workers) / TICK);
+  const start = calm ? Math.ceil(end(sides.workers) / TICK) : 1;
   return { count, start, pace: 15, name: (i) => ms(i * TICK) };
 }, show);
 })();
