@@ -198,11 +198,11 @@ class Game:
 
     # ### Small and gray
     #
-    # A screen has 33,600 pixels in 128 colours. DQN took their brightness alone,
-    # as `screen` returns it, and resized it to 84×84, which a network of its
-    # day could process. Here, as in [Baselines](#who-is-who), each new pixel is
-    # the mean of the area that it covers (`INTER_AREA`). That darkens small
-    # objects; copying single pixels instead could lose them.
+    # A screen has 33,600 pixels in 128 colours. DQN took their brightness
+    # alone, as `screen` returns it, and resized it to 84×84, which a network
+    # of its day could process. Here, as in [Baselines](#who-is-who), each new
+    # pixel is the mean of the area that it covers (`INTER_AREA`). That darkens
+    # small objects; copying single pixels instead could lose them.
     @staticmethod
     def shrink(screen: NDArray) -> NDArray:
         """Return a screen, `(210, 160)`, as a picture, `(84, 84)`."""
@@ -233,14 +233,14 @@ class Game:
     # the episode? You choose by `on_life_loss`:
     #
     # - `"continue"`: yes, and the next episode is the next life. To train,
-    #   take this, as [most programs do](#what-others-do): the agent learns
-    #   sooner to keep its lives.
+    #   take this, as [most programs do](#what-others-do): if a lost life ends
+    #   all rewards, the agent learns sooner to keep its lives.
     # - `"ignore"`: no, only the end of the game ends the episode, as Machado
     #   et al. (2018) advise.
     # - `"restart"`: yes, and the next episode is a new game, so that a game
-    #   lasts for one life only. Don't train with it: it is the default for the
-    #   sake of an older tutorial, [labml's](#who-is-who), whose program runs on
-    #   this file unchanged.
+    #   lasts for one life only. Don't train with it: it is the default for
+    #   the sake of an older tutorial, [labml's](#who-is-who), whose program
+    #   runs on this file unchanged.
     #
     # #### How an episode ends, and the next one begins
     #

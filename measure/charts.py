@@ -122,6 +122,8 @@ PAGE = {
     "worker": "eight Workers",
     "gymnasium": "Gymnasium",
     "sb3": "SB3",
+    "gymnasium_single": "CleanRL's",
+    "sb3_single": "SB3's default",
 }
 DRAWN = {"lockstep": [*OURS, *LOCKSTEP]}
 DRAWN |= dict.fromkeys(NETWORKS, ["games", *OURS_FLYING, *FLYING])
@@ -132,8 +134,8 @@ def rounds(columns, number="speed"):
     return pd.DataFrame(columns).map(lambda row: np.array(row[number]))
 
 
-def draw_speeds(data, folder):
-    """Draw the charts of docs/speed.md."""
+def draw_speeds(data, single, folder):
+    """Draw the charts of docs/speed.md, and the page's."""
     title = "Of the emulator's own speed, %"
     for part, names in DRAWN.items():
         speeds = rounds(data[part]["columns"])
@@ -141,7 +143,7 @@ def draw_speeds(data, folder):
         labels = [label(name) for name in names]
         bars(folder / f"{part}.svg", title, shares.loc[names], labels)
     # The page compares the others with `Games`.
-    speeds = rounds(data["lockstep"]["columns"])[["Breakout"]]
+    speeds = rounds(single["long"]["columns"])
     shares = 100 * speeds / speeds.loc["games"]
     title = "Speed (Games = 100)"
     path = folder / "lockstep-breakout.svg"

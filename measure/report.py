@@ -104,11 +104,12 @@ def speed_values(data, neighbours, waiting, single):
 
     `neighbours` was measured where other machines used the host, `waiting` is
     how long one process waits for another, and in `single` others play all
-    games in one process.
+    games in one process, and for longer.
     """
     measured = {name: part for name, part in data.items() if name != "machine"}
     measured["true-neighbours"] = neighbours["whole"]
     measured["single"] = single["lockstep"]
+    measured["long"] = single["long"]
     parts = dict(measured)
     games = parts.pop("count")["columns"]
     tuned = {name: parts.pop(name) for name in ("tune", "shared-tune")}
@@ -222,7 +223,8 @@ def speed_table(name, part):
     words = speeds.map(middle)
     if not network:
         words = (speeds / speeds.loc["limit"]).map(ratios.spread)
-    words.loc["limit"] = speeds.loc["limit"].map(middle) + " steps/s"
+    limit = speeds.loc[["limit"]]
+    words.loc[["limit"]] = limit.map(middle) + " steps/s"
     rows = next(iter(columns.values()))
     lines = [
         ["steps/s" if network else "share of the limit", "in flight", *speeds],
@@ -457,7 +459,7 @@ def write(docs):
     curves = {table.stem: pd.read_csv(table) for table in tables}
     folder = docs / "charts"
     folder.mkdir(exist_ok=True)
-    charts.draw_speeds(data["benchmark"], folder)
+    charts.draw_speeds(data["benchmark"], data["single"], folder)
     agents = [curves[name] for name in sorted(filter(AGENTS.fullmatch, data))]
     drawn = "training", "labml", "pong", "pong_cores"
     field = data["field"]["agents"]

@@ -76,7 +76,8 @@ def files(folder):
         (
             single,
             [],
-            {"CONTENDERS": ["games", "sb3_single"], "ROUNDS": 1},
+            {"CONTENDERS": ["sb3_single"], "MORE": ["games", "ale"]}
+            | {"ROUNDS": 1, "LONG": 0.1, "TUNING": 0.1, "ENGINES": ["ale"]},
             "single.json",
         ),
         (waiting, ["quiet"], {"ROUNDS": 1, "STEPS": 9}, "waiting.json"),

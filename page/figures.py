@@ -574,9 +574,10 @@ def draw_advantage(recording, missed):
             corner = x + 3 * left, 26 + 3 * top
             d.box(*corner, 3 * width, 3 * height, "line")
         d.text(x, 156, f"value {value:.1f}", "strong")
+    d.text(240, 127, "it has bounced", "quiet mid")
     d.text(399, 127, "the ball is below", "quiet mid")
-    d.text(6, 176, "target", "quiet")
-    d.text(6, 196, "advantage", "quiet")
+    d.text(156, 176, "target:", "quiet end")
+    d.text(156, 196, "advantage:", "quiet end")
     for x, value in (165, after), (324, instead):
         target = round(0.99 * value, 1)  # without a reward
         advantage = f"{target - before:.1f}".replace("-", "\N{MINUS SIGN}")

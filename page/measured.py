@@ -25,12 +25,12 @@ def measured():
         for file in RESULTS.glob("*.json")
     }
     compared = ratios.published(files["benchmark"])
-    speed = compared["lockstep"]["quiet"]["speed"]
-    lockstep = files["benchmark"]["lockstep"]["columns"]["Breakout"]
-    speeds, limits = (lockstep[name]["speed"] for name in ("games", "limit"))
+    rows = files["single"]["long"]["columns"]["Breakout"]
+    speeds, limits = (rows[name]["speed"] for name in ("games", "limit"))
+    speed = median(speeds)
     bars = {
-        name: 100 * median(ratios.ratios(lockstep[name]["speed"], [speeds]))
-        for name in ("worker", "sb3")
+        name: 100 * median(ratios.ratios(row["speed"], [speeds]))
+        for name, row in rows.items()
     }
     replaced = files["chaos"]["replace"]["seconds"]
     others = [
@@ -53,28 +53,18 @@ def measured():
         "beside": compared,
         "speed": speed,
         "bars": bars,
-        "frames": 4 * round(speed),
-        "slowest": min(speeds),
-        "fastest": max(speeds),
         "emulator": 100 * median(ratios.ratios(speeds, [limits])),
         "ten_million": round(10e6 / speed / 60),
         "replacing": median(replaced["fork"]["killed"]),
         "stock_update": updates(files["stock"]["share"], "stock"),
         "async_update": updates(files["stock"]["share"], "wrappers"),
         "alone_hours": hours,
-        "default": ratios.spread(beside_default(files["single"])),
     }
 
 
 def recorded(name):
     """What a figure that moves shows."""
     return json.loads((HERE / f"data/{name}.json").read_text())
-
-
-def beside_default(single):
-    """How many times as fast `Games` is as what SB3 takes by default."""
-    rows = single["lockstep"]["columns"]["Breakout"]
-    return ratios.ratios(rows["games"]["speed"], [rows["sb3_single"]["speed"]])
 
 
 def race():

@@ -63,7 +63,7 @@ function show(at) {
   $in(".now").setAttribute("transform", `translate(${at - 1})`);
   $in(".value").textContent = now.value.toFixed(2);
   let name = ACTIONS[now.action];
-  if (now.reward) name += ` and scores ${now.reward}`;
+  if (now.reward) name += ` and scores ${now.reward}, a reward of 1`;
   if (now.lost) name += " and loses a life";
   return `It samples ${name}.`;
 }

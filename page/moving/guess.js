@@ -5,8 +5,8 @@ const figure = $("guess"), $in = (selector) => figure.querySelector(selector);
 const [newest] = cells($in(".one"), 1), stack = cells($in(".four"), 4);
 const group = $in(".controls");
 const [next, ...arrows] = group.children;
-const ROUNDS = ["one picture", "four pictures", "four pictures 1/60 s apart"];
-const RESULTS = ["One picture", "Four", "Four 1/60 s apart"];
+const ROUNDS = ["one picture", "four pictures", "four pictures 1/60\u00a0s apart"];
+const RESULTS = ["One picture", "Four", "Four 1/60\u00a0s apart"];
 const WHY = " In these the ball moves by only one to three pixels.";
 const GUESSES = 10, LATER = [1, 2, 3, 4], BLINK = 90; // milliseconds
 const FADE = 0.8; // of the ball, for each step that it has flown on
@@ -40,16 +40,18 @@ function show(asking) {
   $in(".shown").classList.toggle("alone", round === 0);
 }
 
-function ask() {
-  const right = marks.filter(Boolean).length;
+function count() {
   $in(".tally").textContent = marks.map((mark) => mark ? "✓" : "✗").join("")
     .padEnd(GUESSES, "·");
+}
+
+function ask() {
   if (marks.length < GUESSES) {
     if (marks.length) $in(".says").textContent += " And this one?";
     draw(deck[0]);
     return;
   }
-  scores.push(right);
+  scores.push(marks.filter(Boolean).length);
   $in(".says").textContent = scores.map((score, i) =>
     `${RESULTS[i]}: ${score}${i ? "" : ` of ${GUESSES} (chance: 5)`}.`).join(" ") +
     (round === 2 ? WHY : "");
@@ -66,7 +68,10 @@ async function begin() {
   round = scores.length;
   marks = [];
   figure.classList.add("begun");
-  $in(".says").textContent = `With ${ROUNDS[round]}. The keys ↑ and ↓ work, too.`;
+  const keys = matchMedia("(hover: hover)").matches;
+  $in(".says").textContent = `With ${ROUNDS[round]}.` +
+    (keys ? " The keys ↑ and ↓ work, too." : "");
+  count();
   show(true);
   ask();
 }
@@ -78,6 +83,7 @@ async function answer(guess) {
   flies = true;
   const at = deck.shift(), way = game.up.includes(at) ? "up" : "down";
   marks.push(guess === way);
+  count();
   $in(".says").textContent =
     `${guess === way ? "Right" : "No"}: it flew ${way}.`;
   for (const i of LATER) {

@@ -5,6 +5,7 @@ const workers = [...figure.querySelectorAll(".four")].map((box) => ({
   cells: cells(box, 4), kills: [] }));
 const does = figure.querySelectorAll(".screen span");
 const TOLD = 30;  // pictures for which a kill is told
+const BEFORE = 40;  // pictures that are seen before the film's own kill
 let pictures = null, every = 0, count = 0, shown = 0, planned = 0;
 
 // Since it was killed last, a worker plays its games from their start again.
@@ -36,7 +37,8 @@ const player = film(figure, async () => {
   count = pictures.length / 8;
   planned = recorded.killed;
   workers[1].kills.push(planned);
-  return { count, start: planned, pace: 10, ticks: [planned],
+  const start = calm ? planned : planned - BEFORE;
+  return { count, start, pace: 10, ticks: [planned],
     name: (i) => `step ${every * (i - 1)}` };
 }, show);
 
