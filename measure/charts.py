@@ -120,10 +120,10 @@ PAGE = {
     "ale": "ALE's engine",
     "envpool": "EnvPool",
     "worker": "eight Workers",
-    "gymnasium": "Gymnasium",
-    "sb3": "SB3",
-    "gymnasium_single": "CleanRL's",
-    "sb3_single": "SB3's default",
+    "gymnasium": "AsyncVectorEnv",
+    "sb3": "SB3 SubprocVecEnv",
+    "gymnasium_single": "SyncVectorEnv",
+    "sb3_single": "SB3 DummyVecEnv",
 }
 DRAWN = {"lockstep": [*OURS, *LOCKSTEP]}
 DRAWN |= dict.fromkeys(NETWORKS, ["games", *OURS_FLYING, *FLYING])

@@ -109,8 +109,8 @@ def speed_values(data, neighbours, waiting, single):
     measured = {name: part for name, part in data.items() if name != "machine"}
     measured["true-neighbours"] = neighbours["whole"]
     measured["single"] = single["lockstep"]
-    measured["long"] = single["long"]
     parts = dict(measured)
+    measured["long"] = single["long"]
     games = parts.pop("count")["columns"]
     tuned = {name: parts.pop(name) for name in ("tune", "shared-tune")}
     compared = ratios.published(data)
@@ -123,6 +123,7 @@ def speed_values(data, neighbours, waiting, single):
         "how": {name: how(part) for name, part in measured.items()},
         "threads": {name: threads(part) for name, part in tuned.items()},
         "table": {name: speed_table(name, parts[name]) for name in parts},
+        "long_table": long_table(measured["long"]),
         "limits": {
             host: limits(parts, prefix)
             for host, prefix in ratios.HOSTS.items()
@@ -212,6 +213,16 @@ def in_flight(row):
     return options.get("num_envs", options["games"] * options.get("count", 1))
 
 
+def long_table(part):
+    """A Markdown table of everybody's speed in Breakout, as on the chart."""
+    speeds = rounds(part["columns"])["Breakout"]
+    lines = [["", "steps/s", "compared with `Games`"], ["---"] * 3]
+    for name, speed in speeds.items():
+        ratio = ratios.spread(ratios.ratios(speed, [speeds["games"]]))
+        lines.append([NAMES[name], middle(speed), ratio])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
 def speed_table(name, part):
     """A Markdown table of a part: everybody's speed, and who is ahead.
 
@@ -223,8 +234,7 @@ def speed_table(name, part):
     words = speeds.map(middle)
     if not network:
         words = (speeds / speeds.loc["limit"]).map(ratios.spread)
-    limit = speeds.loc[["limit"]]
-    words.loc[["limit"]] = limit.map(middle) + " steps/s"
+    words.loc["limit"] = speeds.loc["limit"].map(middle) + " steps/s"
     rows = next(iter(columns.values()))
     lines = [
         ["steps/s" if network else "share of the limit", "in flight", *speeds],

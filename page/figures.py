@@ -215,8 +215,8 @@ def draw_modes(actions):
             d.image(left, top, 70, 64, bright(picture), kind)
         ended = "strong" if step["done"] else ""
         d.text(x, 208, f"done = {step['done']}", ended)
-        points = step["info"] and f"{step['info']['reward']:.0f} points"
-        d.text(x, 228, f"info: {points or None}")
+        info = step["info"] and f"reward {step['info']['reward']:.0f}"
+        d.text(x, 228, f"info: {info}")
     d.save("modes.svg")
 
 
@@ -265,9 +265,9 @@ def draw_lanes():
     for game in games:
         row, start, end, points = game
         x, y, counts = 4 + 52 * start, 4 + 32 * row, start == 0
-        told = str(points)
+        told = f"{points} points"
         if game in first:
-            told += f", ends {('1st', '2nd', '3rd')[first.index(game)]}"
+            told += f", {('1st', '2nd', '3rd')[first.index(game)]}"
         d.box(x, y, 52 * (end - start) - 4, 26, "ink" if counts else "box")
         d.text(x + 10, y + 18, told, "on" if counts else "")
     ended = [points for *_, points in first]

@@ -15,11 +15,13 @@ import sys
 import textwrap
 from collections import defaultdict
 from pathlib import Path
+from unittest import mock
 
 import cv2
 import gymnasium as gym
 import numpy as np
 import pytest
+import torch
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
@@ -400,7 +402,7 @@ def test_a_program_prints_what_it_says(tmp_path, word):
 
 def test_lines_for_cleanrl(tmp_path):
     """They log the score of each game that ends, as in the first program."""
-    begin, log = program("args.num_envs")[0].split("...\n")
+    begin, _, log = re.split(r"\.\.\..*\n", program("args.num_envs")[0])
     played = f"""
 import argparse
 from unittest import mock
@@ -428,6 +430,25 @@ if __name__ == "__main__":
         for score in map(float, scores.split())
     ]
     assert run(played, tmp_path) == "".join(games)
+
+
+def test_lines_for_cleanrl_of_a_truncated_episode():
+    """They add what CleanRL's PPO leaves out: the value of its last."""
+    _, lines, _ = re.split(r"\.\.\..*\n", program("args.num_envs")[0])
+    final_obs = np.empty(2, object)
+    final_obs[1] = np.full((4, 84, 84), 6, np.uint8)
+    names = {
+        "torch": torch,
+        "np": np,
+        "device": "cpu",
+        "args": mock.Mock(gamma=0.5),
+        "agent": mock.Mock(get_value=lambda obs: obs[:, 0, 0, :1].float()),
+        "truncations": np.array([False, True]),
+        "infos": {"final_obs": final_obs},
+        "reward": np.array([1.0, 2.0]),
+    }
+    exec(lines, names)
+    assert names["reward"].tolist() == [1, 2 + 0.5 * 6]
 
 
 def test_games_of_your_own(tmp_path):
