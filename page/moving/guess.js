@@ -73,6 +73,7 @@ async function begin() {
     (keys ? " The keys ↑ and ↓ work, too." : "");
   count();
   show(true);
+  figure.scrollIntoView({ block: "nearest" });
   ask();
 }
 
