@@ -147,7 +147,8 @@ def draw_speeds(data, single, folder):
     shares = 100 * speeds / speeds.loc["games"]
     title = "Speed (Games = 100)"
     path = folder / "lockstep-breakout.svg"
-    bars(path, title, shares.loc[[*PAGE]], [*PAGE.values()])
+    order = shares.Breakout.map(np.median).sort_values(ascending=False).index
+    bars(path, title, shares.loc[order], [PAGE[name] for name in order])
     for number, title in (
         ("speed", "Breakout, steps/s"),
         ("memory", "Breakout, memory in MB"),

@@ -216,10 +216,12 @@ def in_flight(row):
 def long_table(part):
     """A Markdown table of everybody's speed in Breakout, as on the chart."""
     speeds = rounds(part["columns"])["Breakout"]
-    lines = [["", "steps/s", "compared with `Games`"], ["---"] * 3]
+    ours = speeds.pop("games")
+    lines = [["", "steps/s", "`Games` compared with it"], ["---"] * 3]
+    lines.append(["`Games`", middle(ours), ""])
     for name, speed in speeds.items():
-        ratio = ratios.spread(ratios.ratios(speed, [speeds["games"]]))
-        lines.append([NAMES[name], middle(speed), ratio])
+        told = ratios.told(ratios.ratios(ours, [speed]))
+        lines.append([NAMES[name], middle(speed), told])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

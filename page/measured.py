@@ -53,6 +53,10 @@ def measured():
         "beside": compared,
         "speed": speed,
         "bars": bars,
+        "last": {
+            name: ratios.told(ratios.ratios(speeds, [rows[name]["speed"]]))
+            for name in ratios.ENGINES
+        },
         "emulator": 100 * median(ratios.ratios(speeds, [limits])),
         "ten_million": round(10e6 / speed / 60),
         "replacing": median(replaced["fork"]["killed"]),

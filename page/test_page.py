@@ -218,7 +218,7 @@ def test_each_heading_links_to_itself(visit):
     for fold in page.locator("details:has(summary :is(h3, h4))").all():
         address = fold.locator("> [id]").get_attribute("id")
         expect(fold.locator(f"> [id] a[href='#{address}']")).to_have_count(1)
-    heading = page.locator("h3").first
+    heading = page.locator("main h3:not(summary *)").first
     heading.hover()
     expect(heading.locator("a")).to_have_css("opacity", "1")
 
@@ -400,9 +400,14 @@ def test_a_program_prints_what_it_says(tmp_path, word):
     assert f"```text\n{run(text, tmp_path)}```" in after
 
 
+def for_cleanrl():
+    """What is changed there, from comment to comment."""
+    return re.split(r"(?m)^# .*\n", program("args.num_envs")[0])
+
+
 def test_lines_for_cleanrl(tmp_path):
     """They log the score of each game that ends, as in the first program."""
-    begin, _, log = re.split(r"\.\.\..*\n", program("args.num_envs")[0])
+    _, begin, reset, _, log = for_cleanrl()
     played = f"""
 import argparse
 from unittest import mock
@@ -414,7 +419,7 @@ if __name__ == "__main__":
 {textwrap.indent(begin, " " * 4)}
     writer = mock.Mock()
     envs.action_space.seed(7)
-    envs.reset()
+{textwrap.indent(reset, " " * 4)}
     for global_step in range(1, 201):
         *_, infos = envs.step(envs.action_space.sample())
 {textwrap.indent(log, " " * 8)}
@@ -434,7 +439,7 @@ if __name__ == "__main__":
 
 def test_lines_for_cleanrl_of_a_truncated_episode():
     """They add what CleanRL's PPO leaves out: the value of its last."""
-    _, lines, _ = re.split(r"\.\.\..*\n", program("args.num_envs")[0])
+    _, _, _, lines, _ = for_cleanrl()
     final_obs = np.empty(2, object)
     final_obs[1] = np.full((4, 84, 84), 6, np.uint8)
     names = {

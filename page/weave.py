@@ -62,7 +62,7 @@ ANCHOR = r'(?s)( id=".+?")(.*?)( <a class="sign".*?</a>)(.*</summary>)'
 # What has a colour of its own, in bold prose and as a name in code.
 COLOURED = "third|fourth|picture"
 # Whoever wants to cite a place finds its address here.
-SIGN = ' <a class="sign" href="#{}" aria-label="Link to this">#</a>'
+SIGN = ' <a class="sign" href="#{}" aria-label="Link">#</a>'
 LONG = 4  # line ends of a docstring, after its first paragraph
 WORDS_A_MINUTE = 220
 SECONDS_A_LINE = 4
