@@ -233,10 +233,10 @@ class Game:
     # the episode? You choose by `on_life_loss`:
     #
     # - `"continue"`: yes, and the next episode is the next life. To train,
-    #   take this, as [most programs do](#what-others-do): if a lost life ends
-    #   all rewards, the agent learns sooner to keep its lives.
+    #   take this, as [most programs do](#what-others-do): nothing after a lost
+    #   life counts for the agent, so it learns sooner to keep its lives.
     # - `"ignore"`: no, only the end of the game ends the episode, as Machado
-    #   et al. (2018) advise.
+    #   et al. (2018) advise for research.
     # - `"restart"`: yes, and the next episode is a new game, so that a game
     #   lasts for one life only. Don't train with it: it is the default for
     #   the sake of an older tutorial, [labml's](#who-is-who), whose program
@@ -347,9 +347,10 @@ class Game:
 
 # ### Which setting to take
 #
-# To train an agent, play a `Game(seed, **TRAINING)`. Well-known programs that
-# train agents, such as [SB3 and CleanRL](#who-is-who), take the same options,
-# so scores can be compared ([small
+# To train an agent, play a `Game(seed, **TRAINING)`, or [many at
+# once](#eight-games-at-once). Well-known programs that train agents, such as
+# [SB3 and CleanRL](#who-is-who), take the same options, so scores can be
+# compared ([small
 # differences](#coming-from-sb3-or-cleanrl) remain). Rewards are *clipped*:
 # they become -1, 0 or 1, so that one learning rate suits titles of few points
 # and of many.

@@ -265,10 +265,8 @@ def draw_lanes():
     for game in games:
         row, start, end, points = game
         x, y, counts = 4 + 52 * start, 4 + 32 * row, start == 0
-        told = f"{points} points"
-        if game in first:
-            told += f", {('1st', '2nd', '3rd')[first.index(game)]}"
         d.box(x, y, 52 * (end - start) - 4, 26, "ink" if counts else "box")
+        told = f"{points} points"
         d.text(x + 10, y + 18, told, "on" if counts else "")
     ended = [points for *_, points in first]
     each = [lane[0][1] for lane in LANES]

@@ -19,7 +19,9 @@ function mark() {
     heading.checkVisibility() && heading.getBoundingClientRect().top < 140);
   const title = begun.at(-1)?.textContent.replace(/ #$/, "");
   $("here").textContent = title ?? "Contents";
-  const ids = begun.map((heading) => `#${heading.id}`);
+  // The address of a fold stands behind its summary.
+  const ids = begun.map((heading) => "#" + (heading.id ||
+    heading.closest("details").querySelector("[id]").id));
   const entry = entries.findLast(({ hash }) => ids.includes(hash));
   for (const each of entries) each.ariaCurrent = each === entry ? "true" : null;
 }

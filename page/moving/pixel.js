@@ -45,17 +45,17 @@ function show(column, row) {
   const stored = picture[at[1] * SIZE + at[0]];
   output.textContent = stored;
   output.style = shade(stored);
-  const early = resized[at[1] * SIZE + at[0]];
+  const early = resized.map((one) => one[at[1] * SIZE + at[0]]);
   says.textContent = `Row ${at[1]}, column ${at[0]}: the mean, weighted by area, ` +
-    `is ${mean.toFixed(1)}, stored as ${stored}. Resizing before the maximum ` +
-    `would ${early < stored ? "dim it to" : "give"} ${early}.`;
+    `is ${mean.toFixed(1)}, stored as ${stored}. Resized first: ` +
+    `${early.join(" and ")}, the brighter ${Math.max(...early)}.`;
   field.style = `--column:${at[0] - LEFT};--row:${at[1] - TOP}`;
 }
 
 async function begin() {
   const game = await recording();
   frames = game.kept(STEP);
-  resized = frames.map(shrink).reduce(brighter);
+  resized = frames.map(shrink);
   frames.push(frames.reduce(brighter));
   picture = game.picture(STEP);
   put(cells(field, 1)[0], "", picture, "plain", GRAYS, [LEFT, TOP, SHOWN, SHOWN]);
