@@ -349,6 +349,18 @@ def test_ids_are_as_the_table_says():
         assert options["max_num_frames_per_episode"] == 108_000
 
 
+def test_how_fast_it_is_in_words():
+    """Twice as fast as SB3 in every round; the engines come close."""
+    rows = measured.measured()["single"]["long"]["columns"]["Breakout"]
+    speeds = {name: np.array(row["speed"]) for name, row in rows.items()}
+    games = speeds["games"]
+    for name in "sb3", "sb3_single":
+        assert (games > 2 * speeds[name]).all()
+    for name in "ale", "envpool":
+        assert (speeds[name] > games).any()
+        assert np.median(speeds[name]) < np.median(games)
+
+
 def test_sums():
     day = 24 * 60 * 60
     assert 108_000 / 60 / 60 == 30
