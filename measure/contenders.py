@@ -245,15 +245,16 @@ def stepped_by_pipes(pipes, rows):
 # ## `Games`
 
 
-def games(game, games, rule, count=1, snapshots=True):
+def games(game, games, rule, count=1, snapshots=True, single=False):
     """`Games` as it comes. With a `count` of 2, two of them in turn: one plays
     while the network looks at the other's. `snapshots=False` makes every
-    reset a true one."""
+    reset a true one, and a `single` process plays all games."""
     from ale_py.env import AtariEnv
 
     if not snapshots:
         AtariEnv.restore_state = lambda env, _: env.ale.reset_game()
-    yield from in_turn(itertools.cycle, game, games, rule, count)
+    options = {"processes": 0} if single else {}
+    yield from in_turn(itertools.cycle, game, games, rule, count, **options)
 
 
 def ready(game, games, rule, count):

@@ -1,7 +1,7 @@
 """Measure `Games` beside those that play all games in one process, and longer.
 
     pip install -r requirements.txt --group measure
-    python measure/single.py --publish      # 25 minutes
+    python measure/single.py --publish      # 35 minutes
     python measure/single.py lockstep       # a minute
 
 Those are SB3's `DummyVecEnv`, its default, and Gymnasium's `SyncVectorEnv`,
@@ -11,6 +11,7 @@ results go to single.json:
 - lockstep: they and those that have a process for each game, on four titles
 - long: Breakout alone, beside all that wait for each batch, for half a minute
   at a time: a speed that lasts
+- one: as long, with `Games` in a single process, too: what wrappers cost
 """
 
 import common
@@ -28,6 +29,7 @@ from ratios import ENGINES
 CONTENDERS = "limit", "games", "sb3", "sb3_single"
 CONTENDERS += "gymnasium", "gymnasium_single"
 MORE = "worker", *ENGINES
+ONE = "games_single", "sb3_single", "gymnasium_single"
 LONG, TUNING = 30, 2  # seconds of a round
 
 
@@ -40,6 +42,8 @@ def measure(part, data):
         }
         threads = best_threads({"columns": tuned})
         names, titles, seconds = (*CONTENDERS, *MORE), ["Breakout"], LONG
+    elif part == "one":
+        threads, names, titles, seconds = {}, ONE, ["Breakout"], LONG
     else:
         threads, names, titles, seconds = {}, CONTENDERS, TITLES, SECONDS
     columns = {}
@@ -53,7 +57,7 @@ def measure(part, data):
 
 
 def main():
-    common.measure(__doc__, "single.json", ["lockstep", "long"], measure)
+    common.measure(__doc__, "single.json", ["lockstep", "long", "one"], measure)
 
 
 if __name__ == "__main__":

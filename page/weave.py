@@ -10,8 +10,8 @@ Each source line comes out once and in order. `page/notes.md` holds the prose
 that belongs to no line of code. Each part of it begins with a comment that
 says where it goes: `<!-- inside: the-stack -->` under the first prose of that
 section and `<!-- after: the-stack -->` behind its code. `{{name}}` in it is a
-number of `measured.py`, and `{{minutes[2]}}` says how long part 2 takes to
-read.
+number of `measured.py`, and `{{minutes[2-many-games]}}` says how long that part
+takes to read.
 
 `<!-- fold: who-is-who -->` folds that section, with those below it whose
 headings are of a lower level; the lines below the mark are what the closed
@@ -233,16 +233,17 @@ def shorten(told):
 
 
 def reading_time(page):
-    """Return how many minutes each part takes; of 1 and 2 what isn't folded.
+    """Return how many minutes each part takes; of all but the last, which is
+    folded, what isn't folded.
 
-    What comes before the second part belongs to the first, but for the
-    contents.
+    What comes before the first part belongs to it, but for the contents.
     """
-    minutes, part = {1: 0, 2: 0, 3: 0}, 1
+    parts = [slug(title) for title in re.findall("(?m)^## (.*)", page)]
+    minutes, part = dict.fromkeys(parts, 0), parts[0]
     page = re.sub("(?s)<nav.*?</nav>", "", page)
-    for text in re.split(r"^(?=## \d|</?details>)", page, flags=re.M):
-        if heading := re.match(r"## (\d)", text):
-            part = int(heading[1])
+    for text in re.split(r"^(?=## |</?details>)", page, flags=re.M):
+        if heading := re.match(r"## (.*)", text):
+            part = slug(heading[1])
         pieces = text.split("\n```")  # prose, code, prose, and so on
         prose = "\n".join(pieces[::2])
         words = re.sub(NO_WORDS, " ", prose, flags=re.M)
@@ -250,7 +251,7 @@ def reading_time(page):
         spent = len(words.split()) / WORDS_A_MINUTE
         spent += lines * SECONDS_A_LINE / 60
         spent += prose.count("![") * SECONDS_A_FIGURE / 60
-        if part == 3 or not text.startswith("<d"):
+        if part == parts[-1] or not text.startswith("<d"):
             minutes[part] += spent
     return {name: round(one) for name, one in minutes.items()}
 

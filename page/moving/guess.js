@@ -8,6 +8,7 @@ const [next, ...arrows] = group.children;
 const ROUNDS = ["one picture", "four pictures", "four pictures 1/60\u00a0s apart"];
 const RESULTS = ["One picture", "Four", "Four 1/60\u00a0s apart"];
 const WHY = " In these the ball moves by only one to three pixels.";
+const FIRST = 102; // the step of the still picture, guessed first
 const GUESSES = 10, LATER = [1, 2, 3, 4], BLINK = 90; // milliseconds
 const FADE = 0.8; // of the ball, for each step that it has flown on
 const KEYS = { ArrowUp: "up", u: "up", ArrowDown: "down", d: "down" };
@@ -16,6 +17,12 @@ let game = null, deck = null, round = null, marks = null, scores = [];
 function shuffled(all) {
   return all.map((one) => [Math.random(), one]).sort(([a], [b]) => a - b)
     .map(([, one]) => one);
+}
+
+// The steps of three rounds, each once.
+function dealt() {
+  const all = shuffled([...game.up, ...game.down]);
+  return round === null ? [FIRST, ...all.filter((at) => at !== FIRST)] : all;
 }
 
 // Draw what a round shows of a step, close to the ball: neither the bricks nor
@@ -59,18 +66,15 @@ function ask() {
   show(false);
 }
 
-async function begin() {
-  game ??= await recording();
+function begin() {
   if (scores.length % ROUNDS.length === 0) {
     scores = [];
-    deck = shuffled([...game.up, ...game.down]);
+    deck = dealt();
   }
   round = scores.length;
   marks = [];
   figure.classList.add("begun");
-  const keys = matchMedia("(hover: hover)").matches;
-  $in(".says").textContent = `With ${ROUNDS[round]}.` +
-    (keys ? " The keys ↑ and ↓ work, too." : "");
+  $in(".says").textContent = `With ${ROUNDS[round]}.`;
   count();
   show(true);
   figure.scrollIntoView({ block: "nearest" });
@@ -98,10 +102,14 @@ async function answer(guess) {
 
 next.addEventListener("click", begin);
 arrows.forEach((arrow) =>
-  arrow.addEventListener("click", () => answer(arrow.value)));
+  arrow.addEventListener("click", async () => {
+    game ??= await recording();
+    if (round === null) begin();
+    answer(arrow.value);
+  }));
 figure.addEventListener("keydown", (event) => {
   const way = KEYS[event.key];
-  if (!way || !next.hidden) return;
+  if (!way || !next.hidden || round === null) return;
   event.preventDefault();
   group.focus({ preventScroll: true });
   answer(way);
