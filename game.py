@@ -233,14 +233,14 @@ class Game:
     # the episode? You choose by `on_life_loss`:
     #
     # - `"continue"`: yes, and the next episode is the next life. To train,
-    #   take this, as [most programs do](#what-others-do): nothing after a lost
-    #   life counts for the agent, so it learns sooner to keep its lives.
+    #   take this, as [SB3 and CleanRL](#who-is-who) do: nothing after a lost
+    #   life counts for the agent, so it should learn to keep its lives.
     # - `"ignore"`: no, only the end of the game ends the episode, as Machado
     #   et al. (2018) advise for research.
     # - `"restart"`: yes, and the next episode is a new game, so that a game
-    #   lasts for one life only. Don't train with it: it is the default for
-    #   the sake of an older tutorial, [labml's](#who-is-who), whose program
-    #   runs on this file unchanged.
+    #   lasts for one life only. This is the default because [labml's PPO
+    #   tutorial](#who-is-who) has it, which runs on this file unchanged. To
+    #   train, name another.
     #
     # #### How an episode ends, and the next one begins
     #

@@ -54,6 +54,13 @@ def told(values):
     return level + spread(values)
 
 
+def in_one_process(part):
+    """How many times as fast `Games` is as those that need no pipes either."""
+    rows = part["columns"]["Breakout"]
+    ours = rows["games_single"]["speed"]
+    return {name: told(ratios(ours, [rows[name]["speed"]])) for name in SINGLE}
+
+
 def counted(verdicts):
     """On how many titles who is ahead, in words."""
     verdicts = list(verdicts)

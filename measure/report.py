@@ -111,6 +111,7 @@ def speed_values(data, neighbours, waiting, single):
     measured["single"] = single["lockstep"]
     parts = dict(measured)
     measured["long"] = single["long"]
+    measured["one"] = single["one"]
     games = parts.pop("count")["columns"]
     tuned = {name: parts.pop(name) for name in ("tune", "shared-tune")}
     compared = ratios.published(data)
@@ -124,6 +125,7 @@ def speed_values(data, neighbours, waiting, single):
         "threads": {name: threads(part) for name, part in tuned.items()},
         "table": {name: speed_table(name, parts[name]) for name in parts},
         "long_table": long_table(measured["long"]),
+        "one": ratios.in_one_process(measured["one"]),
         "limits": {
             host: limits(parts, prefix)
             for host, prefix in ratios.HOSTS.items()
@@ -362,6 +364,11 @@ def learning_values(curves, data):
         "games": ratios.told(games.wrappers / games.games),
         "stock": stock,
         "stock_machine": machine(stock),
+        "slower": apart_total.games.median(),
+        "slower_hours": 10e6
+        / stock["steps"]
+        * apart_total.games.median()
+        / 3600,
         "stock_whole": ratios.told(apart_total.stock / apart_total.games),
         "stock_games": ratios.told(apart_games.stock / apart_games.games),
         "stock_async": ratios.told(apart_total.wrappers / apart_total.games),

@@ -30,6 +30,7 @@ CONTENDERS = "limit", "games", "sb3", "sb3_single"
 CONTENDERS += "gymnasium", "gymnasium_single"
 MORE = "worker", *ENGINES
 ONE = "games_single", "sb3_single", "gymnasium_single"
+PARTS = ["lockstep", "long", "one"]
 LONG, TUNING = 30, 2  # seconds of a round
 
 
@@ -57,7 +58,7 @@ def measure(part, data):
 
 
 def main():
-    common.measure(__doc__, "single.json", ["lockstep", "long", "one"], measure)
+    common.measure(__doc__, "single.json", PARTS, measure)
 
 
 if __name__ == "__main__":

@@ -88,7 +88,7 @@ def draw_guess(step):
     for i, picture in enumerate(step["stack"]):
         x = 78.3 * i
         d.box(x + 1, 235, 68, 58, "line")
-        d.text(x + 35, 270, "?", "quiet mid")
+        d.text(x + 35, 274, "?", "big quiet mid")
         part = picture[top : top + 24, left : left + 28]
         d.image(x, 234, 70, 60, bright(part), "later")
     d.text(220, 206, "↑ up", "strong big later")
@@ -547,7 +547,9 @@ def draw_network(recording):
 def draw_advantage(recording, missed):
     """What the step to learn from has brought, and what NOOP would have.
 
-    The outlines are those of the picture of a step before.
+    The outlines are those of the paddle a step before, and an arrow is the way
+    of the ball since then. Where the ball is missed the game doesn't draw it:
+    it has flown on as in the step before.
     """
     at = to_learn_from(recording)
     decisions = recording["decisions"]
@@ -560,20 +562,38 @@ def draw_advantage(recording, missed):
         round(decision[4], 1)
         for decision in (*decisions[at : at + 2], missed["decisions"][0])
     )
+    balls, paddles = zip(
+        *(objects(screen[NEAR]) for screen in hit[at - 1 : at + 2]),
+        strict=True,
+    )
+    old, now, new = (ball[:2] + ball[2:] / 2 for ball in balls)
+    flown = now - old
     d = Drawing(204, large=True)
-    for x, told, value, earlier, screen in (
-        (6, "before the step", before, hit[at - 1], hit[at]),
-        (165, f"{action}: hit", after, hit[at], hit[at + 1]),
-        (324, "NOOP: missed", instead, hit[at], lost[0]),
+    for x, told, value, paddle, screen, way in (
+        (6, "before the step", before, paddles[0], hit[at], [old, now]),
+        (
+            165,
+            f"{action}: hit",
+            after,
+            paddles[1],
+            hit[at + 1],
+            [now, now + flown / 2, new],
+        ),
+        (
+            324,
+            "NOOP: missed",
+            instead,
+            paddles[1],
+            lost[0],
+            [now, now + flown],
+        ),
     ):
         d.text(x, 18, told, "strong")
         d.image(x, 26, 150, 108, screen[NEAR])
-        for left, top, width, height in objects(earlier[NEAR]):
-            corner = x + 3 * left, 26 + 3 * top
-            d.box(*corner, 3 * width, 3 * height, "line")
+        left, top, width, height = 3 * paddle
+        d.box(x + left, 26 + top, width, height, "line")
+        d.line(*((x, 26) + 3 * point for point in way), kind="line arrow")
         d.text(x, 156, f"value {value:.1f}", "strong")
-    d.text(240, 127, "it has bounced", "quiet mid")
-    d.text(399, 127, "the ball is below", "quiet mid")
     d.text(156, 176, "target:", "quiet end")
     d.text(156, 196, "advantage:", "quiet end")
     for x, value in (165, after), (324, instead):

@@ -33,12 +33,7 @@ def measured():
         for name, row in rows.items()
     }
     replaced = files["chaos"]["replace"]["seconds"]
-    others = [
-        float(agent["breakout"].split()[0])
-        for agent in files["field"]["agents"]
-    ]
-    share = files["training"]["share"]
-    hours = 10e6 / share["steps"] * median(seconds(share, "turns")) / 3600
+    others = [rounded(agent["breakout"]) for agent in files["field"]["agents"]]
     return {
         **files,
         **files["facts"],
@@ -46,7 +41,6 @@ def measured():
         "second": whole_games(files["agent_1"]),
         "wall": WALL,
         "young_steps": recorded("young")["trained"] / 1e6,
-        "million": [score_after(10**6, name) for name in AGENTS],
         "trained": [score_after(10**7, name) for name in AGENTS],
         "known": others,
         "race": race(),
@@ -57,12 +51,14 @@ def measured():
             name: ratios.told(ratios.ratios(speeds, [rows[name]["speed"]]))
             for name in ratios.ENGINES
         },
+        "one": ratios.in_one_process(files["single"]["one"]),
         "emulator": 100 * median(ratios.ratios(speeds, [limits])),
         "ten_million": round(10e6 / speed / 60),
         "replacing": median(replaced["fork"]["killed"]),
         "stock_update": updates(files["stock"]["share"], "stock"),
         "async_update": updates(files["stock"]["share"], "wrappers"),
-        "alone_hours": hours,
+        "alone_hours": hours_of(files["training"]["share"], "turns"),
+        "slower_hours": hours_of(files["stock"]["share"], "games"),
     }
 
 
@@ -90,6 +86,16 @@ def updates(share, side):
     """How many times as fast an update is as on CleanRL's wrappers."""
     ours, theirs = seconds(share, "games"), seconds(share, side)
     return ratios.spread(ratios.ratios(theirs, [ours]))
+
+
+def rounded(score):
+    """A score, and behind "±" how far it varies, without decimals."""
+    return " ± ".join(f"{float(one):.0f}" for one in score.split(" ± "))
+
+
+def hours_of(share, side):
+    """How long 10 million steps take by the median of the updates."""
+    return 10e6 / share["steps"] * median(seconds(share, side)) / 3600
 
 
 def seconds(share, side):

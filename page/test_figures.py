@@ -510,7 +510,7 @@ def test_the_agents_see_what_was_recorded(visit):
     young, trained = (round(read(it)["trained"] / 1e6, 1) for it in AGENTS)
     late = len(shown) - len(moments("young"))
     assert ages[:-late] == [f"Trained {young:g} M steps"] * (len(ages) - late)
-    assert ages[-late:] == [f"Trained {trained:g} M steps"] * late
+    assert ages[-late:] == [f"Trained {trained:g} M steps, in mid-game"] * late
     for says, (_, decision, _, lost) in zip(
         at_each_step(figure, SAYS), shown, strict=True
     ):
@@ -566,7 +566,8 @@ def test_after_another_action_the_ball_is_lost():
     seen = [screen[NEAR] != black[0] for screen in after]
     seen.append(unpack(missed["screens"])[0][NEAR] != black[1])
     assert [len(objects(one[..., None])) for one in seen] == [2, 2, 2, 1]
-    assert drawn.count('class="line"') == 6
+    assert drawn.count('class="line"') == 3
+    assert drawn.count('class="line arrow"') == 3
 
 
 def test_the_trained_agent_is_the_published_one():

@@ -169,7 +169,7 @@ def woven_with(comment):
 
 
 def minutes(markdown):
-    """What the contents say of the three parts."""
+    """What the contents say of the parts that aren't folded."""
     return [int(time) for time in re.findall(r"(\d+) min$", markdown, re.M)]
 
 
@@ -178,7 +178,7 @@ def test_the_time_it_takes():
     longer = woven_with("# One word and another.\n" * 550)[0]
     first, *others = minutes(MARKDOWN)
     assert minutes(longer) == [first + 10, *others]
-    assert len(others) == 2
+    assert len(others) == 3
 
 
 def test_a_comment_changes_a_few_lines():
@@ -350,15 +350,15 @@ def test_ids_are_as_the_table_says():
 
 
 def test_how_fast_it_is_in_words():
-    """Twice as fast as SB3 in every round; the engines come close."""
+    """Twice as fast as SB3 in every round; the engines are level."""
     rows = measured.measured()["single"]["long"]["columns"]["Breakout"]
     speeds = {name: np.array(row["speed"]) for name, row in rows.items()}
     games = speeds["games"]
     for name in "sb3", "sb3_single":
         assert (games > 2 * speeds[name]).all()
     for name in "ale", "envpool":
-        assert (speeds[name] > games).any()
-        assert np.median(speeds[name]) < np.median(games)
+        assert sum(speeds[name] > games) == 1
+        assert len(games) == 5
 
 
 def test_sums():

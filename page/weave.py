@@ -10,8 +10,8 @@ Each source line comes out once and in order. `page/notes.md` holds the prose
 that belongs to no line of code. Each part of it begins with a comment that
 says where it goes: `<!-- inside: the-stack -->` under the first prose of that
 section and `<!-- after: the-stack -->` behind its code. `{{name}}` in it is a
-number of `measured.py`, and `{{minutes[2-many-games]}}` says how long that part
-takes to read.
+number of `measured.py`, and `{{minutes[2-many-games]}}` says how long that
+part takes to read.
 
 `<!-- fold: who-is-who -->` folds that section, with those below it whose
 headings are of a lower level; the lines below the mark are what the closed
@@ -447,7 +447,10 @@ def html_page(source):
         for row in rows(section):
             main += to_row(row, anchors)
     main = linked(main, anchors.values())
-    # A third of a page of code are tags: without quotes they are shorter.
+    # A third of a page of code are tags: one is enough for a string and what
+    # is in it, and without quotes they are shorter.
+    main = re.sub(r'<span class="s\w">', '<span class="s">', main)
+    main = main.replace('</span><span class="s">', "")
     main = re.sub(r'<(\w+) class="([\w-]+)"', r"<\1 class=\2", main)
     # Only within a tag must a quotation mark be escaped.
     main = re.sub("&quot;(?=[^<>]*<)", '"', main)
