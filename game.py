@@ -200,9 +200,10 @@ class Game:
     #
     # A screen has 33,600 pixels in 128 colours. DQN took their brightness
     # alone, as `screen` returns it, and resized it to 84×84, which a network
-    # of its day could process. Here, as in [Baselines](#who-is-who), each new
-    # pixel is the mean of the area that it covers (`INTER_AREA`). That darkens
-    # small objects; copying single pixels instead could lose them.
+    # of its day could process. Here, as in OpenAI's [Baselines](#who-is-who),
+    # each new pixel is the mean of the area that it covers (`INTER_AREA`).
+    # That darkens small objects; copying single pixels instead could lose
+    # them.
     @staticmethod
     def shrink(screen: NDArray) -> NDArray:
         """Return a screen, `(210, 160)`, as a picture, `(84, 84)`."""
@@ -233,13 +234,14 @@ class Game:
     # the episode? You choose by `on_life_loss`:
     #
     # - `"continue"`: yes, and the next episode is the next life. To train,
-    #   take this, as [SB3 and CleanRL](#who-is-who) do: nothing after a lost
-    #   life counts for the agent, so it should learn to keep its lives.
+    #   take this, as most others do, [SB3 and CleanRL](#who-is-who) among
+    #   them: nothing after a lost life counts for the agent, so it should
+    #   learn to keep its lives.
     # - `"ignore"`: no, only the end of the game ends the episode, as Machado
     #   et al. (2018) advise for research.
     # - `"restart"`: yes, and the next episode is a new game, so that a game
-    #   lasts for one life only. This is the default because [labml's PPO
-    #   tutorial](#who-is-who) has it, which runs on this file unchanged. To
+    #   lasts for one life only. This is the default so that an older program,
+    #   [labml's PPO tutorial](#who-is-who), runs on this file unchanged. To
     #   train, name another.
     #
     # #### How an episode ends, and the next one begins
@@ -368,11 +370,13 @@ TRAINING: dict[str, Any] = dict(
 #
 # ### Why eight pipes are slow
 #
-# Which is faster on two cores: eight workers with a game each, or two workers
-# with four games each? A *pipe* joins each worker to its *parent*, the
-# program. Eight workers need eight messages and eight answers a step. While a
-# core is handed from one worker to the next, it plays nothing. And each worker
-# turns its observation into bytes (*pickles* it) and sends it.
+# A *worker* is a process that plays, and a *pipe* joins it to its *parent*,
+# the program. Which is faster on two cores: eight workers with a game each, or
+# two workers with four games each?
+#
+# Eight workers need eight messages and eight answers a step. While a core is
+# handed from one worker to the next, it plays nothing. And each worker turns
+# its observation into bytes (*pickles* it) and sends it.
 #
 # `Games` starts a worker for each core, which plays its *share* of the games
 # one after the other, and gets one short message a step. Observations aren't

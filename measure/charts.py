@@ -119,7 +119,7 @@ PAGE = {
     "games": "Games",
     "ale": "ALE's engine",
     "envpool": "EnvPool",
-    "worker": "eight Workers",
+    "worker": "8 workers, as above",
     "gymnasium": "AsyncVectorEnv",
     "sb3": "SB3 SubprocVecEnv",
     "gymnasium_single": "SyncVectorEnv",

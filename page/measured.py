@@ -47,15 +47,12 @@ def measured():
         "beside": compared,
         "speed": speed,
         "bars": bars,
-        "last": {
-            name: ratios.told(ratios.ratios(speeds, [rows[name]["speed"]]))
-            for name in ratios.ENGINES
-        },
         "one": ratios.in_one_process(files["single"]["one"]),
         "emulator": 100 * median(ratios.ratios(speeds, [limits])),
         "ten_million": round(10e6 / speed / 60),
         "replacing": median(replaced["fork"]["killed"]),
         "stock_update": updates(files["stock"]["share"], "stock"),
+        "updates": len(files["stock"]["share"]["rounds"]),
         "async_update": updates(files["stock"]["share"], "wrappers"),
         "alone_hours": hours_of(files["training"]["share"], "turns"),
         "slower_hours": hours_of(files["stock"]["share"], "games"),

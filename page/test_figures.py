@@ -581,7 +581,7 @@ def test_the_trained_agent_is_the_published_one():
 ROUNDS = {
     "one picture": lambda step: [],
     "four pictures": lambda step: step["stack"],
-    "four pictures 1/60 s apart": lambda step: [
+    "four pictures only 1/60 s apart": lambda step: [
         small(gray) for _, gray in step["frames"]
     ],
 }
@@ -612,6 +612,35 @@ def test_the_race_goes_as_it_was_recorded(visit):
             wanted = f"Played: {many} of 8 games by eight workers, {few} by"
         assert wanted in told
         assert ("done" in told) == (now >= min(ends))
+
+
+@pytest.mark.parametrize(
+    "guess, told", [(0, "had guessed eight"), (1, "right")]
+)
+def test_who_is_first_is_guessed(visit, guess, told):
+    """Until then, or for eight seconds, all is covered."""
+    page = visit(motion="no-preference")
+    page.clock.install()
+    figure = look_at(page, "race-figure")
+    slider = figure.locator("input[type=range]")
+    says, choice = figure.locator(".says"), figure.locator(".asked button")
+    page.clock.run_for(7000)
+    expect(says).to_have_text("Which is done first?")
+    expect(slider).to_have_value("1")
+    choice.nth(guess).click()
+    expect(choice.first).to_be_hidden()
+    expect(figure.locator(".play")).to_be_focused()
+    page.clock.run_for(10_000)
+    expect(says).to_contain_text(told)
+
+
+def test_the_race_begins_by_itself(visit):
+    page = visit(motion="no-preference")
+    page.clock.install()
+    figure = look_at(page, "race-figure")
+    page.clock.run_for(9000)
+    expect(figure.locator(".says")).to_contain_text("Played: ")
+    expect(figure.locator(".asked button").first).to_be_hidden()
 
 
 def kill_in_figure(figure, kills):
@@ -804,7 +833,7 @@ def test_films_play_in_view_stop_and_begin_anew(visit, name):
     figure = look_at(page, name)
     play = figure.locator(".play")
     slider = figure.locator("input[type=range]")
-    expect(play).to_have_text("Pause")
+    expect(play).to_have_text("Pause", timeout=10_000)  # the race waits
     expect(slider).not_to_have_value(slider.input_value())
     expect(figure.locator(".says")).to_have_attribute("aria-live", "off")
     page.evaluate("scrollTo(0, 0)")

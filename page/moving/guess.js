@@ -5,7 +5,7 @@ const figure = $("guess"), $in = (selector) => figure.querySelector(selector);
 const [newest] = cells($in(".one"), 1), stack = cells($in(".four"), 4);
 const group = $in(".controls");
 const [next, ...arrows] = group.children;
-const ROUNDS = ["one picture", "four pictures", "four pictures 1/60\u00a0s apart"];
+const ROUNDS = ["one picture", "four pictures", "four pictures only 1/60\u00a0s apart"];
 const RESULTS = ["One picture", "Four", "Four 1/60\u00a0s apart"];
 const WHY = " In these the ball moves by only one to three pixels.";
 const FIRST = 102; // the step of the still picture, guessed first

@@ -47,8 +47,8 @@ function show(column, row) {
   output.style = shade(stored);
   const early = resized.map((one) => one[at[1] * SIZE + at[0]]);
   says.textContent = `Row ${at[1]}, column ${at[0]}: the mean, weighted by area, ` +
-    `is ${mean.toFixed(1)}, stored as ${stored}. Resized first: ` +
-    `max(${early.join(", ")}) = ${Math.max(...early)}.`;
+    `is ${mean.toFixed(1)}, stored as ${stored}. Resized first (wrong): ` +
+    `max(${early.join(",\u00a0")})\u00a0=\u00a0${Math.max(...early)}.`;
   field.style = `--column:${at[0] - LEFT};--row:${at[1] - TOP}`;
 }
 

@@ -3,18 +3,27 @@
 const figure = $("race-figure"), race = figure.querySelector(".race");
 const LEFT = 84 / 480, LONG = 390 / 480; // of the drawing, by page/figures.py
 const SHOWN = 3, TICK = 0.02; // ms
-let sides = null;
+const WAIT = 8000;  // milliseconds to guess in, before it plays by itself
+const covers = race.querySelectorAll("i");
+const choice = figure.querySelector(".asked div");
+let sides = null, asks = true, guess = null;
 
 const end = ({ program }) => program.at(-1)[1];
 const ms = (time) => `${time.toFixed(2)} ms`;
 
 function show(at) {
   const now = at * TICK, { workers, games } = sides;
-  [workers, games].forEach((side, i) => race.style.setProperty(`--now-${i}`,
-    `${100 * (LEFT + LONG * Math.min(now, end(side)) / SHOWN)}%`));
+  [workers, games].forEach((side, i) => {
+    race.style.setProperty(`--now-${i}`,
+      `${100 * (LEFT + LONG * Math.min(now, end(side)) / SHOWN)}%`);
+    covers[i].classList.toggle("done", now >= end(side));
+  });
+  asks &&= at === 1;
+  choice.hidden = !asks;
+  if (asks) return "Which is done first?";
   if (now >= end(workers)) {
     return `Two workers are done after ${ms(end(games))}, eight after ` +
-      `${ms(end(workers))}.`;
+      `${ms(end(workers))}. ${guess ?? ""}`;
   }
   const [many, few] = [workers, games].map((side) =>
     side.games.filter(([, end]) => end <= now).length);
@@ -22,10 +31,18 @@ function show(at) {
     `${now >= end(games) ? ", which are done" : ""}.`;
 }
 
-film(figure, async () => {
+const player = film(figure, async () => {
   sides = await read("race");
   const count = SHOWN / TICK;
   const start = calm ? Math.ceil(end(sides.workers) / TICK) : 1;
-  return { count, start, pace: 15, name: (i) => ms(i * TICK) };
+  return { count, start, wait: WAIT, pace: 15, name: (i) => ms(i * TICK) };
 }, show);
+
+choice.querySelectorAll("button").forEach((button, i) =>
+  button.addEventListener("click", () => {
+    guess = i ? "You guessed right." : "You had guessed eight.";
+    figure.querySelector(".play").focus({ preventScroll: true });
+    player.forward();
+    player.go(true);
+  }));
 })();

@@ -113,7 +113,8 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
 // number of the step, and a sentence.
 //
 // `prepare()` promises what the film is: `count` steps and the `start` to begin
-// with; `pace` says how many are played in a second, `ticks` are the steps in
+// with; `pace` says how many are played in a second, and `wait` how many
+// milliseconds pass before it first plays by itself. `ticks` are the steps in
 // which something happens, `lost` those of them in which a life is lost, and
 // `name(i)` is what step i is called. `show(i)` draws it and returns the
 // sentence.
@@ -121,7 +122,7 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
 // less motion or has taken hold of it; its end is shown for a while, and then it
 // begins anew. The sentence is read out only if the reader has moved it. `film`
 // returns what a figure with buttons of its own needs: `mark`, which sets the
-// ticks, and `forward`, to the next step.
+// ticks, `forward`, to the next step, and `go`, which plays or stops.
 function film(figure, prepare, show) {
   const box = figure.querySelector(".controls");
   box.innerHTML = `<button type="button" class="play">Play</button>
@@ -129,8 +130,8 @@ function film(figure, prepare, show) {
     <span class="ticks"></span></span><span class="number"></span>`;
   const [play, slide, number] = box.children, [slider, marks] = slide.children;
   const says = figure.querySelector(".says");
-  let timer = null, theirs = calm, ready = null, wait = null, called = null,
-    held = 0;
+  let timer = null, theirs = calm, ready = null, pause = null, called = null,
+    held = 0, ahead = 0, soon = null;
 
   function draw(byReader) {
     number.textContent = called(Number(slider.value));
@@ -139,7 +140,7 @@ function film(figure, prepare, show) {
   }
   function next() {
     held = slider.value === slider.max ? held + 1 : 0;
-    if (held * wait > HELD) slider.value = slider.min;
+    if (held * pause > HELD) slider.value = slider.min;
     else slider.stepUp();
     draw(false);
   }
@@ -147,19 +148,32 @@ function film(figure, prepare, show) {
     clearInterval(timer);
     held = Infinity;  // who starts it at its end needn't wait
     play.textContent = on ? "Pause" : "Play";
-    timer = on ? setInterval(next, wait) : null;
+    timer = on ? setInterval(next, pause) : null;
+  }
+  // By itself it plays while it is in view.
+  function follow(inView) {
+    clearTimeout(soon);
+    if (!inView) run(false);
+    else if (!theirs) {
+      soon = setTimeout(() => {
+        ahead = 0;
+        run(true);
+      }, ahead);
+    }
   }
   function go(on) {
+    clearTimeout(soon);
     theirs = true;
     run(on);
     draw(true);
   }
-  play.addEventListener("click", () => wait && go(!timer));
-  slider.addEventListener("input", () => wait && go(false));
+  play.addEventListener("click", () => pause && go(!timer));
+  slider.addEventListener("input", () => pause && go(false));
 
-  function load({ count, start = 1, pace = 7.5, ticks = [], lost = [],
+  function load({ count, start = 1, wait = 0, pace = 7.5, ticks = [], lost = [],
     name = (i) => `step ${i}` }) {
-    wait = 1000 / pace;
+    pause = 1000 / pace;
+    ahead = wait;
     called = name;
     slider.max = count;
     slider.value = start;
@@ -181,7 +195,7 @@ function film(figure, prepare, show) {
   new IntersectionObserver(async (seen) => {
     const inView = seen.at(-1).intersectionRatio >= MOSTLY;
     if (inView) await begin();
-    if (!theirs || !inView) run(inView);
+    follow(inView);
   }, { rootMargin: "100px", threshold: MOSTLY }).observe(figure);
-  return { mark, forward };
+  return { mark, forward, go };
 }
