@@ -2,9 +2,9 @@
 # Breakout, annotated
 
 What does an *agent*, a program that learns a game, get to see? DQN, the first
-network to learn dozens of Atari games from their screens (Mnih et al. 2015),
-saw four small gray pictures at a time. `game.py`, one file to copy, plays the
-games and makes such pictures.
+network to learn dozens of Atari games from their screens ([Mnih et al.
+2015](https://doi.org/10.1038/nature14236)), saw four small gray pictures at a
+time. `game.py`, one file to copy, plays the games and makes such pictures.
 """
 
 # ## 1. What the agent sees
@@ -235,14 +235,13 @@ class Game:
     #
     # - `"continue"`: yes, and the next episode is the next life. To train,
     #   take this, as most others do, [SB3 and CleanRL](#who-is-who) among
-    #   them: nothing after a lost life counts for the agent, so it should
-    #   learn to keep its lives.
+    #   them: nothing after a lost life counts for the agent, which is to
+    #   teach it to keep its lives.
     # - `"ignore"`: no, only the end of the game ends the episode, as Machado
     #   et al. (2018) advise for research.
     # - `"restart"`: yes, and the next episode is a new game, so that a game
-    #   lasts for one life only. This is the default so that an older program,
-    #   [labml's PPO tutorial](#who-is-who), runs on this file unchanged. To
-    #   train, name another.
+    #   lasts for one life only. (It is the default for the sake of [an older
+    #   program](#other-settings).)
     #
     # #### How an episode ends, and the next one begins
     #
@@ -368,7 +367,7 @@ TRAINING: dict[str, Any] = dict(
 
 # ## 2. Many games
 #
-# ### Why eight pipes are slow
+# ### Eight workers or two?
 #
 # A *worker* is a process that plays, and a *pipe* joins it to its *parent*,
 # the program. Which is faster on two cores: eight workers with a game each, or

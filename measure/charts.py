@@ -112,18 +112,20 @@ def name_lines(axis, ends):
 
 # Speeds
 
-# Who is drawn on the page, and by which name; and of each part of the
-# benchmark.
+# Who is drawn on the page, in which group and by which name; and of each part
+# of the benchmark.
 PAGE = {
-    "limit": "emulator alone",
-    "games": "Games",
-    "ale": "ALE's engine",
-    "envpool": "EnvPool",
-    "worker": "8 workers, as above",
-    "gymnasium": "AsyncVectorEnv",
-    "sb3": "SB3 SubprocVecEnv",
-    "gymnasium_single": "SyncVectorEnv",
-    "sb3_single": "SB3 DummyVecEnv",
+    "": {"limit": "emulator alone", "games": "Games"},
+    "engines in C++": {"envpool": "EnvPool", "ale": "ALE's engine"},
+    "a process for each game": {
+        "worker": "8 workers, as above",
+        "gymnasium": "AsyncVectorEnv",
+        "sb3": "SB3 SubprocVecEnv",
+    },
+    "all games in one process": {
+        "gymnasium_single": "SyncVectorEnv",
+        "sb3_single": "SB3 DummyVecEnv",
+    },
 }
 DRAWN = {"lockstep": [*OURS, *LOCKSTEP]}
 DRAWN |= dict.fromkeys(NETWORKS, ["games", *OURS_FLYING, *FLYING])
@@ -142,13 +144,15 @@ def draw_speeds(data, single, folder):
         shares = 100 * speeds / speeds.loc["limit"]
         labels = [label(name) for name in names]
         bars(folder / f"{part}.svg", title, shares.loc[names], labels)
-    # The page compares the others with `Games`.
-    speeds = rounds(single["long"]["columns"])
-    shares = 100 * speeds / speeds.loc["games"]
-    title = "Speed (Games = 100)"
+    # The page's chart is in groups.
+    speeds, labels, heads = rounds(single["long"]["columns"]), {}, {}
+    for head, group in PAGE.items():
+        if head:
+            heads[len(labels)] = head
+        labels |= group
     path = folder / "lockstep-breakout.svg"
-    order = shares.Breakout.map(np.median).sort_values(ascending=False).index
-    bars(path, title, shares.loc[order], [PAGE[name] for name in order])
+    table = speeds.loc[list(labels)]
+    bars(path, "Breakout, steps/s", table, list(labels.values()), heads)
     for number, title in (
         ("speed", "Breakout, steps/s"),
         ("memory", "Breakout, memory in MB"),
@@ -172,33 +176,49 @@ def draw_speeds(data, single, folder):
             )
 
 
-def bars(path, title, table, names):
+def bars(path, title, table, names, heads=()):
     """A bar for each cell: the median of the rounds, and their range.
 
-    A column has a panel of its own.
+    A column has a panel of its own. Above some rows there is room for a head.
     """
     colours = [colour(name) for name in table.index]
+    places = [
+        row + sum(head <= row for head in heads) for row in range(len(names))
+    ]
     most = table.map(np.max).max(axis=None)
     panels = {"ncols": len(table.columns), "sharex": True, "sharey": True}
     with chart(path, title, squeeze=False, **panels) as [axes]:
         for axis, column in zip(axes, table, strict=True):
             cells = table[column]
             middle = cells.map(np.median)
-            axis.barh(names, middle, height=0.6, color=colours)
-            axis.hlines(names, cells.map(np.min), cells.map(np.max), INK, lw=1)
-            for row, value in enumerate(middle):
+            axis.barh(places, middle, height=0.6, color=colours)
+            axis.set_yticks(places, names)
+            least, most_of = cells.map(np.min), cells.map(np.max)
+            axis.hlines(places, least, most_of, INK, lw=1)
+            for row in heads:
+                axis.annotate(
+                    heads[row],
+                    (0, places[row] - 0.95),
+                    (4, 0),
+                    textcoords="offset points",
+                    color=QUIET,
+                    va="center",
+                )
+            for place, value in zip(places, middle, strict=True):
                 axis.annotate(
                     f"{value:,.0f}",
-                    (1, row),
+                    (1, place),
                     xycoords=("axes fraction", "data"),
                     ha="right",
                     va="center",
                 )
             if len(axes) > 1:
                 axis.set_title(column)
-            axis.set_xlim(0, (1.45 if len(axes) > 1 else 1.15) * most)
+            narrow = len(axes) > 1 or heads
+            axis.set_xlim(0, (1.45 if narrow else 1.15) * most)
             axis.set_xticks([])
-            axis.axvline(100, color=GRID, lw=1, zorder=0)
+            if not heads:
+                axis.axvline(100, color=GRID, lw=1, zorder=0)
             axis.grid(visible=False)
             axis.spines[:].set_visible(False)
         axes[0].invert_yaxis()

@@ -15,6 +15,7 @@ HERE = Path(__file__).resolve().parent
 RESULTS = HERE.parent / "measure/results"
 FACTS = RESULTS / "facts.json"
 AGENTS = "agent", "agent_1"
+RACING = "workers", "games"
 WALL = 6 * 18 * 4  # points: rows, bricks, and what a brick scores on average
 
 
@@ -28,10 +29,6 @@ def measured():
     rows = files["single"]["long"]["columns"]["Breakout"]
     speeds, limits = (rows[name]["speed"] for name in ("games", "limit"))
     speed = median(speeds)
-    bars = {
-        name: 100 * median(ratios.ratios(row["speed"], [speeds]))
-        for name, row in rows.items()
-    }
     replaced = files["chaos"]["replace"]["seconds"]
     others = [rounded(agent["breakout"]) for agent in files["field"]["agents"]]
     return {
@@ -46,14 +43,12 @@ def measured():
         "race": race(),
         "beside": compared,
         "speed": speed,
-        "bars": bars,
         "one": ratios.in_one_process(files["single"]["one"]),
         "emulator": 100 * median(ratios.ratios(speeds, [limits])),
         "ten_million": round(10e6 / speed / 60),
         "replacing": median(replaced["fork"]["killed"]),
         "stock_update": updates(files["stock"]["share"], "stock"),
         "updates": len(files["stock"]["share"]["rounds"]),
-        "async_update": updates(files["stock"]["share"], "wrappers"),
         "alone_hours": hours_of(files["training"]["share"], "turns"),
         "slower_hours": hours_of(files["stock"]["share"], "games"),
     }
@@ -65,18 +60,10 @@ def recorded(name):
 
 
 def race():
-    """How many milliseconds a step takes on both sides of the race.
-
-    And for how much of the cores' time games are played.
-    """
+    """How many milliseconds a step takes on both sides of the race."""
     sides = recorded("race")
-    totals, busy = {}, {}
-    for name in "workers", "games":
-        totals[name] = sides[name]["program"][-1][1]
-        played = sum(end - start for start, end in sides[name]["games"])
-        cores = sides["machine"]["cores"] * totals[name]
-        busy[name] = 100 * played / cores
-    return totals | {"steps": sides["steps"], "busy": busy}
+    ends = {name: sides[name]["program"][-1][1] for name in RACING}
+    return ends | {"steps": sides["steps"]}
 
 
 def updates(share, side):

@@ -590,8 +590,13 @@ ROUNDS = {
 def test_the_race_goes_as_it_was_recorded(visit):
     """What is still to come is covered, and the sentence counts the rest."""
     figure = look_at(visit(), "race-figure")
-    sides = [read("race")[name] for name in ("workers", "games")]
+    race = read("race")
+    sides = [race[name] for name in ("workers", "games")]
     ends = [side["program"][-1][1] for side in sides]
+    busy = [
+        np.ptp(side["games"], axis=1).sum() / end / race["machine"]["cores"]
+        for side, end in zip(sides, ends, strict=True)
+    ]
     covered = at_each_step(
         figure,
         """[...figure.querySelectorAll(".race i")].map((it) =>
@@ -605,6 +610,8 @@ def test_the_race_goes_as_it_was_recorded(visit):
         assert np.allclose(covered[at - 1], lines, atol=1)
         if now >= max(ends):
             wanted = f"after {ends[1]:.2f} ms, eight after {ends[0]:.2f} ms"
+            shares = " and ".join(map(percent, busy[::-1]))
+            assert told.endswith(f"Games take {shares} of the cores' time.")
         else:
             many, few = (
                 sum(end <= now for _, end in side["games"]) for side in sides
@@ -614,9 +621,7 @@ def test_the_race_goes_as_it_was_recorded(visit):
         assert ("done" in told) == (now >= min(ends))
 
 
-@pytest.mark.parametrize(
-    "guess, told", [(0, "had guessed eight"), (1, "right")]
-)
+@pytest.mark.parametrize("guess, told", [(0, "No. Two"), (1, "Right. Two")])
 def test_who_is_first_is_guessed(visit, guess, told):
     """Until then, or for eight seconds, all is covered."""
     page = visit(motion="no-preference")
@@ -798,8 +803,6 @@ def test_films_move_by_slider(visit, name):
     wanted = [f"step {i + 1}" for i in range(len(numbers))]
     if name == "race-figure":
         wanted = [f"{0.02 * (i + 1):.2f} ms" for i in range(150)]
-    if name == "agent-figure":
-        wanted = [f"step {number}" for number, *_ in filmed()]
     if name == "kill-figure":
         every = read("eight")["every"]
         wanted = [f"step {every * i}" for i in range(len(numbers))]

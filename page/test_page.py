@@ -579,6 +579,19 @@ def test_a_reward_makes_its_way_backwards():
     assert re.findall(r">([\d.]+)</text>", figure) == drawn
 
 
+def test_the_loss_of_a_step():
+    """Each line's number is that of the step that is drawn."""
+    text, _ = program("advantage = target")
+    names = dict(reward=0, next_value=7.1, value=6.6, probability=0.86)
+    names |= {"log": math.log}
+    for line in text.splitlines():
+        exec(line, names)
+        name, told = line.split()[0], re.search(r"# ([\d.]+)", line)[1]
+        names[name] = round(names[name], len(told) - 2)
+        assert names[name] == float(told)
+    assert f"would be {-0.4 * math.log(0.9):.2f}." in NOTES
+
+
 def test_what_makes_the_loss_fall():
     """What the page says about it, by trying it out."""
     text, _ = program("advantage = target")

@@ -282,12 +282,12 @@ def markdown(told):
 def texts(kind):
     """The page's own style or script, what the figures share, and theirs.
 
-    Lines of comments are left out: browsers don't read them.
+    Comments are left out: browsers don't read them.
     """
     files = (HERE / "moving").glob(f"*.{kind}")
     files = sorted(files, key=lambda file: (file.stem != "shared", file.name))
     return [
-        re.sub(r"(?m)^ *//.*\n", "", file.read_text())
+        re.sub(r"(?m)^ *//.*\n|/\*(?s:.*?)\*/\n?", "", file.read_text())
         for file in [HERE / f"page.{kind}", *files]
     ]
 

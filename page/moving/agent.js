@@ -24,7 +24,7 @@ async function unroll(recorded) {
     const newest = frames[3 + i];
     pictures = first ? Array(4).fill(newest) : [...pictures.slice(-3), newest];
     const part = recorded.start ? ", in mid-game" : "";
-    return { age: `Trained ${millions} M steps${part}`, step: recorded.start + i + 1,
+    return { age: `Trained ${millions} M steps${part}`,
       screen: screens[i], colours, pictures, action, reward, value, chances,
       lost: Boolean(recorded.decisions[i + 1]?.[3]) };
   });
@@ -78,7 +78,7 @@ film(figure, async () => {
   trace(moments.map((now) => now.value), young.length);
   const steps = (happens) =>
     moments.flatMap((now, i) => (happens(now) ? [i + 1] : []));
-  return { count: moments.length, name: (i) => `step ${moments[i - 1].step}`,
+  return { count: moments.length,
     ticks: steps((now) => now.reward || now.lost),
     lost: steps((now) => now.lost) };
 }, show);

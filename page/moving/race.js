@@ -6,9 +6,12 @@ const SHOWN = 3, TICK = 0.02; // ms
 const WAIT = 8000;  // milliseconds to guess in, before it plays by itself
 const covers = race.querySelectorAll("i");
 const choice = figure.querySelector(".asked div");
-let sides = null, asks = true, guess = null;
+let sides = null, asks = true, guess = "";
 
 const end = ({ program }) => program.at(-1)[1];
+const busy = (side) => `${Math.round(100 *
+  side.games.reduce((sum, [start, stop]) => sum + stop - start, 0) /
+  (sides.machine.cores * end(side)))}\u00a0%`;
 const ms = (time) => `${time.toFixed(2)} ms`;
 
 function show(at) {
@@ -22,8 +25,9 @@ function show(at) {
   choice.hidden = !asks;
   if (asks) return "Which is done first?";
   if (now >= end(workers)) {
-    return `Two workers are done after ${ms(end(games))}, eight after ` +
-      `${ms(end(workers))}. ${guess ?? ""}`;
+    return `${guess}Two workers are done after ${ms(end(games))}, eight after ` +
+      `${ms(end(workers))}. Games take ${busy(games)} and ${busy(workers)} ` +
+      "of the cores' time.";
   }
   const [many, few] = [workers, games].map((side) =>
     side.games.filter(([, end]) => end <= now).length);
@@ -40,7 +44,7 @@ const player = film(figure, async () => {
 
 choice.querySelectorAll("button").forEach((button, i) =>
   button.addEventListener("click", () => {
-    guess = i ? "You guessed right." : "You had guessed eight.";
+    guess = i ? "Right. " : "No. ";
     figure.querySelector(".play").focus({ preventScroll: true });
     player.forward();
     player.go(true);
