@@ -235,13 +235,13 @@ class Game:
     #
     # - `"continue"`: yes, and the next episode is the next life. To train,
     #   take this, as most others do, [SB3 and CleanRL](#who-is-who) among
-    #   them: nothing after a lost life counts for the agent, which is to
-    #   teach it to keep its lives.
+    #   them: nothing after a lost life counts for the agent. That is to teach
+    #   it to keep its lives.
     # - `"ignore"`: no, only the end of the game ends the episode, as Machado
     #   et al. (2018) advise for research.
-    # - `"restart"`: yes, and the next episode is a new game, so that a game
-    #   lasts for one life only. (It is the default for the sake of [an older
-    #   program](#other-settings).)
+    # - `"restart"`, the default: yes, and the next episode is a new game, so
+    #   that a game lasts for one life only. Don't train with it: it is there
+    #   for [an older program](#other-settings).
     #
     # #### How an episode ends, and the next one begins
     #
@@ -367,15 +367,12 @@ TRAINING: dict[str, Any] = dict(
 
 # ## 2. Many games
 #
-# ### Eight workers or two?
+# ### Why eight pipes are slow
 #
-# A *worker* is a process that plays, and a *pipe* joins it to its *parent*,
-# the program. Which is faster on two cores: eight workers with a game each, or
-# two workers with four games each?
-#
-# Eight workers need eight messages and eight answers a step. While a core is
-# handed from one worker to the next, it plays nothing. And each worker turns
-# its observation into bytes (*pickles* it) and sends it.
+# A *pipe* joins a worker to its *parent*, the program. Eight workers need
+# eight messages and eight answers a step. While a core is handed from one
+# worker to the next, it plays nothing. And each worker turns its observation
+# into bytes (*pickles* it) and sends it.
 #
 # `Games` starts a worker for each core, which plays its *share* of the games
 # one after the other, and gets one short message a step. Observations aren't

@@ -425,9 +425,9 @@ def draw_race(sides):
     cores = sides["machine"]["cores"]
     d = Drawing(RACE_TOP[1] + 22 * (cores + 1) + 48, screen=False)
     shared = f"{cores} workers, {8 // cores} games each"
-    for top, title, name, count, ink, side in (
-        (RACE_TOP[0], "8 workers, a game each", "workers", 8, "game", "end"),
-        (RACE_TOP[1], shared, "games", cores, "ours", ""),
+    for top, title, name, count, ink in (
+        (RACE_TOP[0], "8 workers, a game each", "workers", 8, "game"),
+        (RACE_TOP[1], shared, "games", cores, "ours"),
     ):
         program, games = sides[name]["program"], sides[name]["games"]
         each = len(games) // count
@@ -435,11 +435,7 @@ def draw_race(sides):
         for k in range(count):
             lanes[f"worker {k}"] = games[k * each : (k + 1) * each]
         d.text(4, top + 14, title, "strong")
-        done = program[-1][1]
-        x = left + done * scale + (-6 if side else 6)
-        d.text(
-            f"{x:.1f}", top + 58, f"{done:.2f} ms", f"strong {side}".strip()
-        )
+        d.text(474, top + 14, f"{program[-1][1]:.2f} ms", "strong end")
         for row, (label, spans) in enumerate(lanes.items()):
             y = top + 22 + 22 * row
             d.text(4, y + 14, label, "quiet")

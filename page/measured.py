@@ -48,6 +48,7 @@ def measured():
         "ten_million": round(10e6 / speed / 60),
         "replacing": median(replaced["fork"]["killed"]),
         "stock_update": updates(files["stock"]["share"], "stock"),
+        "stock_games": games_alone(files["stock"]["share"], "stock"),
         "updates": len(files["stock"]["share"]["rounds"]),
         "alone_hours": hours_of(files["training"]["share"], "turns"),
         "slower_hours": hours_of(files["stock"]["share"], "games"),
@@ -75,6 +76,15 @@ def updates(share, side):
 def rounded(score):
     """A score, and behind "±" how far it varies, without decimals."""
     return " ± ".join(f"{float(one):.0f}" for one in score.split(" ± "))
+
+
+def games_alone(share, side):
+    """The same of the games, which come first in an update."""
+    ours, theirs = (
+        [parts[each][0] for parts in share["rounds"]]
+        for each in ("games", side)
+    )
+    return ratios.spread(ratios.ratios(theirs, [ours]))
 
 
 def hours_of(share, side):

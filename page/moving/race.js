@@ -3,8 +3,8 @@
 const figure = $("race-figure"), race = figure.querySelector(".race");
 const LEFT = 84 / 480, LONG = 390 / 480; // of the drawing, by page/figures.py
 const SHOWN = 3, TICK = 0.02; // ms
-const WAIT = 8000;  // milliseconds to guess in, before it plays by itself
-const covers = race.querySelectorAll("i");
+const WAIT = 15_000;  // milliseconds to guess in, before it plays by itself
+const covers = race.querySelectorAll("i"), times = race.querySelectorAll("b");
 const choice = figure.querySelector(".asked div");
 let sides = null, asks = true, guess = "";
 
@@ -19,7 +19,9 @@ function show(at) {
   [workers, games].forEach((side, i) => {
     race.style.setProperty(`--now-${i}`,
       `${100 * (LEFT + LONG * Math.min(now, end(side)) / SHOWN)}%`);
-    covers[i].classList.toggle("done", now >= end(side));
+    for (const one of [covers[i], times[i]]) {
+      one.classList.toggle("done", now >= end(side));
+    }
   });
   asks &&= at === 1;
   choice.hidden = !asks;
