@@ -176,11 +176,12 @@ def draw_speeds(data, single, folder):
             )
 
 
-def bars(path, title, table, names, heads=()):
+def bars(path, title, table, names, heads=None):
     """A bar for each cell: the median of the rounds, and their range.
 
-    A column has a panel of its own. Above some rows there is room for a head.
+    A column has a panel of its own. `heads` are words above some rows.
     """
+    heads = heads or {}
     colours = [colour(name) for name in table.index]
     places = [
         row + sum(head <= row for head in heads) for row in range(len(names))

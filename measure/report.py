@@ -342,6 +342,7 @@ def learning_values(curves, data):
     agents = breakout(curves, data)
     labml = curves["labml"].iloc[-1]
     alone = np.median(total.turns)  # seconds
+    slower = np.median(apart_total.games)
     return {
         "tester": TESTER,
         "field": "\n".join(f"| {row} |" for row in field(data["field"])),
@@ -364,11 +365,8 @@ def learning_values(curves, data):
         "games": ratios.told(games.wrappers / games.games),
         "stock": stock,
         "stock_machine": machine(stock),
-        "slower": apart_total.games.median(),
-        "slower_hours": 10e6
-        / stock["steps"]
-        * apart_total.games.median()
-        / 3600,
+        "slower": slower,
+        "slower_hours": 10e6 / stock["steps"] * slower / 3600,
         "stock_whole": ratios.told(apart_total.stock / apart_total.games),
         "stock_games": ratios.told(apart_games.stock / apart_games.games),
         "stock_async": ratios.told(apart_total.wrappers / apart_total.games),

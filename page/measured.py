@@ -15,7 +15,6 @@ HERE = Path(__file__).resolve().parent
 RESULTS = HERE.parent / "measure/results"
 FACTS = RESULTS / "facts.json"
 AGENTS = "agent", "agent_1"
-RACING = "workers", "games"
 WALL = 6 * 18 * 4  # points: rows, bricks, and what a brick scores on average
 
 
@@ -63,8 +62,11 @@ def recorded(name):
 def race():
     """How many milliseconds a step takes on both sides of the race."""
     sides = recorded("race")
-    ends = {name: sides[name]["program"][-1][1] for name in RACING}
-    return ends | {"steps": sides["steps"]}
+    return {
+        "workers": sides["workers"]["program"][-1][1],
+        "games": sides["games"]["program"][-1][1],
+        "steps": sides["steps"],
+    }
 
 
 def updates(share, side):

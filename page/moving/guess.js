@@ -19,7 +19,7 @@ function shuffled(all) {
     .map(([, one]) => one);
 }
 
-// The steps of three rounds, each once.
+// The steps of three rounds, each once; the still picture's is the very first.
 function dealt() {
   const all = shuffled([...game.up, ...game.down]);
   return round === null ? [FIRST, ...all.filter((at) => at !== FIRST)] : all;
