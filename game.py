@@ -199,11 +199,11 @@ class Game:
     # ### Small and gray
     #
     # A screen has 33,600 pixels in 128 colours. DQN took their brightness
-    # alone, as `screen` returns it, and resized it to 84×84, which a network
-    # of its day could process. Here, as in OpenAI's [Baselines](#who-is-who),
-    # each new pixel is the mean of the area that it covers (`INTER_AREA`).
-    # That darkens small objects; copying single pixels instead could lose
-    # them.
+    # alone, as the method `screen` does, and resized it to 84×84, which a
+    # network of its day could process. Here, as in OpenAI's
+    # [Baselines](#who-is-who), each new pixel is the mean of the area that it
+    # covers (`INTER_AREA`). That darkens small objects; copying single pixels
+    # instead could lose them.
     @staticmethod
     def shrink(screen: NDArray) -> NDArray:
         """Return a screen, `(210, 160)`, as a picture, `(84, 84)`."""
@@ -240,8 +240,8 @@ class Game:
     # - `"ignore"`: no, only the end of the game ends the episode, as Machado
     #   et al. (2018) advise for research.
     # - `"restart"`, the default: yes, and the next episode is a new game, so
-    #   that a game lasts for one life only. Don't train with it: it is there
-    #   for [an older program](#other-settings).
+    #   that a game lasts for one life only. Don't train with it: it is the
+    #   default only so that [an older program](#other-settings) runs as it is.
     #
     # #### How an episode ends, and the next one begins
     #
@@ -372,7 +372,8 @@ TRAINING: dict[str, Any] = dict(
 # A *pipe* joins a worker to its *parent*, the program. Eight workers need
 # eight messages and eight answers a step. While a core is handed from one
 # worker to the next, it plays nothing. And each worker turns its observation
-# into bytes (*pickles* it) and sends it.
+# into bytes (*pickles* it) and sends it. All this is in the gaps between the
+# games.
 #
 # `Games` starts a worker for each core, which plays its *share* of the games
 # one after the other, and gets one short message a step. Observations aren't

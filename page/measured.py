@@ -65,6 +65,7 @@ def race():
     return {
         "workers": sides["workers"]["program"][-1][1],
         "games": sides["games"]["program"][-1][1],
+        "speed": 8000 / sides["games"]["program"][-1][1],
         "steps": sides["steps"],
     }
 

@@ -66,7 +66,7 @@ SIGN = ' <a class="sign" href="#{}" aria-label="Link">#</a>'
 LONG = 4  # line ends of a docstring, after its first paragraph
 WORDS_A_MINUTE = 220
 SECONDS_A_LINE = 4
-SECONDS_A_FIGURE = 40
+SECONDS_A_FIGURE = 45
 # A name in prose and a token of code; what is in these others has no links.
 NAMES = (
     r"(?s)<(a|h\d|figure|summary)\b.*?</\1>|<code>(?P<name>[\w.]+).*?</code>|"

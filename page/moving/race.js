@@ -3,6 +3,7 @@
 const figure = $("race-figure"), race = figure.querySelector(".race");
 const LEFT = 84 / 480, LONG = 390 / 480; // of the drawing, by page/figures.py
 const SHOWN = 3, TICK = 0.02; // ms
+const START = 15;  // where it waits for a guess
 const WAIT = 15_000;  // milliseconds to guess in, before it plays by itself
 const covers = race.querySelectorAll("i"), times = race.querySelectorAll("b");
 const choice = figure.querySelector(".asked div");
@@ -23,13 +24,12 @@ function show(at) {
       one.classList.toggle("done", now >= end(side));
     }
   });
-  asks &&= at === 1;
+  asks &&= at === START;
   choice.hidden = !asks;
   if (asks) return "Which is done first?";
   if (now >= end(workers)) {
-    return `${guess}Two workers are done after ${ms(end(games))}, eight after ` +
-      `${ms(end(workers))}. Games take ${busy(games)} and ${busy(workers)} ` +
-      "of the cores' time.";
+    const told = (side) => `after ${ms(end(side))} (games take ${busy(side)})`;
+    return `${guess}Two workers are done ${told(games)}, eight ${told(workers)}.`;
   }
   const [many, few] = [workers, games].map((side) =>
     side.games.filter(([, end]) => end <= now).length);
@@ -40,7 +40,7 @@ function show(at) {
 const player = film(figure, async () => {
   sides = await read("race");
   const count = SHOWN / TICK;
-  const start = calm ? Math.ceil(end(sides.workers) / TICK) : 1;
+  const start = calm ? Math.ceil(end(sides.workers) / TICK) : START;
   return { count, start, wait: WAIT, pace: 15, name: (i) => ms(i * TICK) };
 }, show);
 
