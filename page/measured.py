@@ -65,7 +65,6 @@ def race():
     return {
         "workers": sides["workers"]["program"][-1][1],
         "games": sides["games"]["program"][-1][1],
-        "speed": 8000 / sides["games"]["program"][-1][1],
         "steps": sides["steps"],
     }
 

@@ -20,8 +20,8 @@ function mark() {
   const title = begun.at(-1)?.textContent.replace(/ #$/, "");
   $("here").textContent = title ?? "Contents";
   // The address of a fold stands behind its summary.
-  const ids = begun.map((heading) => "#" + (heading.id ||
-    heading.closest("details").querySelector("[id]").id));
+  const ids = begun.map((heading) => "#" + (heading.closest(".row") ??
+    heading.closest("details").querySelector("[id]")).id);
   const entry = entries.findLast(({ hash }) => ids.includes(hash));
   for (const each of entries) each.ariaCurrent = each === entry ? "true" : null;
 }

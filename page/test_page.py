@@ -214,14 +214,29 @@ def test_each_heading_links_to_itself(visit):
     """By keyboard as by mouse; that of a fold once it is open."""
     page = unfold(visit())
     for heading in page.locator("main :is(h2, h3, h4):not(summary *)").all():
-        address = heading.get_attribute("id")
+        address = heading.evaluate("(it) => it.closest('.row').id")
         assert heading.locator(f"a[href='#{address}']").count() == 1
     for fold in page.locator("details:has(summary :is(h3, h4))").all():
-        address = fold.locator("> [id]").get_attribute("id")
-        expect(fold.locator(f"> [id] a[href='#{address}']")).to_have_count(1)
+        address = fold.locator("> span[id]").get_attribute("id")
+        expect(fold.locator(f"> span[id] a[href='#{address}']")).to_have_count(
+            1
+        )
     heading = page.locator("main h3:not(summary *)").first
     heading.hover()
     expect(heading.locator("a")).to_have_css("opacity", "1")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_section_is_found_from_below(visit, width):
+    """As from above, although words are kept beside what they are about."""
+    page = visit(width)
+    for name in "one-step", "small-and-gray", "train-one-yourself":
+        page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        page.evaluate(f"location.hash = '{name}'")
+        top = (
+            f"document.querySelector('#{name} h3').getBoundingClientRect().top"
+        )
+        assert 48 < page.evaluate(top) < 160
 
 
 def test_an_anchor_without_its_text_is_noticed():
@@ -367,6 +382,8 @@ def test_sums():
     code = [block.text for block in weave.blocks(SOURCE) if block.is_code]
     lines = [line for line in "\n".join(code).split("\n") if line]
     assert "Its 700 lines of code" in NOTES and round(len(lines), -2) == 700
+    weights = [f"{(0.99 * 0.95) ** i:.2f}" for i in (1, 2, 3)]
+    assert f"times {', '.join(weights)} and so on" in NOTES
     assert 0.19 < 0.99 ** (10 * 60 / game.ACTION_REPEAT) < 0.24  # a fifth
     assert f"{40e6 / 60 / day:.1f}" == "7.7" in NOTES
     assert f"{4 * 84 * 84 * 1e6 / 1e9:.1f} GB" == "28.2 GB" in NOTES

@@ -415,7 +415,11 @@ def rows(section):
 
 
 def to_row(row, anchors):
-    """A row as HTML."""
+    """A row as HTML.
+
+    The address of its heading is the row's own: what is inside a row may be
+    kept in sight, and isn't where it would be sought.
+    """
     html = '<div class="row">\n'
     for name, column in zip(("words", "things", "after"), row, strict=True):
         html += f'<div class="{name}">\n' if column else ""
@@ -433,6 +437,11 @@ def to_row(row, anchors):
                 text = to_html(text)
             html += f'<div class="{block.kind}">{text}</div>\n'
         html += "</div>\n" if column else ""
+    html = re.sub(
+        r'(?s)^<div class="row">(.*?)<(h\d) id="([^"]+)">',
+        r'<div class="row" id="\3">\1<\2>',
+        html,
+    )
     return html + "</div>\n"
 
 
@@ -452,6 +461,7 @@ def html_page(source):
     main = re.sub(r'<span class="s\w">', '<span class="s">', main)
     main = main.replace('</span><span class="s">', "")
     main = re.sub(r'<(\w+) class="([\w-]+)"', r"<\1 class=\2", main)
+    main = re.sub(r' id="([\w-]+)"', r" id=\1", main)
     # Only within a tag must a quotation mark be escaped.
     main = re.sub("&quot;(?=[^<>]*<)", '"', main)
     before, contents, after = re.split("(?s)<nav(.*</nav>)", main)

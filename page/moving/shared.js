@@ -103,7 +103,7 @@ function put(cell, label, pixels, kind = "plain", colours = GRAYS, part = null) 
 }
 
 // The share of a film that is in view while it plays, and how many milliseconds
-// its end is shown.
+// its end is shown, unless it says otherwise.
 const MOSTLY = 0.8, HELD = 2000;
 
 // Whoever wants less motion starts the films by hand.
@@ -113,8 +113,9 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
 // number of the step, and a sentence.
 //
 // `prepare()` promises what the film is: `count` steps and the `start` to begin
-// with; `pace` says how many are played in a second, and `wait` how many
-// milliseconds pass before it first plays by itself. `ticks` are the steps in
+// with; `pace` says how many are played in a second, `wait` how many
+// milliseconds pass before it first plays by itself, and `hold` how many its end
+// is shown. `ticks` are the steps in
 // which something happens, `lost` those of them in which a life is lost, and
 // `name(i)` is what step i is called. `show(i)` draws it and returns the
 // sentence.
@@ -131,7 +132,7 @@ function film(figure, prepare, show) {
   const [play, slide, number] = box.children, [slider, marks] = slide.children;
   const says = figure.querySelector(".says");
   let timer = null, theirs = calm, ready = null, pause = null, called = null,
-    held = 0, ahead = 0, soon = null;
+    held = 0, most = HELD, ahead = 0, soon = null;
 
   function draw(byReader) {
     number.textContent = called(Number(slider.value));
@@ -140,7 +141,7 @@ function film(figure, prepare, show) {
   }
   function next() {
     held = slider.value === slider.max ? held + 1 : 0;
-    if (held * pause > HELD) slider.value = slider.min;
+    if (held * pause > most) slider.value = slider.min;
     else slider.stepUp();
     draw(false);
   }
@@ -170,10 +171,11 @@ function film(figure, prepare, show) {
   play.addEventListener("click", () => pause && go(!timer));
   slider.addEventListener("input", () => pause && go(false));
 
-  function load({ count, start = 1, wait = 0, pace = 7.5, ticks = [], lost = [],
+  function load({ count, start = 1, wait = 0, hold = HELD, pace = 7.5, ticks = [], lost = [],
     name = (i) => `step ${i}` }) {
     pause = 1000 / pace;
     ahead = wait;
+    most = hold;
     called = name;
     slider.max = count;
     slider.value = start;
