@@ -372,8 +372,7 @@ def test_how_fast_it_is_in_words():
     for name in "sb3", "sb3_single":
         assert (games > 2 * speeds[name]).all()
     for name in "ale", "envpool":
-        assert sum(speeds[name] > games) == 1
-        assert len(games) == 5
+        assert (speeds[name] > games).tolist() == [True] + 4 * [False]
 
 
 def test_sums():
