@@ -4,6 +4,7 @@ import csv
 import json
 import sys
 from collections import defaultdict
+from operator import itemgetter
 from pathlib import Path
 from statistics import mean, median
 
@@ -47,7 +48,9 @@ def measured():
         "ten_million": round(10e6 / speed / 60),
         "replacing": median(replaced["fork"]["killed"]),
         "stock_update": updates(files["stock"]["share"], "stock"),
-        "stock_games": games_alone(files["stock"]["share"], "stock"),
+        "stock_games": updates(
+            files["stock"]["share"], "stock", itemgetter(0)
+        ),
         "updates": len(files["stock"]["share"]["rounds"]),
         "alone_hours": hours_of(files["training"]["share"], "turns"),
         "slower_hours": hours_of(files["stock"]["share"], "games"),
@@ -69,9 +72,9 @@ def race():
     }
 
 
-def updates(share, side):
-    """How many times as fast an update is as on CleanRL's wrappers."""
-    ours, theirs = seconds(share, "games"), seconds(share, side)
+def updates(share, side, part=sum):
+    """How many times as long updates, or a part of them, take on a side."""
+    ours, theirs = (seconds(share, each, part) for each in ("games", side))
     return ratios.spread(ratios.ratios(theirs, [ours]))
 
 
@@ -80,23 +83,14 @@ def rounded(score):
     return " ± ".join(f"{float(one):.0f}" for one in score.split(" ± "))
 
 
-def games_alone(share, side):
-    """The same of the games, which come first in an update."""
-    ours, theirs = (
-        [parts[each][0] for parts in share["rounds"]]
-        for each in ("games", side)
-    )
-    return ratios.spread(ratios.ratios(theirs, [ours]))
-
-
 def hours_of(share, side):
     """How long 10 million steps take by the median of the updates."""
     return 10e6 / share["steps"] * median(seconds(share, side)) / 3600
 
 
-def seconds(share, side):
-    """What the updates of a side took."""
-    return [sum(parts[side]) for parts in share["rounds"]]
+def seconds(share, side, part=sum):
+    """What the updates of a side took, or a part of each."""
+    return [part(parts[side]) for parts in share["rounds"]]
 
 
 def score_after(steps, name):
