@@ -234,9 +234,8 @@ class Game:
     # the episode? You choose by `on_life_loss`:
     #
     # - `"continue"`: yes, and the next episode is the next life. To train,
-    #   take this, as most others do, [SB3 and CleanRL](#who-is-who) among
-    #   them: nothing after a lost life counts for the agent. That is to teach
-    #   it to keep its lives.
+    #   take this, as [SB3, CleanRL](#who-is-who) and most others do. Nothing
+    #   after a lost life counts for the agent, so it learns to keep its lives.
     # - `"ignore"`: no, only the end of the game ends the episode, as Machado
     #   et al. (2018) advise for research.
     # - `"restart"`, the default: yes, and the next episode is a new game, so

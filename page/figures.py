@@ -28,6 +28,7 @@ from recordings import (
     close_up,
     flicker,
     kept,
+    small,
     unpack,
 )
 
@@ -191,6 +192,23 @@ def draw_bands(before, step):
     d.text(200, 236, f"{len(strip)} rows, shrunk", "quiet")
     d.text(478, 236, "the picture", "quiet end")
     d.save("bands.svg")
+
+
+def draw_stack(step):
+    """The ball in the four pictures, and in four frames in a row."""
+    left, top, *_ = close_up(step)
+    frames = [small(gray) for _, gray in step["frames"]]
+    d = Drawing(186)
+    for i, (pictures, words) in enumerate(
+        [
+            (step["stack"], "a stack: 1/5 s"),
+            (frames, "frames in a row: 1/20 s"),
+        ]
+    ):
+        near = faded(pictures)[top + 10 : top + 30, left + 2 : left + 30]
+        d.image(4 + 240 * i, 4, 232, 152, bright(near))
+        d.text(4 + 240 * i, 176, words)
+    d.save("stack.svg")
 
 
 def draw_modes(actions):
@@ -662,6 +680,7 @@ def draw():
     draw_lives()
     draw_lanes()
     draw_bands(played[STEP - 1], played[STEP])
+    draw_stack(played[GUESS])
     draw_turns(measured()["step_time"])
     draw_targets()
     draw_ends()

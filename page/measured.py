@@ -52,8 +52,6 @@ def measured():
             files["stock"]["share"], "stock", itemgetter(0)
         ),
         "updates": len(files["stock"]["share"]["rounds"]),
-        "alone_hours": hours_of(files["training"]["share"], "turns"),
-        "slower_hours": hours_of(files["stock"]["share"], "games"),
     }
 
 
@@ -81,11 +79,6 @@ def updates(share, side, part=sum):
 def rounded(score):
     """A score, and behind "±" how far it varies, without decimals."""
     return " ± ".join(f"{float(one):.0f}" for one in score.split(" ± "))
-
-
-def hours_of(share, side):
-    """How long 10 million steps take by the median of the updates."""
-    return 10e6 / share["steps"] * median(seconds(share, side)) / 3600
 
 
 def seconds(share, side, part=sum):

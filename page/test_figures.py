@@ -187,16 +187,30 @@ def test_the_end_of_an_episode_is_drawn_as_games_has_it():
             assert (obs_4 == named[name]).all()
 
 
+def grays(name):
+    """The gray pictures in a drawing."""
+    for image in re.findall('base64,(.*?)"', (PICTURES / name).read_text()):
+        data = np.frombuffer(base64.b64decode(image), np.uint8)
+        yield cv2.imdecode(data, cv2.IMREAD_GRAYSCALE)
+
+
+def test_the_ball_is_drawn_as_it_moves_in_a_stack():
+    """Further than in four frames in a row, which are drawn beside it."""
+    step = PLAYED[GUESS]
+    frames = [small(gray) for _, gray in step["frames"]]
+    stack, row = grays("stack.svg")
+    for pictures, seen in (step["stack"], stack), (frames, row):
+        whole = bright(faded(pictures))
+        assert not cv2.matchTemplate(whole, seen, cv2.TM_SQDIFF).min()
+    assert (stack > 0).sum() > 2 * (row > 0).sum() > 0
+
+
 def test_breakout_has_four_serves():
     """After as many no-op frames modulo 4 the ball flies the same way."""
     ways = [np.array(serve(no_ops)) for no_ops in range(1, 13)]
     for (i, one), (j, other) in itertools.combinations(enumerate(ways), 2):
         assert (one == other).all() == (i % 4 == j % 4)
-    drawn = (PICTURES / "serves.svg").read_text()
-    images = re.findall('base64,(.*?)"', drawn)
-    for image, way in zip(images, ways[:4], strict=True):
-        data = np.frombuffer(base64.b64decode(image), np.uint8)
-        seen = cv2.imdecode(data, cv2.IMREAD_GRAYSCALE)
+    for seen, way in zip(grays("serves.svg"), ways[:4], strict=True):
         assert (seen == bright(faded(way))).all()
         newest = way[-1] == way.max(axis=0)  # all but where the ball was
         assert (seen[newest] == bright(way[-1])[newest]).all()
