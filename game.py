@@ -234,8 +234,9 @@ class Game:
     # the episode? You choose by `on_life_loss`:
     #
     # - `"continue"`: yes, and the next episode is the next life. To train,
-    #   take this, as [SB3, CleanRL](#who-is-who) and most others do. Nothing
-    #   after a lost life counts for the agent, so it learns to keep its lives.
+    #   take this, as most programs that train agents do, such as [SB3 and
+    #   CleanRL](#who-is-who). Nothing after a lost life counts for the agent,
+    #   so it learns to keep its lives.
     # - `"ignore"`: no, only the end of the game ends the episode, as Machado
     #   et al. (2018) advise for research.
     # - `"restart"`, the default: yes, and the next episode is a new game, so
@@ -348,9 +349,8 @@ class Game:
 # ### Which setting to take
 #
 # To train an agent, play a `Game(seed, **TRAINING)`, or [many at
-# once](#eight-games-at-once). Well-known programs that train agents, such as
-# [SB3 and CleanRL](#who-is-who), take the same options, so scores can be
-# compared ([small
+# once](#eight-games-at-once). SB3, CleanRL and others take the same options,
+# so scores can be compared ([small
 # differences](#coming-from-sb3-or-cleanrl) remain). Rewards are *clipped*:
 # they become -1, 0 or 1, so that one learning rate suits titles of few points
 # and of many.
@@ -366,13 +366,13 @@ TRAINING: dict[str, Any] = dict(
 
 # ## 2. Many games
 #
-# ### Why eight pipes are slow
+# ### What crosses the pipes
 #
 # A *pipe* joins a worker to its *parent*, the program. Eight workers need
 # eight messages and eight answers a step. While a core is handed from one
-# worker to the next, it plays nothing. And each worker turns its observation
-# into bytes (*pickles* it) and sends it. All this is in the gaps between the
-# games.
+# worker to the next, no game is played on it. And each worker turns its
+# observation into bytes (*pickles* it) and sends it, which takes the cores
+# from the games, too.
 #
 # `Games` starts a worker for each core, which plays its *share* of the games
 # one after the other, and gets one short message a step. Observations aren't

@@ -44,13 +44,15 @@ def measured():
         "beside": compared,
         "speed": speed,
         "one": ratios.in_one_process(files["single"]["one"]),
-        "emulator": 100 * median(ratios.ratios(speeds, [limits])),
-        "ten_million": round(10e6 / speed / 60),
+        "emulator": ratios.spread(ratios.ratios(speeds, [limits])),
         "replacing": median(replaced["fork"]["killed"]),
         "stock_update": updates(files["stock"]["share"], "stock"),
         "stock_games": updates(
             files["stock"]["share"], "stock", itemgetter(0)
         ),
+        "early": [score_after(n * 10**6, "agent") for n in (1, 2, 5)],
+        "alone_hours": hours_of(files["training"]["share"], "turns"),
+        "slower_hours": hours_of(files["stock"]["share"], "games"),
         "updates": len(files["stock"]["share"]["rounds"]),
     }
 
@@ -61,13 +63,13 @@ def recorded(name):
 
 
 def race():
-    """How many milliseconds a step takes on both sides of the race."""
-    sides = recorded("race")
-    return {
-        "workers": sides["workers"]["program"][-1][1],
-        "games": sides["games"]["program"][-1][1],
-        "steps": sides["steps"],
-    }
+    """How long a step takes in the race, in ms, and how fast that is."""
+    race = recorded("race")
+    told = {"steps": race["steps"]}
+    for side in "workers", "games":
+        told[side] = race[side]["program"][-1][1]
+        told[f"{side}_speed"] = 8 / told[side] * 1000
+    return told
 
 
 def updates(share, side, part=sum):
@@ -79,6 +81,11 @@ def updates(share, side, part=sum):
 def rounded(score):
     """A score, and behind "±" how far it varies, without decimals."""
     return " ± ".join(f"{float(one):.0f}" for one in score.split(" ± "))
+
+
+def hours_of(share, side):
+    """How long 10 million steps take by the median of the updates."""
+    return 10e6 / share["steps"] * median(seconds(share, side)) / 3600
 
 
 def seconds(share, side, part=sum):

@@ -16,7 +16,8 @@ const headings = [...document.querySelectorAll("main :is(h2, h3)")];
 const entries = [...document.querySelectorAll("nav a")];
 function mark() {
   const begun = headings.filter((heading) =>
-    heading.checkVisibility() && heading.getBoundingClientRect().top < 140);
+    heading.checkVisibility() &&
+    heading.getBoundingClientRect().top < innerHeight / 3);
   const title = begun.at(-1)?.textContent.replace(/ #$/, "");
   $("here").textContent = title ?? "Contents";
   // The address of a fold stands behind its summary.
