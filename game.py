@@ -358,10 +358,10 @@ class Game:
 # For research that claims something new, take
 # [sticky actions and whole games](#other-settings).
 TRAINING: dict[str, Any] = dict(
-    on_life_loss="continue",  # an episode is one life of a game
-    noop_max=30,  # 1 to 30 no-op frames begin a game
-    fire_on_reset=True,  # each episode begins with a serve
-    clip_reward=True,  # each reward becomes its sign
+    on_life_loss="continue",  # ends an episode
+    noop_max=30,  # 1 to 30 no-op frames first
+    fire_on_reset=True,  # the ball is served
+    clip_reward=True,  # to its sign
 )
 
 # ## 2. Many games
