@@ -241,7 +241,7 @@ class Game:
     #   et al. (2018) advise for research.
     # - `"restart"`, the default: yes, and the next episode is a new game, so
     #   that a game lasts for one life only. Don't train with it: it is the
-    #   default only so that [an older program](#other-settings) runs as it is.
+    #   default only so that [labml's PPO](#other-settings) runs unchanged.
     #
     # #### How an episode ends, and the next one begins
     #

@@ -4,7 +4,6 @@ import csv
 import json
 import sys
 from collections import defaultdict
-from operator import itemgetter
 from pathlib import Path
 from statistics import mean, median
 
@@ -47,9 +46,6 @@ def measured():
         "emulator": ratios.spread(ratios.ratios(speeds, [limits])),
         "replacing": median(replaced["fork"]["killed"]),
         "stock_update": updates(files["stock"]["share"], "stock"),
-        "stock_games": updates(
-            files["stock"]["share"], "stock", itemgetter(0)
-        ),
         "early": [score_after(n * 10**6, "agent") for n in (1, 2, 5)],
         "alone_hours": hours_of(files["training"]["share"], "turns"),
         "slower_hours": hours_of(files["stock"]["share"], "games"),
@@ -63,18 +59,18 @@ def recorded(name):
 
 
 def race():
-    """How long a step takes in the race, in ms, and how fast that is."""
-    race = recorded("race")
-    told = {"steps": race["steps"]}
-    for side in "workers", "games":
-        told[side] = race[side]["program"][-1][1]
-        told[f"{side}_speed"] = 8 / told[side] * 1000
-    return told
+    """How many milliseconds a step takes on both sides of the race."""
+    sides = recorded("race")
+    return {
+        "workers": sides["workers"]["program"][-1][1],
+        "games": sides["games"]["program"][-1][1],
+        "steps": sides["steps"],
+    }
 
 
-def updates(share, side, part=sum):
-    """How many times as long updates, or a part of them, take on a side."""
-    ours, theirs = (seconds(share, each, part) for each in ("games", side))
+def updates(share, side):
+    """How many times as long updates take on a side."""
+    ours, theirs = (seconds(share, each) for each in ("games", side))
     return ratios.spread(ratios.ratios(theirs, [ours]))
 
 
@@ -88,9 +84,9 @@ def hours_of(share, side):
     return 10e6 / share["steps"] * median(seconds(share, side)) / 3600
 
 
-def seconds(share, side, part=sum):
-    """What the updates of a side took, or a part of each."""
-    return [part(parts[side]) for parts in share["rounds"]]
+def seconds(share, side):
+    """What each update of a side took."""
+    return [sum(parts[side]) for parts in share["rounds"]]
 
 
 def score_after(steps, name):

@@ -774,6 +774,9 @@ def test_thirty_guesses(visit, width):
                 figure.locator(f"[value={way}]").click()
             else:
                 page.keyboard.press(key if right else "ud"[way == "up"])
+            if len(seen) == 1:
+                expect(figure.locator(".says")).to_have_text(f"With {name}.")
+                page.clock.run_for(700)
             word = "Right" if right else "No"
             says = f"{word}: it flew {way}."
             expect(figure.locator(".says")).to_have_text(says)

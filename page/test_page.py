@@ -373,6 +373,10 @@ def test_how_fast_it_is_in_words():
         assert (games > 2 * speeds[name]).all()
     for name in "ale", "envpool":
         assert (speeds[name] > games).tolist() == [True] + 4 * [False]
+    race = measured.measured()["race"]
+    assert (
+        np.median(games / speeds["worker"]) < race["workers"] / race["games"]
+    )
 
 
 def test_sums():
@@ -601,11 +605,10 @@ def test_the_loss_of_a_step():
     names = dict(reward=0, next_value=7.1, value=6.6, probability=0.86)
     names |= {"log": math.log}
     for line in text.splitlines():
-        before = names.get("loss", 0) if "+=" in line else 0
         exec(line, names)
-        name, told = line.split()[0], re.search(r"# (?:\+ )?([\d.]+)", line)[1]
+        name, *_, told = line.split()
         names[name] = round(names[name], len(told) - 2)
-        assert round(names[name] - before, 2) == float(told)
+        assert names[name] == float(told)
     assert f"would be {-0.4 * math.log(0.9):.2f}." in NOTES
 
 

@@ -456,11 +456,9 @@ def html_page(source):
         for row in rows(section):
             main += to_row(row, anchors)
     main = linked(main, anchors.values())
-    # A third of a page of code are tags: one is enough for a string and what
-    # is in it, all that look alike have the same, and without quotes they are
-    # shorter.
-    main = re.sub(r'<span class="s\w">', '<span class="s">', main)
-    main = re.sub('<span class="(?:kn|ow)">', '<span class="k">', main)
+    # A third of a page of code are tags. One is enough for a string and what
+    # is in it; a letter says all that matters; without quotes they are shorter.
+    main = re.sub(r'<span class="([ckns])\w">', r'<span class="\1">', main)
     main = main.replace('</span><span class="s">', "")
     main = re.sub(r'<(\w+) class="([\w-]+)"', r"<\1 class=\2", main)
     main = re.sub(r' id="([\w-]+)"', r" id=\1", main)

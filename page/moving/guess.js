@@ -9,7 +9,8 @@ const ROUNDS = ["one picture", "four pictures", "four pictures only 1/60\u00a0s 
 const RESULTS = ["One picture", "Four", "Four 1/60\u00a0s apart"];
 const WHY = " In these the ball moves by only one to three pixels.";
 const FIRST = 102; // the step of the still picture, guessed first
-const GUESSES = 10, LATER = [1, 2, 3, 4], BLINK = 90; // milliseconds
+const GUESSES = 10, LATER = [1, 2, 3, 4];
+const BLINK = 90, NEARER = 700; // milliseconds
 const FADE = 0.8; // of the ball, for each step that it has flown on
 const KEYS = { ArrowUp: "up", u: "up", ArrowDown: "down", d: "down" };
 let game = null, deck = null, round = null, marks = null, scores = [];
@@ -81,11 +82,17 @@ function begin() {
   ask();
 }
 
-// The ball flies on, and the next question comes.
+// The ball flies on, and the next question comes. The very first guess is of
+// the still picture, in which the part that is shown then comes nearer.
 let flies = false;
+const sleep = (ms) => new Promise((done) => setTimeout(done, calm ? 0 : ms));
 async function answer(guess) {
   if (flies || next.hidden === false) return;
   flies = true;
+  if (round === null) {
+    begin();
+    await sleep(NEARER);
+  }
   const at = deck.shift(), way = game.up.includes(at) ? "up" : "down";
   marks.push(guess === way);
   count();
@@ -93,9 +100,9 @@ async function answer(guess) {
     `${guess === way ? "Right" : "No"}: it flew ${way}.`;
   for (const i of LATER) {
     draw(at, LATER.slice(0, calm ? LATER.length : i));
-    await new Promise((done) => setTimeout(done, BLINK));
+    await sleep(BLINK);
   }
-  await new Promise((done) => setTimeout(done, calm ? 0 : 4 * BLINK));
+  await sleep(4 * BLINK);
   flies = false;
   ask();
 }
@@ -104,7 +111,6 @@ next.addEventListener("click", begin);
 arrows.forEach((arrow) =>
   arrow.addEventListener("click", async () => {
     game ??= await recording();
-    if (round === null) begin();
     answer(arrow.value);
   }));
 figure.addEventListener("keydown", (event) => {
