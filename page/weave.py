@@ -282,12 +282,12 @@ def markdown(told):
 def texts(kind):
     """The page's own style or script, what the figures share, and theirs.
 
-    Comments are left out: browsers don't read them.
+    Comments and indents are left out: browsers don't read them.
     """
     files = (HERE / "moving").glob(f"*.{kind}")
     files = sorted(files, key=lambda file: (file.stem != "shared", file.name))
     return [
-        re.sub(r"(?m)^ *//.*\n|/\*(?s:.*?)\*/\n?", "", file.read_text())
+        re.sub(r"(?m)^ *//.*\n|^ +|/\*(?s:.*?)\*/\n?", "", file.read_text())
         for file in [HERE / f"page.{kind}", *files]
     ]
 
@@ -457,7 +457,7 @@ def html_page(source):
             main += to_row(row, anchors)
     main = linked(main, anchors.values())
     # A third of a page of code are tags. One is enough for a string and what
-    # is in it; a letter says all that matters; without quotes they are shorter.
+    # is in it, a letter says all that matters, and quotes aren't needed.
     main = re.sub(r'<span class="([ckns])\w">', r'<span class="\1">', main)
     main = main.replace('</span><span class="s">', "")
     main = re.sub(r'<(\w+) class="([\w-]+)"', r"<\1 class=\2", main)
