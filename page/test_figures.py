@@ -482,6 +482,10 @@ def test_most_is_expected_when_the_ball_is_behind_the_wall():
     most = int(np.argmax(values))
     assert (behind[most] != black).any()
     assert (behind[: most - 5] == black).all()
+    top = int((behind != black).any(axis=(1, 2)).argmax())
+    paddle = unpack(agent["screens"])[:, 190, 8:152] != black
+    widths = paddle.sum(axis=1)
+    assert widths[: top + 1].min() > widths[top + 5 :].max()
 
 
 def moments(name):
@@ -657,6 +661,9 @@ def test_who_is_first_is_guessed(visit, guess, told):
     expect(choice.first).to_be_hidden()
     expect(figure.locator(".play")).to_be_focused()
     page.clock.run_for(10_000)
+    expect(says).to_contain_text(told)
+    expect(figure.locator(".play")).to_have_text("Play")
+    page.clock.run_for(60_000)
     expect(says).to_contain_text(told)
 
 
@@ -875,7 +882,7 @@ def test_films_play_in_view_stop_and_begin_anew(visit, name):
     expect(play).to_have_text("Play")
 
 
-@pytest.mark.parametrize("name", FILMS)
+@pytest.mark.parametrize("name", sorted({*FILMS} - {"race-figure"}))
 def test_the_end_of_a_film_is_shown_for_two_seconds(visit, name):
     """Unless it is started there."""
     page = visit()
@@ -891,7 +898,7 @@ def test_the_end_of_a_film_is_shown_for_two_seconds(visit, name):
     slider.press("End")
     slider.press("ArrowLeft")
     play.press(" ")
-    page.clock.run_for(12_000 if name == "race-figure" else 2000)
+    page.clock.run_for(2000)
     expect(slider).to_have_value(slider.get_attribute("max"))
     page.clock.run_for(1000)
     expect(slider).not_to_have_value(slider.get_attribute("max"))

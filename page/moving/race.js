@@ -4,7 +4,6 @@ const figure = $("race-figure"), race = figure.querySelector(".race");
 const LEFT = 84 / 480, LONG = 390 / 480; // of the drawing, by page/figures.py
 const SHOWN = 3, TICK = 0.02; // ms
 const START = 15;  // where it waits for a guess
-const HOLD = 12_000;  // milliseconds in which the result is read
 const WAIT = 15_000;  // milliseconds to guess in, before it plays by itself
 const covers = race.querySelectorAll("i"), times = race.querySelectorAll("b");
 const choice = figure.querySelector(".asked div");
@@ -42,7 +41,7 @@ const player = film(figure, async () => {
   sides = await read("race");
   const count = SHOWN / TICK;
   const start = calm ? Math.ceil(end(sides.workers) / TICK) : START;
-  return { count, start, wait: WAIT, hold: HOLD, pace: 15, name: (i) => ms(i * TICK) };
+  return { count, start, wait: WAIT, once: true, pace: 15, name: (i) => ms(i * TICK) };
 }, show);
 
 choice.querySelectorAll("button").forEach((button, i) =>

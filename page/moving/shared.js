@@ -113,15 +113,14 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
 // number of the step, and a sentence.
 //
 // `prepare()` promises what the film is: `count` steps and the `start` to begin
-// with; `pace` says how many are played in a second, `wait` how many
-// milliseconds pass before it first plays by itself, and `hold` how many its end
-// is shown. `ticks` are the steps in
+// with; `pace` says how many are played in a second, and `wait` how many
+// milliseconds pass before it first plays by itself. `ticks` are the steps in
 // which something happens, `lost` those of them in which a life is lost, and
 // `name(i)` is what step i is called. `show(i)` draws it and returns the
 // sentence.
 // The film plays by itself while most of it is in view, unless the reader wants
 // less motion or has taken hold of it; its end is shown for a while, and then it
-// begins anew. The sentence is read out only if the reader has moved it. `film`
+// begins anew, unless it plays `once`. The sentence is read out only if the reader has moved it. `film`
 // returns what a figure with buttons of its own needs: `mark`, which sets the
 // ticks, `forward`, to the next step, and `go`, which plays or stops.
 function film(figure, prepare, show) {
@@ -132,7 +131,7 @@ function film(figure, prepare, show) {
   const [play, slide, number] = box.children, [slider, marks] = slide.children;
   const says = figure.querySelector(".says");
   let timer = null, theirs = calm, ready = null, pause = null, called = null,
-    held = 0, most = HELD, ahead = 0, soon = null;
+    held = 0, stops = false, ahead = 0, soon = null;
 
   function draw(byReader) {
     number.textContent = called(Number(slider.value));
@@ -141,7 +140,11 @@ function film(figure, prepare, show) {
   }
   function next() {
     held = slider.value === slider.max ? held + 1 : 0;
-    if (held * pause > most) slider.value = slider.min;
+    if (held === 1 && stops) {
+      run(false);
+      return;
+    }
+    if (held * pause > HELD) slider.value = slider.min;
     else slider.stepUp();
     draw(false);
   }
@@ -171,11 +174,11 @@ function film(figure, prepare, show) {
   play.addEventListener("click", () => pause && go(!timer));
   slider.addEventListener("input", () => pause && go(false));
 
-  function load({ count, start = 1, wait = 0, hold = HELD, pace = 7.5, ticks = [], lost = [],
-    name = (i) => `step ${i}` }) {
+  function load({ count, start = 1, wait = 0, once = false, pace = 7.5, ticks = [],
+    lost = [], name = (i) => `step ${i}` }) {
     pause = 1000 / pace;
     ahead = wait;
-    most = hold;
+    stops = once;
     called = name;
     slider.max = count;
     slider.value = start;
