@@ -181,20 +181,9 @@ class Game:
             np.maximum(third, screen, out=screen)
         self._see(screen)
 
-        # The score is the sum of the points, even if rewards are
-        # [clipped](#clipping) to their sign.
-        self._score += reward
-        self._length += 1
-        if self._clip_reward:
-            reward = float(np.sign(reward))
-
-        # If the episode is over, `_end_episode` begins the next one, whose
-        # first observation is returned.
-        done = life_over or game_over
-        episode_info = None
-        if done:
-            episode_info = self._end_episode(life_over, game_over)
-        return self.observe(), reward, done, episode_info
+        # If the episode is over, `_end_step` begins the next one, whose first
+        # observation is returned.
+        return self._end_step(reward, life_over, game_over)
 
     # ### Small and gray
     #
@@ -239,15 +228,28 @@ class Game:
     #   so it learns to keep its lives.
     # - `"ignore"`: no, only the end of the game ends the episode, as Machado
     #   et al. (2018) advise for research.
-    # - `"restart"`, the default: yes, and the next episode is a new game, so
-    #   that a game lasts for one life only. Don't train with it: it is the
-    #   default only so that [labml's PPO](#other-settings) runs unchanged.
+    # - `"restart"`: yes, and the next episode is a new game. It is the default
+    #   only so that [labml's PPO](#other-settings) runs unchanged.
     #
     # #### How an episode ends, and the next one begins
     #
     # A lost life ends the episode if at least this many are left. (Under
     # "continue" that is one, since the last lost life ends the game.)
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
+
+    def _end_step(self, reward, life_over, game_over):
+        """Count the reward, end an episode that is over; return a `Step`."""
+        # The score is the sum of the points, even if rewards are
+        # [clipped](#clipping) to their sign.
+        self._score += reward
+        self._length += 1
+        if self._clip_reward:
+            reward = float(np.sign(reward))
+        done = life_over or game_over
+        episode_info = None
+        if done:
+            episode_info = self._end_episode(life_over, game_over)
+        return self.observe(), reward, done, episode_info
 
     def _life_over(self):
         """Read the lives; return whether a lost one ends the episode."""

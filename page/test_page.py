@@ -366,7 +366,8 @@ def test_ids_are_as_the_table_says():
 
 def test_how_fast_it_is_in_words():
     """Twice as fast as SB3 in every round; the engines are level."""
-    rows = measured.measured()["single"]["long"]["columns"]["Breakout"]
+    found = measured.measured()
+    rows = found["single"]["long"]["columns"]["Breakout"]
     speeds = {name: np.array(row["speed"]) for name, row in rows.items()}
     games = speeds["games"]
     for name in "sb3", "sb3_single":
