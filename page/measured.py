@@ -26,7 +26,9 @@ def measured():
     }
     compared = ratios.published(files["benchmark"])
     rows = files["single"]["long"]["columns"]["Breakout"]
-    speeds, limits = (rows[name]["speed"] for name in ("games", "limit"))
+    speeds, limits, workers = (
+        rows[name]["speed"] for name in ("games", "limit", "worker")
+    )
     speed = median(speeds)
     replaced = files["chaos"]["replace"]["seconds"]
     others = [rounded(agent["breakout"]) for agent in files["field"]["agents"]]
@@ -40,6 +42,7 @@ def measured():
         "trained": [score_after(10**7, name) for name in AGENTS],
         "known": others,
         "race": race(),
+        "lead": ratios.spread(ratios.ratios(speeds, [workers])),
         "beside": compared,
         "speed": speed,
         "one": ratios.in_one_process(files["single"]["one"]),

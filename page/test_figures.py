@@ -657,6 +657,7 @@ def test_who_is_first_is_guessed(visit, guess, told):
     page.clock.run_for(14_000)
     expect(says).to_have_text("Which is done first?")
     expect(slider).to_have_value("15")
+    expect(figure.locator(".play")).to_be_hidden()
     choice.nth(guess).click()
     expect(choice.first).to_be_hidden()
     expect(figure.locator(".play")).to_be_focused()

@@ -374,10 +374,11 @@ def test_how_fast_it_is_in_words():
         assert (games > 2 * speeds[name]).all()
     for name in "ale", "envpool":
         assert (speeds[name] > games).tolist() == [True] + 4 * [False]
-    race = measured.measured()["race"]
-    assert (
-        np.median(games / speeds["worker"]) < race["workers"] / race["games"]
-    )
+    told = "were level with the best of those modes in Breakout, and slower in"
+    assert f"{told} three other titles" in NOTES
+    assert found["beside"]["waits"]["quiet"]["told"].startswith("level")
+    titles = "level on 1, slower on 3 of 4 titles"
+    assert found["beside"]["waits"]["quiet"]["titles"] == titles
 
 
 def test_sums():
@@ -603,7 +604,7 @@ def test_a_reward_makes_its_way_backwards():
 def test_the_loss_of_a_step():
     """Each line's number is that of the step that is drawn."""
     text, _ = program("advantage = target")
-    names = dict(reward=0, next_value=7.1, value=6.6, probability=0.86)
+    names = dict(reward=0, next_value=7.1, value=6.6, prob=0.86)
     names |= {"log": math.log}
     for line in text.splitlines():
         exec(line, names)
@@ -618,8 +619,8 @@ def test_what_makes_the_loss_fall():
     text, _ = program("advantage = target")
     lines = "\n".join(text.splitlines()[2:])
 
-    def loss(advantage, probability, value):
-        names = dict(advantage=advantage, probability=probability, value=value)
+    def loss(advantage, prob, value):
+        names = dict(advantage=advantage, prob=prob, value=value)
         exec(lines, names | {"target": 7.0, "log": math.log}, names)
         return names["loss"]
 

@@ -47,8 +47,8 @@ const player = film(figure, async () => {
 choice.querySelectorAll("button").forEach((button, i) =>
   button.addEventListener("click", () => {
     guess = i ? "Right. " : "No. ";
-    figure.querySelector(".play").focus({ preventScroll: true });
     player.forward();
     player.go(true);
+    figure.querySelector(".play").focus({ preventScroll: true });
   }));
 })();
