@@ -373,8 +373,7 @@ TRAINING: dict[str, Any] = dict(
 # A *pipe* joins a worker to its *parent*, the program. Eight workers need
 # eight messages and eight answers a step. While a core is handed from one
 # worker to the next, no game is played on it. And each worker turns its
-# observation into bytes (*pickles* it) and sends it, which takes the cores
-# from the games, too.
+# observation into bytes (*pickles* it) and sends it, which takes time, too.
 #
 # `Games` starts a worker for each core, which plays its *share* of the games
 # one after the other, and gets one short message a step. Observations aren't

@@ -120,9 +120,10 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
 // sentence.
 // The film plays by itself while most of it is in view, unless the reader wants
 // less motion or has taken hold of it; its end is shown for a while, and then it
-// begins anew, unless it plays `once`. The sentence is read out only if the reader has moved it. `film`
-// returns what a figure with buttons of its own needs: `mark`, which sets the
-// ticks, `forward`, to the next step, and `go`, which plays or stops.
+// begins anew, unless it plays `once`. The sentence is read out only if the
+// reader has moved it. `film` returns what a figure with buttons of its own
+// needs: `mark`, which sets the ticks, `forward`, to the next step, and `go`,
+// which plays or stops.
 function film(figure, prepare, show) {
   const box = figure.querySelector(".controls");
   box.innerHTML = `<button type="button" class="play">Play</button>
