@@ -7,6 +7,8 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import mean, median
 
+import numpy as np
+
 # What the instruments publish of speeds is published here, too.
 sys.path.append(str(Path(__file__).resolve().parents[1] / "measure"))
 import ratios
@@ -42,11 +44,11 @@ def measured():
         "trained": [score_after(10**7, name) for name in AGENTS],
         "known": others,
         "race": race(),
-        "lead": ratios.spread(ratios.ratios(speeds, [workers])),
+        "lead": between(ratios.ratios(speeds, [workers]), ".1f"),
         "beside": compared,
         "speed": speed,
         "one": ratios.in_one_process(files["single"]["one"]),
-        "emulator": ratios.spread(ratios.ratios(speeds, [limits])),
+        "emulator": between(100 * np.divide(speeds, limits), ".0f"),
         "replacing": median(replaced["fork"]["killed"]),
         "stock_update": updates(files["stock"]["share"], "stock"),
         "early": [score_after(n * 10**6, "agent") for n in (1, 2, 5)],
@@ -64,11 +66,20 @@ def recorded(name):
 def race():
     """How many milliseconds a step takes on both sides of the race."""
     sides = recorded("race")
+    workers, games = (
+        sides[side]["program"][-1][1] for side in ("workers", "games")
+    )
     return {
-        "workers": sides["workers"]["program"][-1][1],
-        "games": sides["games"]["program"][-1][1],
+        "workers": workers,
+        "games": games,
+        "lead": workers / games,
         "steps": sides["steps"],
     }
+
+
+def between(values, form):
+    """The range of values."""
+    return f"{min(values):{form}} to {max(values):{form}}"
 
 
 def updates(share, side):
