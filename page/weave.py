@@ -457,11 +457,13 @@ def html_page(source):
             main += to_row(row, anchors)
     main = linked(main, anchors.values())
     # A third of a page of code are tags. One is enough for a string and what
-    # is in it, a letter says all that matters, and quotes aren't needed.
+    # is in it, a letter says all that matters, and HTML needs neither quotes
+    # nor the ends of paragraphs and cells.
     main = re.sub(r'<span class="([ckns])\w">', r'<span class="\1">', main)
     main = main.replace('</span><span class="s">', "")
     main = re.sub(r'<(\w+) class="([\w-]+)"', r"<\1 class=\2", main)
     main = re.sub(r' id="([\w-]+)"', r" id=\1", main)
+    main = re.sub("</(?:p|li|td|th|tr)>", "", main)
     # Only within a tag must a quotation mark be escaped.
     main = re.sub("&quot;(?=[^<>]*<)", '"', main)
     before, contents, after = re.split("(?s)<nav(.*</nav>)", main)
