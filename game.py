@@ -223,7 +223,7 @@ class Game:
     # the episode? You choose by `on_life_loss`:
     #
     # - `"continue"`: yes, and the next episode is the next life. To train,
-    #   take this, as most programs that train agents do, such as [SB3 and
+    #   take this, as most training libraries do, such as [SB3 and
     #   CleanRL](#who-is-who). Nothing after a lost life counts for the agent,
     #   so it learns to keep its lives.
     # - `"ignore"`: no, only the end of the game ends the episode, as Machado
