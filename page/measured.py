@@ -7,8 +7,6 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import mean, median
 
-import numpy as np
-
 # What the instruments publish of speeds is published here, too.
 sys.path.append(str(Path(__file__).resolve().parents[1] / "measure"))
 import ratios
@@ -32,6 +30,7 @@ def measured():
         rows[name]["speed"] for name in ("games", "limit", "worker")
     )
     speed = median(speeds)
+    shares = [100 * share for share in ratios.ratios(speeds, [limits])]
     replaced = files["chaos"]["replace"]["seconds"]
     others = [rounded(agent["breakout"]) for agent in files["field"]["agents"]]
     return {
@@ -48,7 +47,7 @@ def measured():
         "beside": compared,
         "speed": speed,
         "one": ratios.in_one_process(files["single"]["one"]),
-        "emulator": between(100 * np.divide(speeds, limits), ".0f"),
+        "emulator": between(shares, ".0f"),
         "replacing": median(replaced["fork"]["killed"]),
         "stock_update": updates(files["stock"]["share"], "stock"),
         "early": [score_after(n * 10**6, "agent") for n in (1, 2, 5)],
