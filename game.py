@@ -229,7 +229,7 @@ class Game:
     # - `"ignore"`: no, only the end of the game ends the episode, as Machado
     #   et al. (2018) advise for research.
     # - `"restart"`: yes, and the next episode is a new game. It is the default
-    #   only so that [an older tutorial](#other-settings) runs unchanged.
+    #   because [labml's PPO tutorial](#other-settings) has it.
     #
     # #### How an episode ends, and the next one begins
     #

@@ -53,6 +53,7 @@ def measured():
         "early": [score_after(n * 10**6, "agent") for n in (1, 2, 5)],
         "alone_hours": hours_of(files["training"]["share"], "turns"),
         "slower_hours": hours_of(files["stock"]["share"], "games"),
+        "pong_learned": pong(),
         "updates": len(files["stock"]["share"]["rounds"]),
     }
 
@@ -89,7 +90,8 @@ def updates(share, side):
 
 def rounded(score):
     """A score, and behind "±" how far it varies, without decimals."""
-    return " ± ".join(f"{float(one):.0f}" for one in score.split(" ± "))
+    numbers = [f"{float(one):.0f}" for one in score.split(" ± ")]
+    return "\u00a0±\u00a0".join(numbers)
 
 
 def hours_of(share, side):
@@ -100,6 +102,18 @@ def hours_of(share, side):
 def seconds(share, side):
     """What each update of a side took."""
     return [sum(parts[side]) for parts in share["rounds"]]
+
+
+def pong():
+    """How soon an agent of Pong was ahead, its hours, and its last score."""
+    rows = csv.DictReader((RESULTS / "pong.csv").read_text().splitlines())
+    times = []
+    for row in rows:
+        parts = row["games"], row["network"], row["learning"]
+        times.append((sum(map(float, parts)) / 3600, float(row["score"])))
+    hours, score = times[-1]
+    ahead = next(hour for hour, margin in times if margin > 0)
+    return {"ahead": ahead, "hours": hours, "score": score}
 
 
 def score_after(steps, name):

@@ -452,6 +452,10 @@ def test_a_pixel_is_what_opencv_makes_of_two_frames(visit):
         made = [gray[y : y + 3, x : x + 3].ravel() for gray in grays]
         assert [*map(int, numbers)] == np.concatenate(made).tolist()
     assert places[0] == PIXEL and len(set(places)) == 42 * 42
+    column, row = PIXEL
+    dimmed, bright = resized[:, row, column].max(), picture[row, column]
+    notes = Path(__file__).with_name("notes.md").read_text()
+    assert f"would be {dimmed} in place of {bright}" in notes
 
 
 def test_a_pixel_is_touched(visit):

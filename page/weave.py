@@ -64,6 +64,7 @@ COLOURED = "third|fourth|picture"
 # Whoever wants to cite a place finds its address here.
 SIGN = ' <a class="sign" href="#{}" aria-label="Link">#</a>'
 LONG = 4  # line ends of a docstring, after its first paragraph
+SHORT = 30  # characters of a cell, if its row fits a phone
 WORDS_A_MINUTE = 220
 SECONDS_A_LINE = 4
 SECONDS_A_FIGURE = 45
@@ -342,17 +343,20 @@ def to_html(text):
         match token.type:
             case "heading_open":
                 token.attrSet("id", slug(inline.content))
-            case "thead_open":
+            case "table_open":
+                table = token
                 labels = []
             case "th_open":
                 labels.append(inline.content.replace("`", ""))
             case "td_open":  # shown in each cell on a phone
                 token.attrSet("data-label", labels[0])
                 labels.append(labels.pop(0))
+                if len(re.sub(r"\]\(.*?\)", "", inline.content)) > SHORT:
+                    table.attrSet("class", "long")
     html = md.renderer.render(tokens, md.options, {})
     for old, new in [
         ("<p>(<figure.*</figure>)\\s*</p>", r'<div class="figures">\1</div>'),
-        ("(<table>.*</table>)", r'<div class="wide">\1</div>'),
+        ("(<table.*</table>)", r'<div class="wide">\1</div>'),
         ('(<h. id="([^"]*)">.*?)(?=</h)', r"\1" + SIGN.format(r"\2")),
         (r"(\([\d.]+–[\d.]+\))(?=</td>)", r"<small>\1</small>"),
         (f"<strong>({COLOURED})", r'<strong class="\1">\1'),
