@@ -228,8 +228,9 @@ class Game:
     #   so it learns to keep its lives.
     # - `"ignore"`: no, only the end of the game ends the episode, as Machado
     #   et al. (2018) advise for research.
-    # - `"restart"`: yes, and the next episode is a new game. It is the default
-    #   because [labml's PPO tutorial](#other-settings) has it.
+    # - `"restart"`: yes, and the next episode is a new game. Don't train with
+    #   it: it is the default because [an older PPO tutorial,
+    #   labml's](#other-settings), has it.
     #
     # #### How an episode ends, and the next one begins
     #

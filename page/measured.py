@@ -38,6 +38,9 @@ def measured():
         **files["facts"],
         **learning(files["agent"]),
         "second": whole_games(files["agent_1"]),
+        "agent_hours": [
+            sum(files[name]["seconds"].values()) / 3600 for name in AGENTS
+        ],
         "wall": WALL,
         "young_steps": recorded("young")["trained"] / 1e6,
         "trained": [score_after(10**7, name) for name in AGENTS],
@@ -147,7 +150,6 @@ def learning(agent):
         krull[side] = f"{mean(made):,.0f} {spread}"
     return {
         "first": whole_games(agent),
-        "agent_hours": sum(agent["seconds"].values()) / 3600,
         "krull": krull,
         "krull_steps": steps,
         "krull_seeds": len(points["games", steps]),

@@ -10,6 +10,7 @@ import difflib
 import json
 import math
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -413,7 +414,7 @@ def test_the_tables_of_others_say_what_was_seen():
 def program(word):
     """The whole program of the notes with that word, and what follows it."""
     programs = re.findall(
-        r"```python\n(.*?)```(.*?)(?=^#|^<!|\Z)", NOTES, re.M | re.S
+        r"```python\n(.*?)```(.*?)(?=^#|^<!|^```python|\Z)", NOTES, re.M | re.S
     )
     [found] = [one for one in programs if word in one[0]]
     return found
@@ -438,6 +439,16 @@ def test_a_program_prints_what_it_says(tmp_path, word):
 def for_cleanrl():
     """What is changed there, from comment to comment."""
     return re.split(r"(?m)^# .*\n", program("args.num_envs")[0])
+
+
+def test_lines_for_sb3(tmp_path):
+    """They train, here for two steps of each game."""
+    text, _ = program("GamesVecEnv")
+    short = "GamesVecEnv(games), n_steps=2, batch_size=16, verbose=1"
+    text = text.replace("GamesVecEnv(games)", short)
+    text = text.replace("10_000_000", "16")
+    shutil.copy(ROOT / "examples/sb3.py", tmp_path)
+    assert re.search(r"total_timesteps +\| 16 ", run(text, tmp_path))
 
 
 def test_lines_for_cleanrl(tmp_path):

@@ -62,7 +62,7 @@ ANCHOR = r'(?s)( id=".+?")(.*?)( <a class="sign".*?</a>)(.*</summary>)'
 # What has a colour of its own, in bold prose and as a name in code.
 COLOURED = "third|fourth|picture"
 # Whoever wants to cite a place finds its address here.
-SIGN = ' <a class="sign" href="#{}" aria-label="Link">#</a>'
+SIGN = ' <a class="sign" href="#{}" aria-label=Link>#</a>'
 LONG = 4  # line ends of a docstring, after its first paragraph
 SHORT = 30  # characters of a cell, if its row fits a phone
 WORDS_A_MINUTE = 220
@@ -348,8 +348,9 @@ def to_html(text):
                 labels = []
             case "th_open":
                 labels.append(inline.content.replace("`", ""))
-            case "td_open":  # shown in each cell on a phone
-                token.attrSet("data-label", labels[0])
+            case "td_open":
+                if len(labels) > 2:  # a list on a phone, if it is long
+                    token.attrSet("data-label", labels[0])
                 labels.append(labels.pop(0))
                 if len(re.sub(r"\]\(.*?\)", "", inline.content)) > SHORT:
                     table.attrSet("class", "long")
@@ -466,7 +467,7 @@ def html_page(source):
     main = re.sub(r'<span class="([ckns])\w">', r'<span class="\1">', main)
     main = main.replace('</span><span class="s">', "")
     main = re.sub(r'<(\w+) class="([\w-]+)"', r"<\1 class=\2", main)
-    main = re.sub(r' id="([\w-]+)"', r" id=\1", main)
+    main = re.sub(r' (id=|href=(?="#))"(#?[\w.-]+)"', r" \1\2", main)
     main = re.sub("</(?:p|li|td|th|tr)>", "", main)
     # Only within a tag must a quotation mark be escaped.
     main = re.sub("&quot;(?=[^<>]*<)", '"', main)
