@@ -224,13 +224,12 @@ class Game:
     #
     # - `"continue"`: yes, and the next episode is the next life. To train,
     #   take this, as most training libraries do, such as [SB3 and
-    #   CleanRL](#who-is-who). Nothing after a lost life counts for the agent,
-    #   so it learns to keep its lives.
+    #   CleanRL](#who-is-who). What comes after a lost life doesn't count for
+    #   the agent, so it learns to keep its lives.
     # - `"ignore"`: no, only the end of the game ends the episode, as Machado
     #   et al. (2018) advise for research.
-    # - `"restart"`: yes, and the next episode is a new game. Don't train with
-    #   it: it is the default because [an older PPO tutorial,
-    #   labml's](#other-settings), has it.
+    # - `"restart"`: yes, and the next episode is a new game ([why this is the
+    #   default](#other-settings)).
     #
     # #### How an episode ends, and the next one begins
     #

@@ -26,6 +26,16 @@ from game import TRAINING, Games
 # none forks them instead, as from Python 3.14 on.
 CONTEXT = "forkserver" if sys.platform == "linux" else None
 
+# the settings of SB3's own zoo for Atari
+ATARI = dict(
+    n_steps=128,
+    batch_size=256,
+    n_epochs=4,
+    ent_coef=0.01,
+    learning_rate=LinearSchedule(2.5e-4, 0, 1),
+    clip_range=LinearSchedule(0.1, 0, 1),
+)
+
 
 class GamesVecEnv(VecEnv):
     """
@@ -108,19 +118,7 @@ def main():
     options = dict(TRAINING, seed=args.seed, context=CONTEXT)
     with Games(args.games, args.env_id, **options) as games:
         env = GamesVecEnv(games)
-        # the settings of SB3's own zoo for Atari
-        model = PPO(
-            "CnnPolicy",
-            env,
-            n_steps=128,
-            batch_size=256,
-            n_epochs=4,
-            ent_coef=0.01,
-            learning_rate=LinearSchedule(2.5e-4, 0, 1),
-            clip_range=LinearSchedule(0.1, 0, 1),
-            seed=args.seed,
-            verbose=1,
-        )
+        model = PPO("CnnPolicy", env, **ATARI, seed=args.seed, verbose=1)
         model.learn(args.steps)
         model.save("runs/sb3")
 

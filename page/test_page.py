@@ -444,8 +444,8 @@ def for_cleanrl():
 def test_lines_for_sb3(tmp_path):
     """They train, here for two steps of each game."""
     text, _ = program("GamesVecEnv")
-    short = "GamesVecEnv(games), n_steps=2, batch_size=16, verbose=1"
-    text = text.replace("GamesVecEnv(games)", short)
+    short = "**ATARI | dict(n_steps=2, batch_size=16, verbose=1)"
+    text = text.replace("**ATARI", short)
     text = text.replace("10_000_000", "16")
     shutil.copy(ROOT / "examples/sb3.py", tmp_path)
     assert re.search(r"total_timesteps +\| 16 ", run(text, tmp_path))
@@ -538,8 +538,7 @@ if __name__ == "__main__":
 
 
 def test_another_title_by_a_spec(tmp_path):
-    _, after = program("class Colour")
-    text = re.search("```python\n(.*?)```", after, re.S)[1]
+    text, _ = program("dataclasses.replace")
     imports = "import dataclasses\nimport gymnasium as gym\n"
     imports += "from game import Game, Games\n"
     # Named in a program, the games are played in its own process.
