@@ -224,8 +224,8 @@ class Game:
     #
     # - `"continue"`: yes, and the next episode is the next life. To train,
     #   take this, as most training libraries do, such as [SB3 and
-    #   CleanRL](#who-is-who). What comes after a lost life doesn't count for
-    #   the agent, so it learns to keep its lives.
+    #   CleanRL](#who-is-who). A lost life then ends all reward, so the agent
+    #   learns to keep its lives.
     # - `"ignore"`: no, only the end of the game ends the episode, as Machado
     #   et al. (2018) advise for research.
     # - `"restart"`: yes, and the next episode is a new game ([why this is the

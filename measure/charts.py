@@ -116,7 +116,10 @@ def name_lines(axis, ends):
 # of the benchmark.
 PAGE = {
     "": {"limit": "emulator alone", "games": "Games"},
-    "engines in C++": {"envpool": "EnvPool", "ale": "ALE's engine"},
+    "engines in C++, about level": {
+        "envpool": "EnvPool",
+        "ale": "ALE's engine",
+    },
     "a process for each game": {
         "worker": "8 workers, as above",
         "gymnasium": "AsyncVectorEnv",

@@ -621,7 +621,7 @@ def test_the_loss_of_a_step():
         name, *_, told = line.split()
         names[name] = round(names[name], len(told) - 2)
         assert names[name] == float(told)
-    assert f"would be {-0.4 * math.log(0.9):.2f}:" in NOTES
+    assert f"would be {-0.4 * math.log(0.9):.2f} at 90" in NOTES
 
 
 def test_what_makes_the_loss_fall():
