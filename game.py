@@ -161,8 +161,8 @@ class Game:
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
-            # Lives are read after every frame, since in some titles lives are
-            # won, too: a life lost and one won in the same step would cancel
+            # Lives are read after every frame. In some titles they can be
+            # won, too, and one lost and one won in the same step would cancel
             # out. Whether a lost life ends the episode is [your
             # choice](#what-ends-an-episode).
             life_over = self._life_over()
@@ -172,10 +172,10 @@ class Game:
             if frame == ACTION_REPEAT - 1:
                 third = self.screen()  # a copy
 
-        # Of the **third** and the **fourth** frame, the brighter value of each
-        # pixel is kept. (If the episode has ended before the fourth, the last
-        # screen is kept unchanged.) `_see` resizes the result and puts it on
-        # [the stack](#the-stack).
+        # Each pixel keeps its brighter value of the **third** and the
+        # **fourth** frame. (If the episode has ended before the fourth, the
+        # last screen is kept unchanged.) `_see` resizes the result and puts it
+        # on [the stack](#the-stack).
         screen = self.screen()  # gray, (210, 160)
         if frame == ACTION_REPEAT:
             np.maximum(third, screen, out=screen)
@@ -219,17 +219,17 @@ class Game:
     # ### What ends an episode
     #
     # An agent learns to collect as many rewards as it can until the episode
-    # ends. Most titles give the player a few lives. Does the loss of one end
-    # the episode? You choose by `on_life_loss`:
+    # ends. Most titles give the player a few lives. What happens when one is
+    # lost? You choose by `on_life_loss`:
     #
-    # - `"continue"`: yes, and the next episode is the next life. To train,
-    #   take this, as most training libraries do, such as [SB3 and
-    #   CleanRL](#who-is-who). A lost life then ends all reward, so the agent
-    #   learns to keep its lives.
-    # - `"ignore"`: no, only the end of the game ends the episode, as Machado
-    #   et al. (2018) advise for research.
-    # - `"restart"`: yes, and the next episode is a new game ([why this is the
-    #   default](#other-settings)).
+    # - `"continue"`: the episode ends; the game continues, and its next life
+    #   is the next episode. To train, take this, as most training libraries
+    #   do, such as [SB3 and CleanRL](#who-is-who). A lost life then ends all
+    #   reward, so the agent learns to keep its lives.
+    # - `"ignore"`: the episode goes on to the end of the game, as Machado et
+    #   al. (2018) advise for research.
+    # - `"restart"`: the episode ends, and the next one is a new game ([why
+    #   this is the default](#other-settings)).
     #
     # #### How an episode ends, and the next one begins
     #

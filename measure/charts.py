@@ -115,19 +115,19 @@ def name_lines(axis, ends):
 # Who is drawn on the page, in which group and by which name; and of each part
 # of the benchmark.
 PAGE = {
-    "": {"limit": "emulator alone", "games": "Games"},
+    "": {"games": "Games"},
     "engines in C++, about level": {
         "envpool": "EnvPool",
         "ale": "ALE's engine",
     },
     "a process for each game": {
         "worker": "8 workers, as above",
-        "gymnasium": "AsyncVectorEnv",
-        "sb3": "SB3 SubprocVecEnv",
+        "gymnasium": "Gymnasium",
+        "sb3": "SB3",
     },
     "all games in one process": {
-        "gymnasium_single": "SyncVectorEnv",
-        "sb3_single": "SB3 DummyVecEnv",
+        "gymnasium_single": "Gymnasium, CleanRL",
+        "sb3_single": "SB3",
     },
 }
 DRAWN = {"lockstep": [*OURS, *LOCKSTEP]}
