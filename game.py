@@ -224,8 +224,8 @@ class Game:
     #
     # - `"continue"`: the episode ends; the game continues, and its next life
     #   is the next episode. To train, take this, as most training libraries
-    #   do, such as [SB3 and CleanRL](#who-is-who). A lost life then ends all
-    #   reward, so the agent learns to keep its lives.
+    #   do, such as [SB3 and CleanRL](#who-is-who). A lost life then ends the
+    #   episode's rewards, so the agent learns to keep its lives.
     # - `"ignore"`: the episode goes on to the end of the game, as Machado et
     #   al. (2018) advise for research.
     # - `"restart"`: the episode ends, and the next one is a new game ([why

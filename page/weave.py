@@ -467,7 +467,8 @@ def html_page(source):
     main = re.sub(r'<span class="([ckns])\w">', r'<span class="\1">', main)
     main = main.replace('</span><span class="s">', "")
     main = re.sub(r'<(\w+) class="([\w-]+)"', r"<\1 class=\2", main)
-    main = re.sub(r' (id=|href=(?="#))"(#?[\w.-]+)"', r" \1\2", main)
+    bare = "id|width|height|loading|data-label|href(?==.#)"
+    main = re.sub(rf' ({bare})="(#?[\w.-]+)"', r" \1=\2", main)
     main = re.sub("</(?:p|li|td|th|tr)>", "", main)
     # Only within a tag must a quotation mark be escaped.
     main = re.sub("&quot;(?=[^<>]*<)", '"', main)

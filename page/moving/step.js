@@ -25,7 +25,7 @@ function tell(played, reward, done) {
       "begins the next episode.";
   }
   if (reward) return "A brick: the reward is the sum over the four frames.";
-  return "Frames 3 and 4 become the newest picture, and the oldest leaves.";
+  return "Frames 3 and 4 become the newest picture; the oldest picture leaves.";
 }
 
 film(figure, async () => {
