@@ -107,11 +107,15 @@ def seconds(share, side):
     return [sum(parts[side]) for parts in share["rounds"]]
 
 
+def curve(name):
+    """The rows that were written while agents were trained."""
+    return csv.DictReader((RESULTS / f"{name}.csv").read_text().splitlines())
+
+
 def pong():
     """How soon an agent of Pong was ahead, its hours, and its last score."""
-    rows = csv.DictReader((RESULTS / "pong.csv").read_text().splitlines())
     times = []
-    for row in rows:
+    for row in curve("pong"):
         parts = row["games"], row["network"], row["learning"]
         times.append((sum(map(float, parts)) / 3600, float(row["score"])))
     hours, score = times[-1]
@@ -121,7 +125,7 @@ def pong():
 
 def score_after(steps, name):
     """What an agent made while it was trained."""
-    rows = csv.DictReader((RESULTS / f"{name}.csv").read_text().splitlines())
+    rows = curve(name)
     return next(float(r["score"]) for r in rows if int(r["steps"]) >= steps)
 
 
@@ -138,9 +142,8 @@ def whole_games(agent):
 
 def learning(agent):
     """What the agent of the film makes, and what its peers made of Krull."""
-    rows = (RESULTS / "training.csv").read_text().splitlines()
     points = defaultdict(list)
-    for row in csv.DictReader(rows):
+    for row in curve("training"):
         points[row["side"], int(row["steps"])].append(float(row["score"]))
     steps = max(steps for _, steps in points)
     krull = {}

@@ -375,6 +375,8 @@ def test_how_fast_it_is_in_words():
         assert (games > 2 * speeds[name]).all()
     for name in "ale", "envpool":
         assert (speeds[name] > games).tolist() == [True] + 4 * [False]
+    for name in "training", "stock":  # the hours that are expected
+        assert found[name]["share"]["bfloat16"]
     told = "were level with the best of those modes in Breakout, and slower in"
     assert f"{told} three other titles" in NOTES
     waits = found["beside"]["waits"]["quiet"]
@@ -622,6 +624,12 @@ def test_the_loss_of_a_step():
         names[name] = round(names[name], len(told) - 2)
         assert names[name] == float(told)
     assert f"would be {-0.4 * math.log(0.9):.2f} at 90" in NOTES
+    assert f"1.1 times what it was, here {110 * 0.86:.0f}\u00a0%" in NOTES
+    assert (
+        f"would be 1, as if the game were over, in place of {1 + 0.99 * 5}"
+        in (NOTES)
+    )
+    assert f"the target is 0 + 0.99 × 5 = {0.99 * 5}, almost the" in NOTES
 
 
 def test_what_makes_the_loss_fall():
