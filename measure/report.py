@@ -343,6 +343,8 @@ def learning_values(curves, data):
     labml = curves["labml"].iloc[-1]
     alone = np.median(total.turns)  # seconds
     slower = np.median(apart_total.games)
+    float32 = data["float32"]["share"]
+    slowest = np.median([sum(it["turns"]) for it in float32["rounds"]])
     return {
         "tester": TESTER,
         "field": "\n".join(f"| {row} |" for row in field(data["field"])),
@@ -367,6 +369,10 @@ def learning_values(curves, data):
         "stock_machine": machine(stock),
         "slower": slower,
         "slower_hours": 10e6 / stock["steps"] * slower / 3600,
+        "slowest": slowest,
+        "slowest_hours": 10e6 / float32["steps"] * slowest / 3600,
+        "float32": float32,
+        "float32_machine": machine(float32),
         "stock_whole": ratios.told(apart_total.stock / apart_total.games),
         "stock_games": ratios.told(apart_games.stock / apart_games.games),
         "stock_async": ratios.told(apart_total.wrappers / apart_total.games),

@@ -225,11 +225,11 @@ def test_the_wrapped_games_report_whole_games_as_games_do(make):
 def test_a_run_is_the_same_with_the_same_seed(monkeypatch, side):
     monkeypatch.setattr(ppo, "STEPS", 8)
     monkeypatch.setattr(training, "GAMES", 2)
-    monkeypatch.setattr(training, "BFLOAT16", False)
     learn = mock.Mock(wraps=ppo.learn)
     monkeypatch.setattr(ppo, "learn", learn)
     for seed in 0, 0, 1:
-        for seconds, _ in training.training(game.BREAKOUT, side, seed, 2):
+        run = training.training(game.BREAKOUT, side, seed, 2, bfloat16=False)
+        for seconds, _ in run:
             assert min(seconds) > 0
     _, first, _, same, _, other = [
         call.args[-1] for call in learn.call_args_list

@@ -3,6 +3,7 @@
     pip install -r requirements.txt --group measure
     python measure/training.py share     # where the time of an update goes
     python measure/training.py stock     # the same beside CleanRL as it comes
+    python measure/training.py float32   # as ppo.py trains without bfloat16
     python measure/training.py learn     # what is learned from equal steps
 
 Both sides play the same: no-op starts, FIRE, a lost life that ends the
@@ -16,12 +17,13 @@ Agent and update are those of examples/ppo.py, whose settings hold for all.
 busy machine is as busy for all: about two minutes. Two more sides are
 `Games` as ppo.py plays them, two in turn, each with half of the games, and
 four `Games` of one process each, whichever is ready first. `stock` has
-`SyncVectorEnv` in their place. `learn` trains Krull, which is learned fast,
-on `Games` and under `AsyncVectorEnv` with each seed, one run after the other:
-about eight minutes a run on two cores.
+`SyncVectorEnv` in their place. `float32` has only what ppo.py plays, for
+processors without instructions for bfloat16. `learn` trains Krull, which is
+learned fast, on `Games` and under `AsyncVectorEnv` with each seed, one run
+after the other: about eight minutes a run on two cores.
 
-Results go to training.json, stock.json and training.csv, a row for each
-update; report.py makes docs/learning.md of them.
+Results go to training.json, stock.json, float32.json and training.csv, a row
+for each update; report.py makes docs/learning.md of them.
 """
 
 import contextlib
@@ -43,7 +45,11 @@ import training_run
 from game import BREAKOUT, Games
 
 SIDES = ["games", "wrappers"]
-SHARED = {"share": ["turns", "ready", *SIDES], "stock": [*SIDES, "stock"]}
+SHARED = {
+    "share": ["turns", "ready", *SIDES],
+    "stock": [*SIDES, "stock"],
+    "float32": ["turns"],
+}
 IN_FLEET = {"turns": 2, "ready": 4}  # `Games` of these sides
 PARTS = ["games", "network", "learning"]  # of an update's time
 COLUMNS = ["side", "seed", "steps", "score"]
@@ -53,7 +59,6 @@ ROUNDS = 15  # of share
 STEPS = 150_000  # of learn
 SEEDS = [0, 1, 2]
 GAMES = 8
-BFLOAT16 = True  # see ppo.py
 
 
 def make_game(env_id):
@@ -160,7 +165,7 @@ def play_ready_first(agent, fleet, obs, seconds):
     return [torch.cat(columns) for columns in zip(*parts, strict=True)], scores
 
 
-def training(env_id, side, seed, updates):
+def training(env_id, side, seed, updates, bfloat16=True):
     """Train; after each update, yield its seconds and the scores so far."""
     torch.manual_seed(seed)
     threads = torch.get_num_threads()
@@ -170,7 +175,7 @@ def training(env_id, side, seed, updates):
     with contextlib.ExitStack() as stack:
         for games in fleet:
             stack.callback(games.close)
-        agent = ppo.Agent(games.single_action_space.n, BFLOAT16)
+        agent = ppo.Agent(games.single_action_space.n, bfloat16)
         optimizer = torch.optim.Adam(agent.parameters(), eps=1e-5, fused=True)
         seed = torch.randint(2**31, (1,)).item()
         obs = [
@@ -192,9 +197,12 @@ def training(env_id, side, seed, updates):
             yield [round(seconds[part], 4) for part in PARTS], scores
 
 
-def share(sides, path):
+def share(sides, bfloat16, path):
     """Let these sides train in turn; write where the time of each goes."""
-    runs = {side: training(BREAKOUT, side, 0, ROUNDS + 1) for side in sides}
+    runs = {
+        side: training(BREAKOUT, side, 0, ROUNDS + 1, bfloat16)
+        for side in sides
+    }
     rounds = []
     for i in range(ROUNDS + 1):
         order = sides[:: (-1) ** i]
@@ -202,7 +210,7 @@ def share(sides, path):
     about = {
         **common.machine(PACKAGES),
         "threads": torch.get_num_threads(),
-        "bfloat16": BFLOAT16,
+        "bfloat16": bfloat16,
         "date": common.today(),
         "games": GAMES,
         "steps": ppo.STEPS * GAMES,
@@ -237,8 +245,9 @@ def main():
         return
     if args.publish:
         common.must_be_quiet()
-    name = "stock" if args.what == "stock" else "training"
-    share(SHARED[args.what], common.target(f"{name}.json", args.publish))
+    name = "training" if args.what == "share" else args.what
+    path = common.target(f"{name}.json", args.publish)
+    share(SHARED[args.what], args.what != "float32", path)
 
 
 if __name__ == "__main__":

@@ -26,9 +26,7 @@ def measured():
     }
     compared = ratios.published(files["benchmark"])
     rows = files["single"]["long"]["columns"]["Breakout"]
-    speeds, limits, workers = (
-        rows[name]["speed"] for name in ("games", "limit", "worker")
-    )
+    speeds, limits = (rows[name]["speed"] for name in ("games", "limit"))
     speed = median(speeds)
     shares = [100 * share for share in ratios.ratios(speeds, [limits])]
     replaced = files["chaos"]["replace"]["seconds"]
@@ -46,7 +44,6 @@ def measured():
         "trained": [score_after(10**7, name) for name in AGENTS],
         "known": others,
         "race": race(),
-        "lead": between(ratios.ratios(speeds, [workers]), ".1f"),
         "beside": compared,
         "speed": speed,
         "one": ratios.in_one_process(files["single"]["one"]),
@@ -56,6 +53,7 @@ def measured():
         "early": [score_after(n * 10**6, "agent") for n in (1, 2, 5)],
         "alone_hours": hours_of(files["training"]["share"], "turns"),
         "slower_hours": hours_of(files["stock"]["share"], "games"),
+        "float32_hours": hours_of(files["float32"]["share"], "turns"),
         "pong_learned": pong(),
         "updates": len(files["stock"]["share"]["rounds"]),
     }
@@ -75,7 +73,6 @@ def race():
     return {
         "workers": workers,
         "games": games,
-        "lead": workers / games,
         "steps": sides["steps"],
     }
 

@@ -636,11 +636,12 @@ def test_the_race_goes_as_it_was_recorded(visit):
         lines = 84 + 130 * np.minimum(now, ends)
         assert np.allclose(covered[at - 1], lines, atol=1)
         if now >= max(ends):
-            ours, theirs = (
-                f"after {end:.2f} ms (games take {percent(share)})"
-                for end, share in zip(ends[::-1], busy[::-1], strict=True)
+            eight, two = (f"after {end:.2f} ms" for end in ends)
+            most, few = map(percent, busy)
+            wanted = (
+                f"Two workers are done {two}, eight {eight}. Games take "
+                f"{few} of the cores' time, or {most}."
             )
-            wanted = f"Two workers are done {ours}, eight {theirs}."
         else:
             many, few = (
                 sum(end <= now for _, end in side["games"]) for side in sides

@@ -377,6 +377,7 @@ def test_how_fast_it_is_in_words():
         assert (speeds[name] > games).tolist() == [True] + 4 * [False]
     for name in "training", "stock":  # the hours that are expected
         assert found[name]["share"]["bfloat16"]
+    assert not found["float32"]["share"]["bfloat16"]
     told = "were level with the best of those modes in Breakout, and slower in"
     assert f"{told} three other titles" in NOTES
     waits = found["beside"]["waits"]["quiet"]
@@ -387,6 +388,9 @@ def test_how_fast_it_is_in_words():
 def test_sums():
     day = 24 * 60 * 60
     assert 108_000 / 60 / 60 == 30
+    assert measured.WALL == 18 * 2 * (1 + 4 + 7) == 432
+    assert f"{18 * 2 * 3} bricks; in five lives that makes a score of" in NOTES
+    assert round(18 * 2 * 3 / 5) == 22
     code = [block.text for block in weave.blocks(SOURCE) if block.is_code]
     lines = [line for line in "\n".join(code).split("\n") if line]
     assert "Its 700 lines of code" in NOTES and round(len(lines), -2) == 700

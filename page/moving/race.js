@@ -28,8 +28,9 @@ function show(at) {
   choice.hidden = !asks;
   if (asks) return "Which is done first?";
   if (now >= end(workers)) {
-    const told = (side) => `after ${ms(end(side))} (games take ${busy(side)})`;
-    return `${guess}Two workers are done ${told(games)}, eight ${told(workers)}.`;
+    return `${guess}Two workers are done after ${ms(end(games))}, eight after ` +
+      `${ms(end(workers))}. Games take ${busy(games)} of the cores' time, or ` +
+      `${busy(workers)}.`;
   }
   const [many, few] = [workers, games].map((side) =>
     side.games.filter(([, end]) => end <= now).length);
