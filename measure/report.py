@@ -219,7 +219,7 @@ def long_table(part):
     """A Markdown table of everybody's speed in Breakout, as on the chart."""
     speeds = rounds(part["columns"])["Breakout"]
     ours = speeds.pop("games")
-    lines = [["", "steps/s", "`Games` compared with it"], ["---"] * 3]
+    lines = [["who plays", "steps/s", "`Games` compared with it"], ["---"] * 3]
     lines.append(["`Games`", middle(ours), ""])
     for name, speed in speeds.items():
         told = ratios.told(ratios.ratios(ours, [speed]))

@@ -1,6 +1,6 @@
 """
-Make the links of `docs/index.html` to files lead to where the repository is
-hosted. Only `docs/` is published as a site, and that shows no Markdown.
+Make the links of the pages in `docs/` to other files lead to where the
+repository is hosted, since only `docs/` is published as a site.
 
     python page/publish.py https://github.com/OWNER/NAME COMMIT
 """
@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parent.parent / "docs/index.html"
+PAGES = Path(__file__).resolve().parent.parent / "docs"
 
 
 def hosted(html, repository, commit):
@@ -22,8 +22,11 @@ def hosted(html, repository, commit):
         kind = "raw" if download else "blob"
         return f'href="{repository}/{kind}/{commit}/{path}"{download}'
 
-    return re.sub(r'href="(?!#|\w+:)([^"]+)"( download)?', link, html)
+    return re.sub(
+        r'href="(?!#|\w+:|\w+\.html)([^"]+)"( download)?', link, html
+    )
 
 
 if __name__ == "__main__":
-    PAGE.write_text(hosted(PAGE.read_text(), *sys.argv[1:]))
+    for page in PAGES.glob("*.html"):
+        page.write_text(hosted(page.read_text(), *sys.argv[1:]))

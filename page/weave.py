@@ -1,6 +1,7 @@
 """
 Weave `game.py` into the two pages that people read: `game.md` for a code host
-and `docs/index.html` for a browser; and put numbers into `docs/reference.md`.
+and `docs/index.html` for a browser; put numbers into `docs/reference.md`, and
+make a page for a browser of each `docs/*.md`.
 
     python page/weave.py            # write them
     python page/weave.py --check    # exit with 1 if one of them is stale
@@ -357,7 +358,7 @@ def to_html(text):
     html = md.renderer.render(tokens, md.options, {})
     for old, new in [
         ("<p>(<figure.*</figure>)\\s*</p>", r'<div class="figures">\1</div>'),
-        ("(<table.*</table>)", r'<div class="wide">\1</div>'),
+        ("(<table.*?</table>)", r'<div class="wide">\1</div>'),
         ('(<h. id="([^"]*)">.*?)(?=</h)', r"\1" + SIGN.format(r"\2")),
         (r"(\([\d.]+–[\d.]+\))(?=</td>)", r"<small>\1</small>"),
         (f"<strong>({COLOURED})", r'<strong class="\1">\1'),
@@ -382,6 +383,8 @@ def size(file):
 def figure(tokens, at, *_):
     """A picture by its path, with its size, so that nothing shifts."""
     path, alt = tokens[at].attrs["src"], escape(tokens[at].content)
+    if "title" not in tokens[at].attrs:
+        return f'<img src="{path}" alt="{alt}">'
     caption = MarkdownIt().renderInline(tokens[at].attrs["title"])
     width, height = size(DOCS / path)
     picture = (
@@ -472,6 +475,7 @@ def html_page(source):
     main = re.sub("</(?:p|li|td|th|tr)>", "", main)
     # Only within a tag must a quotation mark be escaped.
     main = re.sub("&quot;(?=[^<>]*<)", '"', main)
+    main = to_documents(main)
     before, contents, after = re.split("(?s)<nav(.*</nav>)", main)
     return fill(
         (HERE / "page.html").read_text(),
@@ -485,6 +489,23 @@ def html_page(source):
     )
 
 
+def to_documents(html):
+    """HTML whose links to the Markdown beside it lead to its pages."""
+    html = html.replace('"../game.md', '"index.html')
+    return re.sub(r'(href="\w+)\.md(?=[#"])', r"\1.html", html)
+
+
+def document(text):
+    """Markdown as a page of its own, whose wide tables the keyboard scrolls."""
+    html = to_documents(to_html(text))
+    return fill(
+        (HERE / "document.html").read_text(),
+        title=re.search("^# (.+)", text)[1],
+        style=(HERE / "page.css").read_text(),
+        main=html.replace('class="wide"', 'class="wide" tabindex="0"'),
+    )
+
+
 def woven(source):
     """All files that are woven, as `{path: text}`."""
     reference = (HERE / "reference.md").read_text()
@@ -493,6 +514,10 @@ def woven(source):
         DOCS / "index.html": html_page(source),
         DOCS / "reference.md": fill(reference, **measured()),
     }
+    documents = {path: path.read_text() for path in DOCS.glob("*.md")}
+    for path, text in (documents | files).items():
+        if path.parent == DOCS and path.suffix == ".md":
+            files[path.with_suffix(".html")] = document(text)
     for name in re.findall(r'read\("(\w+)"\)', "".join(texts("js"))):
         data = (HERE / f"data/{name}.json").read_text().strip()
         files[DOCS / f"data/{name}.js"] = f"given.{name} = {data};\n"
