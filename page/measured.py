@@ -26,7 +26,9 @@ def measured():
     }
     compared = ratios.published(files["benchmark"])
     rows = files["single"]["long"]["columns"]["Breakout"]
-    speeds, limits = (rows[name]["speed"] for name in ("games", "limit"))
+    speeds, limits, workers = (
+        rows[name]["speed"] for name in ("games", "limit", "worker")
+    )
     speed = median(speeds)
     shares = [100 * share for share in ratios.ratios(speeds, [limits])]
     replaced = files["chaos"]["replace"]["seconds"]
@@ -44,6 +46,7 @@ def measured():
         "trained": [score_after(10**7, name) for name in AGENTS],
         "known": others,
         "race": race(),
+        "lead": between(ratios.ratios(speeds, [workers]), ".1f"),
         "beside": compared,
         "speed": speed,
         "one": ratios.in_one_process(files["single"]["one"]),
@@ -73,6 +76,7 @@ def race():
     return {
         "workers": workers,
         "games": games,
+        "lead": workers / games,
         "steps": sides["steps"],
     }
 

@@ -639,8 +639,8 @@ def test_the_race_goes_as_it_was_recorded(visit):
             eight, two = (f"after {end:.2f} ms" for end in ends)
             most, few = map(percent, busy)
             wanted = (
-                f"Two workers are done {two}, eight {eight}. Games take "
-                f"{few} of the cores' time, or {most}."
+                f"Two workers are done {two} (playing for {few} of it), "
+                f"eight {eight} ({most})."
             )
         else:
             many, few = (
@@ -803,7 +803,7 @@ def test_thirty_guesses(visit, width):
         assert figure.evaluate("(one) => one.offsetHeight") == height
     assert len(set(seen)) == 30
     expect(figure.locator(".says")).to_have_text(
-        "One picture: 6 of 10 (chance: 5). Four: 10. Four 1/60 s apart: 5. "
+        "One picture: 6 of 10 (chance: 5). Four: 10. Frames in a row: 5. "
         "In these the ball moves by only one to three pixels."
     )
     expect(begin).to_be_focused()

@@ -399,7 +399,7 @@ def test_sums():
     day = 24 * 60 * 60
     assert 108_000 / 60 / 60 == 30
     assert measured.WALL == 18 * 2 * (1 + 4 + 7) == 432
-    assert f"{18 * 2 * 3} bricks; in five lives that makes a score of" in NOTES
+    assert f"{18 * 2 * 3} bricks and 432 points" in NOTES
     assert round(18 * 2 * 3 / 5) == 22
     code = [block.text for block in weave.blocks(SOURCE) if block.is_code]
     lines = [line for line in "\n".join(code).split("\n") if line]

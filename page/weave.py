@@ -467,12 +467,13 @@ def html_page(source):
     # A third of a page of code are tags. One is enough for a string and what
     # is in it, a letter says all that matters, and HTML needs neither quotes
     # nor the ends of paragraphs and cells.
+    main = main.replace('<span class="ow">', '<span class="k">')
     main = re.sub(r'<span class="([ckns])\w">', r'<span class="\1">', main)
     main = main.replace('</span><span class="s">', "")
     main = re.sub(r'<(\w+) class="([\w-]+)"', r"<\1 class=\2", main)
     bare = "id|width|height|loading|data-label|href(?==.#)"
     main = re.sub(rf' ({bare})="(#?[\w.-]+)"', r" \1=\2", main)
-    main = re.sub("</(?:p|li|td|th|tr)>", "", main)
+    main = re.sub("</(?:p|li|td|th|tr|thead|tbody)>", "", main)
     # Only within a tag must a quotation mark be escaped.
     main = re.sub("&quot;(?=[^<>]*<)", '"', main)
     main = to_documents(main)
@@ -496,7 +497,7 @@ def to_documents(html):
 
 
 def document(text):
-    """Markdown as a page of its own, whose wide tables the keyboard scrolls."""
+    """Markdown as a page of its own, whose tables the keyboard scrolls."""
     html = to_documents(to_html(text))
     return fill(
         (HERE / "document.html").read_text(),

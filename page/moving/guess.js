@@ -6,7 +6,7 @@ const [newest] = cells($in(".one"), 1), stack = cells($in(".four"), 4);
 const group = $in(".controls");
 const [next, ...arrows] = group.children;
 const ROUNDS = ["one picture", "four pictures", "four pictures only 1/60\u00a0s apart"];
-const RESULTS = ["One picture", "Four", "Four 1/60\u00a0s apart"];
+const RESULTS = ["One picture", "Four", "Frames in a row"];
 const WHY = " In these the ball moves by only one to three pixels.";
 const FIRST = 102; // the step of the still picture, guessed first
 const GUESSES = 10, LATER = [1, 2, 3, 4];
@@ -61,7 +61,7 @@ function ask() {
   }
   scores.push(marks.filter(Boolean).length);
   $in(".says").textContent = scores.map((score, i) =>
-    `${RESULTS[i]}: ${score}${i ? "" : ` of ${GUESSES} (chance: 5)`}.`).join(" ") +
+    `${RESULTS[i]}:\u00a0${score}${i ? "" : ` of ${GUESSES} (chance: 5)`}.`).join(" ") +
     (round === 2 ? WHY : "");
   next.textContent = round < 2 ? `Now with ${ROUNDS[round + 1]}` : "Once more";
   show(false);

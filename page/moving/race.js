@@ -28,9 +28,8 @@ function show(at) {
   choice.hidden = !asks;
   if (asks) return "Which is done first?";
   if (now >= end(workers)) {
-    return `${guess}Two workers are done after ${ms(end(games))}, eight after ` +
-      `${ms(end(workers))}. Games take ${busy(games)} of the cores' time, or ` +
-      `${busy(workers)}.`;
+    return `${guess}Two workers are done after ${ms(end(games))} (playing for ` +
+      `${busy(games)} of it), eight after ${ms(end(workers))} (${busy(workers)}).`;
   }
   const [many, few] = [workers, games].map((side) =>
     side.games.filter(([, end]) => end <= now).length);
