@@ -804,7 +804,7 @@ def test_thirty_guesses(visit, width):
     assert len(set(seen)) == 30
     expect(figure.locator(".says")).to_have_text(
         "One picture: 6 of 10 (chance: 5). Four: 10. Frames in a row: 5. "
-        "In these the ball moves by only one to three pixels."
+        "In these the ball moves by one to three pixels."
     )
     expect(begin).to_be_focused()
     page.keyboard.press("Enter")
