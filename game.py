@@ -228,8 +228,8 @@ class Game:
     #   episode's rewards, so the agent learns to keep its lives.
     # - `"ignore"`: the episode goes on to the end of the game, as Machado et
     #   al. (2018) advise for research.
-    # - `"restart"`: the episode ends, and the next one is a new game ([why
-    #   this is the default](#other-settings)).
+    # - `"restart"`: the episode ends, and the next one is a new game. (It is
+    #   the default because [labml's tutorial](#other-settings) had it.)
     #
     # #### How an episode ends, and the next one begins
     #

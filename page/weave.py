@@ -350,7 +350,7 @@ def to_html(text):
             case "th_open":
                 labels.append(inline.content.replace("`", ""))
             case "td_open":
-                if len(labels) > 2:  # a list on a phone, if it is long
+                if len(labels) > 2:  # a list on a phone
                     token.attrSet("data-label", labels[0])
                 labels.append(labels.pop(0))
                 if len(re.sub(r"\]\(.*?\)", "", inline.content)) > SHORT:
@@ -358,6 +358,8 @@ def to_html(text):
     html = md.renderer.render(tokens, md.options, {})
     for old, new in [
         ("<p>(<figure.*</figure>)\\s*</p>", r'<div class="figures">\1</div>'),
+        # Only a long one becomes a list.
+        ("<table>.*?</table>", lambda it: re.sub(" data-.*?(?=>)", "", it[0])),
         ("(<table.*?</table>)", r'<div class="wide">\1</div>'),
         ('(<h. id="([^"]*)">.*?)(?=</h)', r"\1" + SIGN.format(r"\2")),
         (r"(\([\d.]+–[\d.]+\))(?=</td>)", r"<small>\1</small>"),
