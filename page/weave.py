@@ -469,8 +469,9 @@ def html_page(source):
     # A third of a page of code are tags. One is enough for a string and what
     # is in it, a letter says all that matters, and HTML needs neither quotes
     # nor the ends of paragraphs and cells.
-    main = main.replace('<span class="ow">', '<span class="k">')
-    main = re.sub(r'<span class="([ckns])\w">', r'<span class="\1">', main)
+    keyword = r'(?s)<span class="(?:k\w?|ow)">(.*?)</span>'
+    main = re.sub(keyword, r"<b>\1</b>", main)
+    main = re.sub(r'<span class="([cns])\w">', r'<span class="\1">', main)
     main = main.replace('</span><span class="s">', "")
     main = re.sub(r'<(\w+) class="([\w-]+)"', r"<\1 class=\2", main)
     bare = "id|width|height|loading|data-label|href(?==.#)"

@@ -85,10 +85,14 @@ function begin() {
 // The ball flies on, and the next question comes. The very first guess is of
 // the still picture, in which the part that is shown then comes nearer.
 let flies = false;
+function wait(forIt) {
+  flies = forIt;
+  arrows.forEach((arrow) => { arrow.ariaDisabled = forIt; });
+}
 const sleep = (ms) => new Promise((done) => setTimeout(done, calm ? 0 : ms));
 async function answer(guess) {
   if (flies || next.hidden === false) return;
-  flies = true;
+  wait(true);
   if (round === null) {
     begin();
     await sleep(NEARER);
@@ -103,7 +107,7 @@ async function answer(guess) {
     await sleep(BLINK);
   }
   await sleep(4 * BLINK);
-  flies = false;
+  wait(false);
   ask();
 }
 
