@@ -46,7 +46,7 @@ def measured():
         "trained": [score_after(10**7, name) for name in AGENTS],
         "known": others,
         "race": race(),
-        "lead": between(ratios.ratios(speeds, [workers]), ".1f"),
+        "lead": ratios.spread(ratios.ratios(speeds, [workers])),
         "beside": compared,
         "speed": speed,
         "one": ratios.in_one_process(files["single"]["one"]),
@@ -99,8 +99,9 @@ def rounded(score):
 
 
 def hours_of(share, side):
-    """How long 10 million steps take by the median of the updates."""
-    return 10e6 / share["steps"] * median(seconds(share, side)) / 3600
+    """How long 1 and 10 million steps take by the median of the updates."""
+    pace = median(seconds(share, side)) / share["steps"] / 3600
+    return [1e6 * pace, 10e6 * pace]
 
 
 def seconds(share, side):
