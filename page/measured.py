@@ -26,9 +26,7 @@ def measured():
     }
     compared = ratios.published(files["benchmark"])
     rows = files["single"]["long"]["columns"]["Breakout"]
-    speeds, limits, workers = (
-        rows[name]["speed"] for name in ("games", "limit", "worker")
-    )
+    speeds, limits = (rows[name]["speed"] for name in ("games", "limit"))
     speed = median(speeds)
     shares = [100 * share for share in ratios.ratios(speeds, [limits])]
     replaced = files["chaos"]["replace"]["seconds"]
@@ -41,12 +39,16 @@ def measured():
         "agent_hours": [
             sum(files[name]["seconds"].values()) / 3600 for name in AGENTS
         ],
+        "early_hours": [hours_after(10**6, name) for name in AGENTS],
         "wall": WALL,
         "young_steps": recorded("young")["trained"] / 1e6,
         "trained": [score_after(10**7, name) for name in AGENTS],
         "known": others,
         "race": race(),
-        "lead": ratios.spread(ratios.ratios(speeds, [workers])),
+        "ahead": {
+            name: ratios.spread(ratios.ratios(speeds, [row["speed"]]))
+            for name, row in rows.items()
+        },
         "beside": compared,
         "speed": speed,
         "one": ratios.in_one_process(files["single"]["one"]),
@@ -129,6 +131,13 @@ def score_after(steps, name):
     """What an agent made while it was trained."""
     rows = curve(name)
     return next(float(r["score"]) for r in rows if int(r["steps"]) >= steps)
+
+
+def hours_after(steps, name):
+    """How long these first steps of a training took."""
+    row = next(r for r in curve(name) if int(r["steps"]) >= steps)
+    parts = row["games"], row["network"], row["learning"]
+    return sum(map(float, parts)) / 3600
 
 
 def whole_games(agent):
