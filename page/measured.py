@@ -78,7 +78,6 @@ def race():
     return {
         "workers": workers,
         "games": games,
-        "lead": workers / games,
         "steps": sides["steps"],
     }
 
