@@ -892,7 +892,9 @@ def test_the_other_pages(open_page, name, width, scheme):
     rows = len(re.findall(r"(?m)^\|(?! ---)", text))
     expect(page.locator("tr")).to_have_count(rows)
     assert page.evaluate("document.documentElement.scrollWidth") == width
-    assert not Axe().run(page).response["violations"]
+    # It would load the style once more, which the page forbids.
+    found = Axe().run(page, options={"preload": False}).response
+    assert not found["violations"] and len(found["passes"]) > 10
 
 
 @pytest.mark.parametrize("width", [390, 1280, 1920])

@@ -505,7 +505,6 @@ def document(text):
     return fill(
         (HERE / "document.html").read_text(),
         title=re.search("^# (.+)", text)[1],
-        style=(HERE / "page.css").read_text(),
         main=html.replace('class="wide"', 'class="wide" tabindex="0"'),
     )
 
@@ -517,6 +516,9 @@ def woven(source):
         ROOT / "game.md": markdown(story(source)),
         DOCS / "index.html": html_page(source),
         DOCS / "reference.md": fill(reference, **measured()),
+        DOCS / "document.css": "".join(
+            (HERE / f"{name}.css").read_text() for name in ("page", "document")
+        ),
     }
     documents = {path: path.read_text() for path in DOCS.glob("*.md")}
     for path, text in (documents | files).items():
