@@ -23,7 +23,7 @@ def hosted(html, repository, commit):
         return f'href="{repository}/{kind}/{commit}/{path}"{download}'
 
     return re.sub(
-        r'href="(?!#|\w+:|\w+\.html)([^"]+)"( download)?', link, html
+        r'href="(?!#|\w+:|\w+\.(?:html|css))([^"]+)"( download)?', link, html
     )
 
 

@@ -278,12 +278,14 @@ def test_all_links_lead_somewhere(page):
 def test_links_of_the_published_page_lead_to_the_repository():
     """To the same files, one of them to download."""
     host = "https://host.example/me/it"
+    pages = HTML + (DOCS / "learning.html").read_text()
     links = [
         re.findall(r' href="(?!#|data:)(.*?)"', html)
-        for html in (HTML, publish.hosted(HTML, host, "abc"))
+        for html in (pages, publish.hosted(pages, host, "abc"))
     ]
+    assert "document.css" in links[0]
     for before, after in zip(*links, strict=True):
-        if re.match(r"https:|\w+\.html", before):
+        if re.match(r"https:|\w+\.(html|css)", before):
             assert after == before
         else:
             path, _, place = before.partition("#")
