@@ -125,6 +125,12 @@ def speed_values(data, neighbours, waiting, single):
         "threads": {name: threads(part) for name, part in tuned.items()},
         "table": {name: speed_table(name, parts[name]) for name in parts},
         "long_table": long_table(measured["long"]),
+        "long_threads": {
+            name: measured["long"]["columns"]["Breakout"][name]["options"][
+                "threads"
+            ]
+            for name in ratios.ENGINES
+        },
         "one": ratios.in_one_process(measured["one"]),
         "limits": {
             host: limits(parts, prefix)

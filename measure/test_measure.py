@@ -145,6 +145,15 @@ def test_neighbours_come_and_go():
     assert not multiprocessing.active_children()
 
 
+def test_a_single_process_is_the_program_itself():
+    """As in the words `processes=0`."""
+    kind, options, _ = benchmark.setup("games_single", 0)
+    steps = getattr(contenders, kind)(**options)
+    next(steps)
+    assert not multiprocessing.active_children()
+    steps.close()
+
+
 def test_games_are_shared_out_as_the_words_say(monkeypatch):
     monkeypatch.setattr(waiting, "GAMES", 4)
     monkeypatch.setattr(waiting, "CORES", 2)

@@ -50,6 +50,9 @@ def measured():
             for name, row in rows.items()
         },
         "beside": compared,
+        "threads": {
+            name: rows[name]["options"]["threads"] for name in ratios.ENGINES
+        },
         "speed": speed,
         "one": ratios.in_one_process(files["single"]["one"]),
         "emulator": between(shares, ".0f"),

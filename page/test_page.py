@@ -387,6 +387,9 @@ def test_how_fast_it_is_in_words():
         assert (games > 2 * speeds[name]).all()
     for name in "ale", "envpool":
         assert (speeds[name] > games).tolist() == [True] + 4 * [False]
+    single = found["single"]["one"]["columns"]["Breakout"]["games_single"]
+    assert single["options"]["single"]
+    assert "too, plays in that process (`processes=0`)" in NOTES
     for name in "training", "stock":  # the hours that are expected
         assert found[name]["share"]["bfloat16"]
     assert not found["float32"]["share"]["bfloat16"]
