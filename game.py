@@ -1,10 +1,11 @@
 """
 # Breakout, annotated
 
-What does an *agent*, a program that learns a game, get to see? DQN, the first
-network to learn dozens of Atari games from their screens ([Mnih et al.
-2015](https://doi.org/10.1038/nature14236)), saw four small gray pictures at a
-time. `game.py`, one file to copy, plays the games and makes such pictures.
+What does an *agent*, a program that learns to play a game, actually see? DQN,
+the first network to learn dozens of Atari games from their screens ([Mnih et
+al. 2015](https://doi.org/10.1038/nature14236)), was given four small gray
+pictures at a time. `game.py`, one file to copy, plays the games and makes
+these pictures.
 """
 
 # ## 1. What the agent sees
@@ -154,15 +155,15 @@ class Game:
         if not self._stack:
             raise gym.error.ResetNeeded("call reset() before step()")
 
-        # DQN decided fifteen times a second. Sixty decisions would quadruple
-        # the work of its network. (`_ale` is the emulator; its `act` plays a
-        # frame.)
+        # `act` plays one frame on the emulator, `_ale`. DQN held each action
+        # for four of them: to decide at every frame, sixty times a second
+        # instead of fifteen, would have given its network four times the work.
         reward = 0.0
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
-            # Lives are read after every frame. In some titles they can be
-            # won, too, and one lost and one won in the same step would cancel
+            # Lives are read after every frame, since in some titles they can
+            # also be won: one lost and one won in the same step would cancel
             # out. Whether a lost life ends the episode is [your
             # choice](#what-ends-an-episode).
             life_over = self._life_over()
@@ -173,26 +174,27 @@ class Game:
                 third = self.screen()  # a copy
 
         # Each pixel keeps its brighter value of the **third** and the
-        # **fourth** frame. (If the episode has ended before the fourth, the
-        # last screen is kept unchanged.) `_see` resizes the result and puts it
-        # on [the stack](#the-stack).
+        # **fourth** frame. If the episode ends before the fourth, the last
+        # screen is taken as it is. Then `_see` resizes the result to a picture
+        # and puts that on [the stack](#the-stack).
         screen = self.screen()  # gray, (210, 160)
         if frame == ACTION_REPEAT:
             np.maximum(third, screen, out=screen)
         self._see(screen)
 
-        # If the episode is over, `_end_step` begins the next one, whose first
-        # observation is returned.
+        # If the episode is over, `_end_step` begins the next one at once, and
+        # the observation that you get is the first of that one.
         return self._end_step(reward, life_over, game_over)
 
     # ### Small and gray
     #
-    # A screen has 33,600 pixels in 128 colours. DQN took their brightness
-    # alone, as the method `screen` does, and resized it to 84×84, which a
-    # network of its day could process. Here, as in OpenAI's
+    # A screen has 33,600 pixels in 128 colours. DQN reduced it to what a
+    # network of its day could process: it took the brightness alone, as the
+    # method `screen` does here, and resized it to 84×84. How you resize
+    # matters for an object as small as the ball. Here, as in OpenAI's
     # [Baselines](#who-is-who), each new pixel is the mean of the area that it
-    # covers (`INTER_AREA`). That darkens small objects; copying single pixels
-    # instead could lose them.
+    # covers (`INTER_AREA`). That darkens small objects, but copying single
+    # pixels instead could lose them altogether.
     @staticmethod
     def shrink(screen: NDArray) -> NDArray:
         """Return a screen, `(210, 160)`, as a picture, `(84, 84)`."""
@@ -200,10 +202,11 @@ class Game:
 
     # ### The stack
     #
+    # One picture shows where the ball is, but not where it is going.
     # The *stack*, the last four pictures, spans a fifth of a second from first
-    # to last, enough to see where the ball goes. Four frames in a row would
-    # span a twentieth of a second, in which the ball moves by only one to
-    # three pixels of a picture.
+    # to last, which is enough to see that. Four frames in a row would span
+    # only a twentieth of a second, in which the ball moves by no more than one
+    # to three pixels of a picture.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
         # `shrink_changes` returns what `self.shrink(screen)` does, but resizes
@@ -219,17 +222,18 @@ class Game:
     # ### What ends an episode
     #
     # An agent learns to collect as many rewards as it can until the episode
-    # ends. Most titles give the player a few lives. What happens when one is
-    # lost? You choose by `on_life_loss`:
+    # ends, so it matters where that is.
+    # Most titles give the player a few lives, and you choose what happens when
+    # one is lost. The option `on_life_loss` has three values:
     #
-    # - `"continue"`: the episode ends; the game continues, and its next life
-    #   is the next episode. To train, take this, as most training libraries
-    #   do, such as [SB3 and CleanRL](#who-is-who). A lost life then ends the
-    #   episode's rewards, so the agent learns to keep its lives.
-    # - `"ignore"`: the episode goes on to the end of the game, as Machado et
-    #   al. (2018) advise for research.
-    # - `"restart"`: the episode ends, and the next one is a new game. (It is
-    #   the default because [labml's tutorial](#other-settings) had it.)
+    # - `"continue"`: the episode ends, but the game continues, and its next
+    #   life is the next episode. A lost life thus costs all later rewards, so
+    #   the agent learns to keep its lives. Take this one to train, as most
+    #   training libraries do, [SB3 and CleanRL](#who-is-who) among them.
+    # - `"ignore"`: the episode goes on to the end of the game. [Machado et al.
+    #   (2018)](https://arxiv.org/abs/1709.06009) advise this for research.
+    # - `"restart"`: the episode ends, and the next one is a new game. This is
+    #   the default because [labml's tutorial](#other-settings) had it.
     #
     # #### How an episode ends, and the next one begins
     #
@@ -352,13 +356,14 @@ class Game:
 #
 # To train an agent, play a `Game(seed, **TRAINING)`, or [many at
 # once](#eight-games-at-once). SB3, CleanRL and others take the same options,
-# so scores can be compared ([small
-# differences](#coming-from-sb3-or-cleanrl) remain). Rewards are *clipped*:
-# they become -1, 0 or 1, so that one learning rate suits titles of few points
-# and of many.
+# so you can compare your scores with theirs, apart from [small
+# differences](#coming-from-sb3-or-cleanrl). One of the options *clips* the
+# rewards:
+# they become -1, 0 or 1, so that the same learning rate suits titles of few
+# points and of many.
 #
-# For research that claims something new, take
-# [sticky actions and whole games](#other-settings).
+# If your research claims something new, take
+# [sticky actions and whole games](#other-settings) instead.
 TRAINING: dict[str, Any] = dict(
     on_life_loss="continue",  # ends an episode
     noop_max=30,  # 1 to 30 no-op frames first
@@ -370,15 +375,16 @@ TRAINING: dict[str, Any] = dict(
 #
 # ### What crosses the pipes
 #
-# A *pipe* joins a worker to its *parent*, the program. Eight workers need
-# eight messages and eight answers a step. While a core is handed from one
-# worker to the next, no game is played on it. And each worker turns its
-# observation into bytes (*pickles* it) and sends it, which takes time, too.
+# What holds the eight workers up? A *pipe* joins each of them to its *parent*,
+# the program that started it, so a step takes eight messages and eight
+# answers. Whenever a core is handed from one worker to the next, no game is
+# played on it. And each worker has to turn its observation into bytes
+# (*pickle* it) and send it, which takes time, too.
 #
-# `Games` starts a worker for each core, which plays its *share* of the games
-# one after the other, and gets one short message a step. Observations aren't
-# sent at all: workers write them to memory that all processes share, and the
-# program copies them from there.
+# `Games` therefore starts only one worker for each core. The worker gets one
+# short message a step, and plays its *share* of the games one after the other.
+# Observations aren't sent at all: workers write them to memory that all
+# processes share, and the program copies them from there.
 #
 # ### A game in another process
 #

@@ -92,7 +92,7 @@ def test_every_source_line_is_on_the_page_once_and_in_order(page):
     told = weave.blocks(SOURCE)
     titles = iter([b.text for b in told if b.level])
     for which, same, selector in (
-        (lambda b: b.is_code, str.rstrip, ".code pre"),
+        (lambda b: b.is_code, str.rstrip, ".code"),
         (lambda b: b.kind == "comment" and not b.level, letters, ".comment"),
         (lambda b: b.kind == "docstring", letters, ".docstring"),
     ):
@@ -643,7 +643,7 @@ def test_the_loss_of_a_step():
         name = line.split()[0]
         names[name] = round(names[name], len(told) - 2)
         assert names[name] == float(told)
-    assert f"would be {-0.4 * math.log(0.9):.2f} at 90" in NOTES
+    assert f"at 90\xa0% it would be {-0.4 * math.log(0.9):.2f}" in NOTES
     assert f"1.1 times what it was, here {110 * 0.86:.0f}\u00a0%" in NOTES
     assert f"as if the game were over, in place of {1 + 0.99 * 5}" in NOTES
     assert f"the target is 0 + 0.99 × 5 = {0.99 * 5}, almost the" in NOTES

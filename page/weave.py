@@ -442,10 +442,9 @@ def to_row(row, anchors):
                 )
             if block.is_code:
                 text = highlight(text, "python", "", block.row, anchors)
-                text = f"<pre><code>{text}</code></pre>"
-            else:
-                text = to_html(text)
-            html += f'<div class="{block.kind}">{text}</div>\n'
+                html += f'<pre class="code"><code>{text}</code></pre>\n'
+                continue
+            html += f'<div class="{block.kind}">{to_html(text)}</div>\n'
         html += "</div>\n" if column else ""
     html = re.sub(
         r'(?s)^<div class="row">(.*?)<(h\d) id="([^"]+)">',
