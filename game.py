@@ -30,8 +30,8 @@ import time
 import traceback
 from collections.abc import Callable
 
-# Python's own pool of processes has `pool` to take a traceback to another
-# process, and `util` to end processes in time. Its manual leaves out both.
+# Python's own pools of processes use `pool` to take a traceback to another
+# process, and `util` to end processes in time. The manual leaves this out.
 from multiprocessing import connection, pool, util
 from typing import Any, Literal, SupportsIndex
 
@@ -273,8 +273,8 @@ class Game:
         self.final_obs = self.observe()
 
         # Under "continue" the game goes on after a lost life. When the last
-        # one is lost, the episode goes on, too, until the game is over: in 11
-        # of 104 titles that is 69 to 5,400 frames later.
+        # one is lost, the episode goes on, too, until the game is over: in two
+        # random games each, 11 of 104 titles took 69 to 5,400 frames for that.
         episode_info = None
         if game_over or self._restarts:
             episode_info = {
@@ -1092,7 +1092,7 @@ def check_actions(actions, meanings, shape=()):
 # ### Resets by snapshot
 #
 # A true reset plays 60 frames until the console has booted. When lives are
-# lost every 30 to 60 steps, that adds up. So the state after the first reset
+# lost every few dozen steps, that adds up. So the state after the first reset
 # is kept as a *snapshot*, and each later reset restores it. Such games start
 # from the same state, whereas a true reset carries over some memory of the
 # previous game in 25 of the 104 titles.

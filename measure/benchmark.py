@@ -99,6 +99,8 @@ def setup(name, threads, network=NO_NETWORK, **changes):
         options["snapshots"] = False
     elif name.endswith("_single"):
         options["single"] = True
+    elif name.endswith("_each"):
+        options["processes"] = options["games"]
     elif name == "limit":
         network = NO_NETWORK
     return kind, options, network

@@ -245,16 +245,26 @@ def stepped_by_pipes(pipes, rows):
 # ## `Games`
 
 
-def games(game, games, rule, count=1, snapshots=True, single=False):
+def games(
+    game,
+    games,
+    rule,
+    count=1,
+    snapshots=True,
+    single=False,
+    processes=None,
+):
     """`Games` as it comes. With a `count` of 2, two of them in turn: one plays
     while the network looks at the other's. `snapshots=False` makes every
-    reset a true one, and a `single` process plays all games."""
+    reset a true one, and a `single` process plays all games, or as many
+    `processes`."""
     from ale_py.env import AtariEnv
 
     if not snapshots:
         AtariEnv.restore_state = lambda env, _: env.ale.reset_game()
-    options = {"processes": 0} if single else {}
-    yield from in_turn(itertools.cycle, game, games, rule, count, **options)
+    processes = 0 if single else processes
+    how = {"processes": processes}
+    yield from in_turn(itertools.cycle, game, games, rule, count, **how)
 
 
 def ready(game, games, rule, count):

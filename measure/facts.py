@@ -3,6 +3,7 @@
     pip install -r requirements.txt --group measure
     python measure/facts.py            # five minutes on one core
     python measure/facts.py --publish
+    python measure/facts.py scores     # a part
 
 Results go to facts.json.
 """
@@ -20,6 +21,7 @@ import recordings
 from figures import percent
 from game import BREAKOUT, Game, shrink_changes
 from recordings import FIRE, NOOP, brighter, kept, make, play, small
+from training_run import SERVED
 
 # What single frames miss
 
@@ -136,18 +138,21 @@ DRAWS = 2000
 def scores():
     """The mean score of all games, and of two ways to choose some of them.
 
-    Random play. For each draw the games are dealt to `LANES` that play at
-    once, and the first games to finish, as many as these, are looked at; and
-    the first game of each.
+    Random play, with the options that agents are evaluated with. For each draw
+    the games are dealt to `LANES` that play at once, and the first games to
+    finish, as many as these, are looked at; and the first game of each.
     """
-    _, ale = make(BREAKOUT)
+    game = Game(0, **SERVED)
     random = np.random.default_rng(0)
     scores, lengths = [], []
     for seed in range(RANDOM_GAMES):
-        ale.reset_game()
-        rewards = [reward for _, reward in play_at_random(ale, LONG, seed)]
-        scores.append(sum(rewards))
-        lengths.append(-(-len(rewards) // 4))
+        game.reset(seed)
+        info = None
+        while info is None:
+            action = random.integers(len(game.meanings))
+            *_, info = game.step(action)
+        scores.append(info["reward"])
+        lengths.append(info["length"])
     scores, lengths = np.array(scores), np.array(lengths)
     finished, of_each = [], []
     for _ in range(DRAWS):
@@ -226,17 +231,24 @@ PARTS = [frames, titles, no_op_starts, scores, times]
 
 
 def main():
-    run = common.options(__doc__).parse_args()
+    mine = common.options(__doc__)
+    mine.add_argument("parts", nargs="*", help="none: all of them")
+    run = mine.parse_args()
     cv2.setNumThreads(0)
     if run.publish:
         common.must_be_quiet()
     names = f"ale-py gymnasium numpy {common.OPENCV}"
     versions = common.machine(names)["versions"]
     words = ", ".join(f"{k} {v}" for k, v in versions.items())
-    facts = {"versions": f"Python {platform.python_version()}, {words}"}
+    words = f"Python {platform.python_version()}, {words}"
+    path = common.target("facts.json", run.publish)
+    facts = common.read(path)
+    if facts.get("versions") != words:
+        facts = {"versions": words}
     for part in PARTS:
-        facts |= part()
-    common.write(common.target("facts.json", run.publish), facts)
+        if not run.parts or part.__name__ in run.parts:
+            facts |= part()
+    common.write(path, facts)
 
 
 if __name__ == "__main__":

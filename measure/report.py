@@ -17,7 +17,7 @@ import pandas as pd
 import charts
 import common
 import ratios
-from benchmark import BATCHES, LOCKSTEP, NETWORKS, TITLES, best_threads
+from benchmark import LOCKSTEP, NETWORKS, TITLES, best_threads
 from charts import TESTER, rounds
 from in_turn import NETWORK
 from waiting import PARTS
@@ -60,7 +60,7 @@ NAMES = {
     "sb3": "SB3 `SubprocVecEnv`",
     "sb3_single": "SB3 `DummyVecEnv`",
     "sb3_games": "`Games` under SB3",
-    "labml": "labml's original worker",
+    "labml": "labml's worker",
     "games_2": "two `Games` in turn",
     "games_3": "three `Games` in turn",
     "ready": "`Games` of one process, ready first",
@@ -115,6 +115,8 @@ def speed_values(data, neighbours, waiting, single):
     games = parts.pop("count")["columns"]
     tuned = {name: parts.pop(name) for name in ("tune", "shared-tune")}
     compared = ratios.published(data)
+    ready = data["waits"]["columns"]["Breakout"]["ready"]
+    batches = ready["options"]["count"]
     return {
         **compared,
         "machine": machine(data["machine"]),
@@ -125,12 +127,6 @@ def speed_values(data, neighbours, waiting, single):
         "threads": {name: threads(part) for name, part in tuned.items()},
         "table": {name: speed_table(name, parts[name]) for name in parts},
         "long_table": long_table(measured["long"]),
-        "long_threads": {
-            name: measured["long"]["columns"]["Breakout"][name]["options"][
-                "threads"
-            ]
-            for name in ratios.ENGINES
-        },
         "one": ratios.in_one_process(measured["one"]),
         "limits": {
             host: limits(parts, prefix)
@@ -138,11 +134,11 @@ def speed_values(data, neighbours, waiting, single):
         },
         "count": cells(rounds(games), middle),
         "memory": cells(rounds(games, "memory"), middle),
-        "batches": BATCHES,
+        "batches": batches,
         "choice": ratios.table(compared),
         "ways": "\n".join(ways(host, waiting[host]) for host in ratios.HOSTS),
-        "turns": turns(waiting),
-        "most": most(waiting["quiet"]["in turn"][f"{BATCHES}"]["waits"]),
+        "turns": turns(waiting, f"{batches}"),
+        "most": most(waiting["quiet"]["in turn"][f"{batches}"]["waits"]),
         "flights": flights(waiting),
         "network": 1e6 * NETWORK,
         "waiting": waiting,
@@ -157,12 +153,15 @@ def ways(host, part):
     )
 
 
-def turns(waiting):
-    """Rows: how long the parts of a batch in turn take on each host."""
+def turns(waiting, ready):
+    """Rows: how long the parts of a batch in turn take on each host.
+
+    For as many batches as there were, without and with giving way.
+    """
     columns = [
         np.median(waiting[host]["in turn"][fleet]["waits"], axis=0)
         for host in ratios.HOSTS
-        for fleet in ("don't", f"{BATCHES}")
+        for fleet in ("don't", ready)
     ]
     table = pd.DataFrame(np.transpose(columns), PARTS)
     table.loc["all of it"] = table.sum()
@@ -196,9 +195,18 @@ def how(part):
     columns = part["columns"].values()
     others = [row["others"] for column in columns for row in column.values()]
     others = np.concatenate(others)
+    engines = sorted(
+        {
+            f"{row['options']['threads']} for {in_flight(row)} games"
+            for column in columns
+            for name, row in column.items()
+            if name.startswith("envpool")
+        }
+    )
+    engine = f"EnvPool's threads: {', '.join(engines)}; " if engines else ""
     return (
         f"*{part['rounds']} rounds of {part['seconds']} s, "
-        f"{part['date']}, `game.py` of commit {part['commit']}; other "
+        f"{part['date']}, `game.py` of commit {part['commit']}; {engine}other "
         f"programs took less than {DISTURBED} of a core in "
         f"{np.mean(others < DISTURBED):.0%} of the measurements, "
         f"{others.max():.2f} at most*"
@@ -206,12 +214,13 @@ def how(part):
 
 
 def threads(tuned):
-    """The best number of threads of each engine."""
+    """The best number of threads of EnvPool."""
     best = best_threads(tuned)
     rows = {name: next(iter(tuned["columns"][name].values())) for name in best}
     return "; ".join(
         f"{NAMES[name]}, {in_flight(rows[name])} games: {best[name]}"
         for name in best
+        if name.startswith("envpool")
     )
 
 

@@ -1,7 +1,7 @@
 """Measure `Games` beside those that play all games in one process, and longer.
 
     pip install -r requirements.txt --group measure
-    python measure/single.py --publish      # 35 minutes
+    python measure/single.py --publish      # 45 minutes
     python measure/single.py lockstep       # a minute
 
 Those are SB3's `DummyVecEnv`, its default, and Gymnasium's `SyncVectorEnv`,
@@ -12,6 +12,7 @@ results go to single.json:
 - long: Breakout alone, beside all that wait for each batch, for half a minute
   at a time: a speed that lasts
 - one: as long, with `Games` in a single process, too: what wrappers cost
+- each: as long, with a worker for each game, with and without shared memory
 """
 
 import common
@@ -30,7 +31,8 @@ CONTENDERS = "limit", "games", "sb3", "sb3_single"
 CONTENDERS += "gymnasium", "gymnasium_single"
 MORE = "worker", *ENGINES
 ONE = "games_single", "sb3_single", "gymnasium_single"
-PARTS = ["lockstep", "long", "one"]
+EACH = "games", "games_each", "worker"
+PARTS = ["lockstep", "long", "one", "each"]
 LONG, TUNING = 30, 2  # seconds of a round
 
 
@@ -43,8 +45,9 @@ def measure(part, data):
         }
         threads = best_threads({"columns": tuned})
         names, titles, seconds = (*CONTENDERS, *MORE), ["Breakout"], LONG
-    elif part == "one":
-        threads, names, titles, seconds = {}, ONE, ["Breakout"], LONG
+    elif part in ("one", "each"):
+        names = {"one": ONE, "each": EACH}[part]
+        threads, titles, seconds = {}, ["Breakout"], LONG
     else:
         threads, names, titles, seconds = {}, CONTENDERS, TITLES, SECONDS
     columns = {}

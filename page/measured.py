@@ -50,13 +50,14 @@ def measured():
             for name, row in rows.items()
         },
         "beside": compared,
-        "threads": {
-            name: rows[name]["options"]["threads"] for name in ratios.ENGINES
-        },
+        "threads": {"envpool": rows["envpool"]["options"]["threads"]},
         "speed": speed,
         "one": ratios.in_one_process(files["single"]["one"]),
         "emulator": between(shares, ".0f"),
-        "replacing": median(replaced["fork"]["killed"]),
+        "replacing": {
+            context: median(replaced[context]["killed"])
+            for context in ("fork", "forkserver")
+        },
         "stock_update": updates(files["stock"]["share"], "stock"),
         "early": [score_after(n * 10**6, "agent") for n in (1, 2, 5)],
         "alone_hours": hours_of(files["training"]["share"], "turns"),

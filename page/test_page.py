@@ -408,7 +408,10 @@ def test_sums():
     assert round(18 * 2 * 3 / 5) == 22
     code = [block.text for block in weave.blocks(SOURCE) if block.is_code]
     lines = [line for line in "\n".join(code).split("\n") if line]
-    assert "Its 700 lines of code" in NOTES and round(len(lines), -2) == 700
+    assert "Its 700 lines of code, and 500 of comments" in NOTES
+    assert round(len(lines), -2) == 700
+    said = [line for line in SOURCE.split("\n") if line.strip()]
+    assert round(len(said) - len(lines), -2) == 500
     weights = [f"{(0.99 * 0.95) ** i:.2f}" for i in (1, 2, 3)]
     assert f"times {', '.join(weights)} and so on" in NOTES
     assert 0.19 < 0.99 ** (10 * 60 / game.ACTION_REPEAT) < 0.24  # a fifth
