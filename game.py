@@ -227,9 +227,10 @@ class Game:
     # one is lost. The option `on_life_loss` has three values:
     #
     # - `"continue"`: the episode ends, but the game continues, and its next
-    #   life is the next episode. A lost life thus costs all later rewards, so
-    #   the agent learns to keep its lives. Take this one to train, as most
-    #   training libraries do, [SB3 and CleanRL](#who-is-who) among them.
+    #   life is the next episode. In training nothing counts that comes after a
+    #   lost life, so the agent learns to keep its lives. Take this one to
+    #   train, as most training libraries do, [SB3 and CleanRL](#who-is-who)
+    #   among them.
     # - `"ignore"`: the episode goes on to the end of the game. [Machado et al.
     #   (2018)](https://arxiv.org/abs/1709.06009) advise this for research.
     # - `"restart"`: the episode ends, and the next one is a new game. This is
@@ -1122,7 +1123,7 @@ class Console:
     def reset(self, seed):
         """Start a game; a `seed` seeds its random numbers."""
         # The emulator itself needs a seed only for sticky actions. It accepts
-        # one only when it reloads the title, which takes 90 ms.
+        # one only when it reloads the title, which takes 100 ms.
         if not self._trusts_snapshots:
             self._env.reset(seed=seed)
         elif self._state is not None:

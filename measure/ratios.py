@@ -11,6 +11,7 @@ from statistics import median
 ENGINES = ["ale", "envpool"]
 ASYNCHRONOUS = ["ale_2", "ale_3", "ale_many", "envpool_3", "envpool_many"]
 SINGLE = ["sb3_single", "gymnasium_single"]
+EACH = ["games_each", "worker"]
 COMPARISONS = {
     "lockstep": ("lockstep", "games", ENGINES),
     "ale": ("lockstep", "games", ["ale"]),
@@ -59,6 +60,13 @@ def in_one_process(part):
     rows = part["columns"]["Breakout"]
     ours = rows["games_single"]["speed"]
     return {name: told(ratios(ours, [rows[name]["speed"]])) for name in SINGLE}
+
+
+def with_a_worker_each(part):
+    """How many times as fast `Games` is as those with a worker for a game."""
+    rows = part["columns"]["Breakout"]
+    ours = rows["games"]["speed"]
+    return {name: told(ratios(ours, [rows[name]["speed"]])) for name in EACH}
 
 
 def counted(verdicts):

@@ -112,6 +112,7 @@ def speed_values(data, neighbours, waiting, single):
     parts = dict(measured)
     measured["long"] = single["long"]
     measured["one"] = single["one"]
+    measured["each"] = single["each"]
     games = parts.pop("count")["columns"]
     tuned = {name: parts.pop(name) for name in ("tune", "shared-tune")}
     compared = ratios.published(data)
@@ -128,6 +129,7 @@ def speed_values(data, neighbours, waiting, single):
         "table": {name: speed_table(name, parts[name]) for name in parts},
         "long_table": long_table(measured["long"]),
         "one": ratios.in_one_process(measured["one"]),
+        "each": ratios.with_a_worker_each(measured["each"]),
         "limits": {
             host: limits(parts, prefix)
             for host, prefix in ratios.HOSTS.items()

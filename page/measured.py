@@ -39,7 +39,6 @@ def measured():
         "agent_hours": [
             sum(files[name]["seconds"].values()) / 3600 for name in AGENTS
         ],
-        "early_hours": [hours_after(10**6, name) for name in AGENTS],
         "wall": WALL,
         "young_steps": recorded("young")["trained"] / 1e6,
         "trained": [score_after(10**7, name) for name in AGENTS],
@@ -53,6 +52,7 @@ def measured():
         "threads": {"envpool": rows["envpool"]["options"]["threads"]},
         "speed": speed,
         "one": ratios.in_one_process(files["single"]["one"]),
+        "each": ratios.with_a_worker_each(files["single"]["each"]),
         "emulator": between(shares, ".0f"),
         "replacing": {
             context: median(replaced[context]["killed"])
@@ -134,13 +134,6 @@ def score_after(steps, name):
     """What an agent made while it was trained."""
     rows = curve(name)
     return next(float(r["score"]) for r in rows if int(r["steps"]) >= steps)
-
-
-def hours_after(steps, name):
-    """How long these first steps of a training took."""
-    row = next(r for r in curve(name) if int(r["steps"]) >= steps)
-    parts = row["games"], row["network"], row["learning"]
-    return sum(map(float, parts)) / 3600
 
 
 def whole_games(agent):
