@@ -30,8 +30,8 @@ import time
 import traceback
 from collections.abc import Callable
 
-# Python's own pools of processes use `pool` to take a traceback to another
-# process, and `util` to end processes in time. The manual leaves this out.
+# Undocumented, but used by Python's own pools of processes: `pool` carries a
+# traceback to another process, and `util` ends processes at exit.
 from multiprocessing import connection, pool, util
 from typing import Any, Literal, SupportsIndex
 
@@ -84,7 +84,7 @@ class Game:
         - `seed`: a non-negative integer;
         - `env_id`: the id of an Atari title, or Gymnasium's `EnvSpec` of one;
         - `on_life_loss`: what a lost life does to the episode;
-        - `noop_max`: a game begins with 1 to `noop_max` no-op frames, or none;
+        - `noop_max`: unless 0, a game begins with 1 to this many no-op frames;
         - `fire_on_reset`: FIRE is held for a step before each episode;
         - `clip_reward`: the reward of a step becomes -1, 0 or 1.
 
@@ -97,7 +97,7 @@ class Game:
         `ValueError` or `TypeError` for a bad option, and Gymnasium's own error
         for an unknown id.
         """
-        # The options are checked before the emulator is loaded.
+        # What needs no emulator is checked first.
         modes = list(self.MODES)
         require(on_life_loss in modes, f"one of {modes}", on_life_loss)
         self._lives_needed = self.MODES[on_life_loss]
@@ -109,9 +109,9 @@ class Game:
 
         # The ids of a title differ in how many frames they hold an action:
         # `…NoFrameskip-v4` one, `…-v4` two to four at random, `ALE/…-v5` four.
-        # Here it is one, and `step` repeats it. Screens are taken from the
-        # emulator itself, so the environment's own observation is the cheapest
-        # one, "ram".
+        # Here all hold it for one, and `step` repeats the action. Screens come
+        # from the emulator itself, so the environment's own observation is the
+        # cheapest one, "ram".
         self.env = gym.make(env_id, frameskip=1, obs_type="ram")
         discrete = isinstance(self.env.action_space, gym.spaces.Discrete)
         require(discrete, "Discrete actions", self.env.action_space)
@@ -204,9 +204,9 @@ class Game:
     #
     # One picture shows where the ball is, but not where it is going.
     # The *stack*, the last four pictures, spans a fifth of a second from first
-    # to last, which is enough to see that. Four frames in a row would span
-    # only a twentieth of a second, in which the ball moves by no more than one
-    # to three pixels of a picture.
+    # to last, long enough to show the ball's direction. Four frames in a row
+    # would span only a twentieth of a second, in which the ball moves by only
+    # one to three pixels of a picture.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
         # `shrink_changes` returns what `self.shrink(screen)` does, but resizes
@@ -221,16 +221,15 @@ class Game:
 
     # ### What ends an episode
     #
-    # An agent learns to collect as many rewards as it can until the episode
-    # ends, so it matters where that is.
+    # An agent learns to collect as much reward as it can before the episode
+    # ends, so it matters what ends it.
     # Most titles give the player a few lives, and you choose what happens when
     # one is lost. The option `on_life_loss` has three values:
     #
     # - `"continue"`: the episode ends, but the game continues, and its next
-    #   life is the next episode. In training nothing counts that comes after a
-    #   lost life, so the agent learns to keep its lives. Take this one to
-    #   train, as most training libraries do, [SB3 and CleanRL](#who-is-who)
-    #   among them.
+    #   life is the next episode. In training, rewards after a lost life don't
+    #   count, so the agent learns to keep its lives. Use this for training, as
+    #   most libraries do, [SB3 and CleanRL](#who-is-who) among them.
     # - `"ignore"`: the episode goes on to the end of the game. [Machado et al.
     #   (2018)](https://arxiv.org/abs/1709.06009) advise this for research.
     # - `"restart"`: the episode ends, and the next one is a new game. This is
@@ -239,7 +238,7 @@ class Game:
     # #### How an episode ends, and the next one begins
     #
     # A lost life ends the episode if at least this many are left. (Under
-    # "continue" that is one, since the last lost life ends the game.)
+    # "continue" that is one: with none left, the end of the game ends it.)
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     def _end_step(self, reward, life_over, game_over):
@@ -269,13 +268,14 @@ class Game:
         game_lost = self._ale.game_over(with_truncation=False)
         self.terminated = life_over or game_lost
 
-        # From its last observation a learner estimates what a truncated game
-        # would have brought. `step` returns the first of the next episode.
+        # From the last observation learners estimate what a truncated game
+        # would still have brought. It is kept here, since `step` returns the
+        # first one of the next episode.
         self.final_obs = self.observe()
 
-        # Under "continue" the game goes on after a lost life. When the last
-        # one is lost, the episode goes on, too, until the game is over: in two
-        # random games each, 11 of 104 titles took 69 to 5,400 frames for that.
+        # Under "continue" the game goes on after a lost life. In 11 of 104
+        # titles it isn't over when the last life is lost: in random games it
+        # went on for 69 to 5,400 frames, and the episode with it.
         episode_info = None
         if game_over or self._restarts:
             episode_info = {
@@ -290,14 +290,13 @@ class Game:
     def _begin_episode(self):
         """Press FIRE, if asked to, and refill the stack."""
         # Breakout waits for FIRE to serve the ball. FIRE is held for one step,
-        # whose frames and points aren't counted. (Baselines, SB3 and CleanRL
-        # press action 2 after it; EnvPool and ALE hold FIRE for one frame.)
+        # which counts neither in the score nor in the length.
         if self._fires:
             for _ in range(ACTION_REPEAT):
                 self._ale.act(ale_py.Action.FIRE)
         self._lives = self._ale.lives()
 
-        # The stack is refilled, so that no jump looks like motion.
+        # Pictures of two episodes in one stack would look like a motion.
         screen = self.screen()
         picture = self.shrink(screen)
         self._last = (screen, picture)
@@ -307,9 +306,9 @@ class Game:
         """Start a new game; return its first observation.
 
         That is `uint8 (4, 84, 84)`, the same picture four times, a copy that
-        is yours to change. With a `seed` everything starts over: the same
-        actions then give the same results. The first reset uses the seed of
-        the constructor.
+        is yours to change. After a reset with a `seed` the same actions give
+        the same results. Without one, the first reset uses the constructor's
+        seed, and later ones continue its random numbers.
         """
         if seed is not None:
             seed = check_number("seed", seed)
@@ -325,8 +324,8 @@ class Game:
         self._length = 0
         self._console.reset(seed)
 
-        # The number of no-op frames is sampled as in Gymnasium, so that the
-        # same seed plays the same game. A game that ends in them is reset.
+        # The number of no-op frames is sampled as in Gymnasium, so that a seed
+        # gives the same game as there. A game that ends meanwhile is reset.
         if self._noop_max > 0:
             rng = self.env.unwrapped.np_random
             for _ in range(rng.integers(1, self._noop_max + 1)):
@@ -356,14 +355,14 @@ class Game:
 # ### Which setting to take
 #
 # To train an agent, play a `Game(seed, **TRAINING)`, or [many at
-# once](#eight-games-at-once). SB3, CleanRL and others take the same options,
+# once](#eight-games-at-once). SB3, CleanRL and others use the same options,
 # so you can compare your scores with theirs, apart from [small
 # differences](#coming-from-sb3-or-cleanrl). One of the options *clips* the
 # rewards:
-# they become -1, 0 or 1, so that the same learning rate suits titles of few
-# points and of many.
+# they become -1, 0 or 1, so that the same learning rate suits titles with low
+# and with high scores.
 #
-# If your research claims something new, take
+# If your research claims something new, use
 # [sticky actions and whole games](#other-settings) instead.
 TRAINING: dict[str, Any] = dict(
     on_life_loss="continue",  # ends an episode
@@ -376,9 +375,9 @@ TRAINING: dict[str, Any] = dict(
 #
 # ### What crosses the pipes
 #
-# What holds the eight workers up? A *pipe* joins each of them to its *parent*,
-# the program that started it, so a step takes eight messages and eight
-# answers. Whenever a core is handed from one worker to the next, no game is
+# What slows down eight workers with a game each? A *pipe* joins each to its
+# *parent*, the program that started it, so a step takes eight messages and
+# eight answers. While a core switches from one worker to the next, no game is
 # played on it. And each worker has to turn its observation into bytes
 # (*pickle* it) and send it, which takes time, too.
 #
@@ -389,8 +388,8 @@ TRAINING: dict[str, Any] = dict(
 #
 # ### A game in another process
 #
-# Workers are processes, since threads of Python would take turns: only one can
-# hold the global lock, the GIL, and the emulator holds it while it plays. In
+# Workers are processes, since Python threads would take turns: only one can
+# hold the global lock, the GIL, and a thread that plays a frame keeps it. In
 # `Games` each worker runs this loop for its [share](#a-share-of-the-games) of
 # the games.
 
@@ -452,7 +451,7 @@ class Raised:
         # Pickling an error loses its traceback, so that goes along as text.
         self._error = pool.ExceptionWithTraceback(error, error.__traceback__)
 
-    # Pickle asks for a function, and for the arguments to call it with.
+    # To unpickle this object is to call `raise_error` with the error.
     def __reduce__(self):
         return raise_error, (self._error,)
 
@@ -503,15 +502,15 @@ class Worker(contextlib.AbstractContextManager):
             context = multiprocessing.get_context(context)
         self.child, remote = context.Pipe()
 
-        # A daemon ends with the program.
+        # Python ends a *daemon* process when the program exits.
         args = (remote, seed, env_id, make)
         self.process = context.Process(
             target=worker_process, args=args, kwargs=options, daemon=True
         )
 
-        # The process also ends when this object is dropped. With
-        # `exitpriority` Python calls `end_process` at its own exit before it
-        # waits for its children: a stopped child never ends.
+        # The process also ends when this object is dropped. `exitpriority`
+        # makes Python call `end_process` at exit, too, before it waits for its
+        # children: it would wait for a suspended one forever.
         self._ends = (self.child, self.process, os.getpid())
         util.Finalize(self, end_process, args=self._ends, exitpriority=0)
         self.process.start()
@@ -536,8 +535,9 @@ class Share:
     """
     The games of one process, played one after the other.
 
-    Its methods are those of a game, but take a list with an item for each
-    game, so `worker_process` plays it as it would play a game.
+    Its methods are those of a game, so `worker_process` can play it like one.
+    `step` and `reset` take a list with an item for each game. Every method
+    returns a list of the episodes that have ended.
 
     A game is `make_game(seed, env_id, **options)`. `memory` holds a record for
     each game of all processes: its `reward`, `screen` and `final_obs`, and two
@@ -574,7 +574,8 @@ class Share:
             if action is None:
                 continue
 
-            # Rewards go to the shared memory at once, observations at the end.
+            # Rewards go to the shared memory at once. The observation is kept,
+            # since a game that rests in the next step shows it only then.
             game = self._games[i]
             self._observations[i], rewards[i], done, info = game.step(action)
             if done:
@@ -607,9 +608,9 @@ class Share:
 #
 # `Games` is what Gymnasium calls a *vector environment*: one `step` takes a
 # batch of actions and returns a batch of observations. The *autoreset mode*
-# says how the next episode begins. SAME_STEP is the default here, and
-# NEXT_STEP is Gymnasium's: there a game *rests* in the step after an end, and
-# its action is ignored.
+# says when the next episode begins: under SAME_STEP, the default here, in the
+# step that ends the last one. Under NEXT_STEP, Gymnasium's default, a game
+# *rests* in the step after that, and its action is ignored.
 SAME_STEP = gym.vector.AutoresetMode.SAME_STEP
 NEXT_STEP = gym.vector.AutoresetMode.NEXT_STEP
 
@@ -654,9 +655,9 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         - `seed`: game i is seeded with `seed + i`, or `seed[i]` of a list;
         - `processes`: how many processes play them: `None` for one a core, 0
           to play them all in this process, with the same results;
-        - `timeout`: a worker is replaced if a step takes it longer than so
-          many seconds by the wall clock, and one of grace; starts and resets
-          may take at least a minute;
+        - `timeout`: a worker is replaced if the parent has waited this many
+          seconds for its step, and one more of grace; starts and resets may
+          take at least a minute;
         - `context`: a start method or a context, as for `Worker`;
         - `autoreset_mode`: Gymnasium's SAME_STEP or NEXT_STEP;
         - `make`: what makes a game from a seed, `env_id` and `game_options`:
@@ -666,7 +667,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         Raises `ValueError` or `TypeError` for bad arguments, and Gymnasium's
         own error for an unknown id.
         """
-        # Checked before a title is loaded.
+        # What needs no title is checked first.
         self._workers = {}
         self._owner = os.getpid()
         self.num_envs = check_number("num_envs", num_envs, least=1)
@@ -684,8 +685,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         mode = gym.vector.AutoresetMode(autoreset_mode)
         require(mode.name != "DISABLED", "SAME_STEP or NEXT_STEP", mode)
 
-        # A game in this process checks the id and the options, and tells the
-        # spaces.
+        # A game made in this process checks the id and the options, and gives
+        # the spaces.
         game = make(0, env_id, **game_options)
         obs = game.reset()
 
@@ -702,7 +703,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self.single_action_space = game.env.action_space
         self.action_space = batch_space(game.env.action_space, n)
 
-        # The memory is made first, and the processes inherit it.
+        # Processes can only inherit this memory, so it is made before them.
         record = [
             ("reward", np.float64),
             ("screen", np.uint8, game.render().shape),
@@ -730,8 +731,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._ends = []
         self._resting = []
 
-        # The first command makes the games. If that raises an error, no worker
-        # is left behind.
+        # A worker makes its games at the first command, so one is sent that
+        # moves no game. If it raises an error, no worker is left behind.
         try:
             self._start_workers(range(k), "render")
         except BaseException:
@@ -807,7 +808,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
                 info["final_info"] = episode_info
             self._report_end(number, info, infos)
 
-        # The games of a lost worker were cut short.
+        # The games of a lost worker were cut short, so they are truncated.
         if lost:
             self._start_workers(lost, "reset")
             truncated |= self._report_restarts(lost, infos)
@@ -821,8 +822,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     def _ask(self, command, data):
         """Send a command to all workers, with an item of `data` for each game.
 
-        Answers to an earlier step that nobody has read are dropped first.
-        Returns the ends of episodes if the games are played in this process.
+        Unread answers to an earlier command are dropped first. Returns the
+        ends of episodes if the games are played in this process.
         """
         self._waits_for = RESET
         self._read_answers(self._start_timeout)
@@ -916,7 +917,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         return self._finish_step()
 
     def _report_end(self, number, info, infos):
-        """Report a game's last observation, as the mode requires.
+        """Report the end of an episode, as the mode requires.
 
         In Gymnasium the infos of all games are one dict, with an array for
         each key, and under `"_" + key` a mask of the games that have it.
@@ -938,8 +939,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     def render(self) -> tuple[NDArray[np.uint8], ...]:
         """Return a tuple of colour screens, `uint8 (height, 160, 3)` each.
 
-        They are copies that are yours to change. Those of a worker that has
-        died are black; the next step replaces it and reports that.
+        They are copies that are yours to change. Those of a lost worker are
+        black; the next step or reset replaces it, and a step reports that.
         """
         self._require_open()
         if self._waits_for == ANSWERS:
@@ -957,16 +958,16 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     # #### When a worker is replaced
     #
     # A new worker starts its games over from their seeds, and the step waits
-    # for it. If it dies before its first answer, the next one probably would,
-    # too: `Games` gives up, and closes.
+    # for it. If its first answer doesn't come, the next worker's probably
+    # wouldn't, either: `Games` gives up, and closes.
     def _start_workers(self, numbers_of_shares, command):
         """Start workers, and wait until they have carried out a command.
 
-        If one of them doesn't, this closes the games and raises
+        If one of them doesn't answer, this closes the games and raises
         `RuntimeError`.
         """
-        # The old worker is ended first: it may only be late, and would write
-        # to the memory of the new one.
+        # The old worker is ended first. If it is merely late, it would write
+        # to the same memory as the new one.
         for i in numbers_of_shares:
             if i in self._workers:
                 self._workers[i].close()
@@ -1068,9 +1069,9 @@ def require_atari(env_id):
 def check_actions(actions, meanings, shape=()):
     """Return `actions` as Python integers, or raise a `ValueError`.
 
-    This checks a single action, of shape `()`, and a batch of them. Integers
-    of Python, NumPy and PyTorch are accepted. Floats aren't, not even whole
-    ones, since they are no index.
+    This checks a single action, of shape `()`, or a batch. Python, NumPy and
+    PyTorch integers are accepted; floats aren't, not even whole ones, since
+    they can't be used as an index.
     """
     cause = None
     try:
@@ -1080,7 +1081,7 @@ def check_actions(actions, meanings, shape=()):
         cause = error
     else:
         if array.dtype.kind in "iu" and array.shape == shape:
-            # Python compares a few numbers faster than NumPy.
+            # For a few numbers, Python's `min` and `max` beat NumPy's.
             flat = array.ravel().tolist()
             if min(flat) >= 0 and max(flat) < len(meanings):
                 return array.tolist()
@@ -1092,11 +1093,11 @@ def check_actions(actions, meanings, shape=()):
 
 # ### Resets by snapshot
 #
-# A true reset plays 60 frames until the console has booted. When lives are
-# lost every few dozen steps, that adds up. So the state after the first reset
-# is kept as a *snapshot*, and each later reset restores it. Such games start
-# from the same state, whereas a true reset carries over some memory of the
-# previous game in 25 of the 104 titles.
+# A true reset plays 60 frames until the console has booted. Under "restart",
+# where every lost life causes one, that adds up. So the state after the first
+# reset is kept as a *snapshot*, and each later reset restores it. All games
+# then start from the same state, whereas a true reset carries over some memory
+# of the previous game in 25 of the 104 titles.
 #
 # The snapshots of five titles leave something out: after a restore, screens or
 # memory differ. These titles take true resets. With `GAME_TESTS=all`,
@@ -1113,7 +1114,7 @@ class Console:
 
         # With sticky actions the emulator sometimes repeats the previous
         # action instead of the new one (Machado et al. 2018). A snapshot
-        # leaves that action out, so none is used then.
+        # doesn't hold the previous action, so true resets are used then.
         sticky = self._ale.getFloat("repeat_action_probability") > 0
         title = env.spec.kwargs["game"]
         self._trusts_snapshots = not sticky and title not in NO_SNAPSHOT
@@ -1163,13 +1164,13 @@ class Console:
 #
 # Every 5 of the 210 rows of a screen become exactly 2 rows of the picture. So
 # a screen consists of 42 bands of 5 rows, and only the bands in which
-# something has changed are resized, all together as one low strip. (Higher
-# screens have fewer bands: 250 rows are two of 125.)
+# something has changed are resized, all together as one strip. (Taller screens
+# have fewer bands: 250 rows make two bands of 125.)
 
 
 def shrink_changes(shrink, screen, last_screen, last_picture):
     """Return `shrink(screen)`, given the last screen and its picture."""
-    # A subclass may shrink in a way that isn't the same band by band.
+    # A subclass's `shrink` may give a different result band by band.
     if shrink is not Game.shrink:
         return shrink(screen)
     height = len(screen)
@@ -1255,9 +1256,9 @@ def prepare_process(pipe):
     cv2.setNumThreads(0)
 
     # On Linux a process that wakes up may interrupt another one: here the
-    # program that has just sent a message, and would then have to wait until a
-    # share of the games has played. A batch job that wakes up interrupts
-    # nobody. Not every system has batch jobs, or allows them.
+    # parent, which has just woken it with a message, and would have to wait
+    # until a share of the games has played. Under `SCHED_BATCH` it interrupts
+    # nobody. Not every system has this policy, or allows it.
     with contextlib.suppress(AttributeError, OSError):
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
@@ -1292,9 +1293,9 @@ LOOK_EVERY = 1.0  # seconds, for a worker to see that its parent is gone
 def count_cores():
     """Return how many cores this process may use.
 
-    Under `taskset`, or in a container that is bound to some cores, these are
-    fewer than the machine has; only Linux tells. A limit on CPU time, as
-    by `docker --cpus`, isn't seen: pass `processes`.
+    Under `taskset`, or in a container bound to some cores, that is fewer than
+    the machine has, which only Linux reports. A limit on CPU time, such as
+    that of `docker --cpus`, isn't detected: pass `processes`.
     """
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
@@ -1362,7 +1363,7 @@ def main():
     except (gym.error.Error, ImportError, TypeError, ValueError) as error:
         parser.exit(2, f"{parser.prog}: {error}\n")
 
-    # labml warns if there is no file with its settings; none is needed here.
+    # labml's warning that its settings file is missing is of no use here.
     with open(os.devnull, "w") as null, contextlib.redirect_stdout(null):
         from labml import lab, monit, tracker
 

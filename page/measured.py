@@ -41,11 +41,12 @@ def measured():
         ],
         "wall": WALL,
         "young_steps": recorded("young")["trained"] / 1e6,
+        "film_start": recorded("agent")["start"],
         "trained": [score_after(10**7, name) for name in AGENTS],
         "known": others,
         "race": race(),
         "ahead": {
-            name: ratios.spread(ratios.ratios(speeds, [row["speed"]]))
+            name: ratios.told(ratios.ratios(speeds, [row["speed"]]))
             for name, row in rows.items()
         },
         "beside": compared,

@@ -430,9 +430,9 @@ def to_row(row, anchors):
     The address of its heading is the row's own: what is inside a row may be
     kept in sight, and isn't where it would be sought.
     """
-    html = '<div class="row">\n'
+    html = '<div class="row">'
     for name, column in zip(("words", "things", "after"), row, strict=True):
-        html += f'<div class="{name}">\n' if column else ""
+        html += f'<div class="{name}">' if column else ""
         for block in column:
             text = block.text
             for name, words in block.anchors.items():
@@ -445,7 +445,7 @@ def to_row(row, anchors):
                 html += f'<pre class="code"><code>{text}</code></pre>\n'
                 continue
             html += f'<div class="{block.kind}">{to_html(text)}</div>\n'
-        html += "</div>\n" if column else ""
+        html += "</div>" if column else ""
     html = re.sub(
         r'(?s)^<div class="row">(.*?)<(h\d) id="([^"]+)">',
         r'<div class="row" id="\3">\1<\2>',
