@@ -154,8 +154,9 @@ def story(source):
     It is told twice: the first time nobody knows yet how long it takes.
     """
     text = (HERE / "notes.md").read_text()
-    minutes = reading_time(markdown(told(source, text)))
-    return told(source, fill(text, minutes=minutes, **measured()))
+    minutes, playing = reading_time(markdown(told(source, text)))
+    numbers = measured() | {"minutes": minutes, "playing": playing}
+    return told(source, fill(text, **numbers))
 
 
 def pieces(block):
@@ -235,13 +236,14 @@ def shorten(told):
 
 
 def reading_time(page):
-    """Return how many minutes each part takes; of all but the last, which is
-    folded, what isn't folded.
+    """Return how many minutes it takes to read each part, and to play with its
+    figures; of all parts but the last, which is folded, what isn't folded.
 
     What comes before the first part belongs to it, but for the contents.
     """
     parts = [slug(title) for title in re.findall("(?m)^## (.*)", page)]
     minutes, part = dict.fromkeys(parts, 0), parts[0]
+    playing = dict(minutes)
     page = re.sub("(?s)<nav.*?</nav>", "", page)
     for text in re.split(r"^(?=## |</?details>)", page, flags=re.M):
         if heading := re.match(r"## (.*)", text):
@@ -252,10 +254,13 @@ def reading_time(page):
         lines = sum(len(re.findall("\n.", code)) for code in pieces[1::2])
         spent = len(words.split()) / WORDS_A_MINUTE
         spent += lines * SECONDS_A_LINE / 60
-        spent += prose.count("![") * SECONDS_A_FIGURE / 60
         if part == parts[-1] or not text.startswith("<d"):
             minutes[part] += spent
-    return {name: round(one) for name, one in minutes.items()}
+            playing[part] += prose.count("![") * SECONDS_A_FIGURE / 60
+    return [
+        {name: round(spent) for name, spent in each.items()}
+        for each in (minutes, playing)
+    ]
 
 
 # Markdown
