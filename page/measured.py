@@ -41,7 +41,6 @@ def measured():
         ],
         "wall": WALL,
         "young_steps": recorded("young")["trained"] / 1e6,
-        "film_start": recorded("agent")["start"],
         "trained": [score_after(10**7, name) for name in AGENTS],
         "known": others,
         "race": race(),

@@ -661,7 +661,7 @@ def test_who_is_first_is_guessed(visit, guess, told):
     says, choice = figure.locator(".says"), figure.locator(".asked button")
     page.clock.run_for(14_000)
     expect(says).to_have_text("Which is done first?")
-    expect(slider).to_have_value("15")
+    expect(slider).to_have_value("5")
     expect(figure.locator(".play")).to_be_hidden()
     choice.nth(guess).click()
     expect(choice.first).to_be_hidden()
@@ -723,7 +723,7 @@ def test_killed_workers_are_those_of_games(visit, kills):
             if rest == 0:
                 check(seen[at], obs[:, -1])
                 recent = [
-                    kill for kill in killed if kill - 1 <= at < kill + 29
+                    kill for kill in killed if kill - 1 <= at < kill + 59
                 ]
                 if "restarted" in infos:
                     told = str(infos["restarted"])

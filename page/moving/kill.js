@@ -4,7 +4,7 @@ const figure = $("kill-figure"), buttons = figure.querySelectorAll("button");
 const workers = [...figure.querySelectorAll(".four")].map((box) => ({
   cells: cells(box, 4), kills: [] }));
 const does = figure.querySelectorAll(".screen span");
-const TOLD = 30;  // pictures for which a kill is told
+const TOLD = 60;  // pictures for which a kill is told
 const BEFORE = 40;  // pictures that are seen before the film's own kill
 let pictures = null, every = 0, count = 0, shown = 0, planned = 0;
 
