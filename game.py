@@ -227,9 +227,9 @@ class Game:
     # one is lost. The option `on_life_loss` has three values:
     #
     # - `"continue"`: the episode ends, but the game continues, and its next
-    #   life is the next episode. Points scored after a lost life don't count
-    #   for the actions before it, so the agent learns to keep its lives. Use
-    #   this to train, as [SB3 and CleanRL](#who-is-who) and most others do.
+    #   life is the next episode. An action that loses a life thus forgoes all
+    #   later rewards, so the agent learns to keep its lives. Use this for
+    #   training, as [SB3 and CleanRL](#who-is-who) and most others do.
     # - `"ignore"`: the episode goes on to the end of the game. [Machado et al.
     #   (2018)](https://arxiv.org/abs/1709.06009) advise this for research.
     # - `"restart"`: the episode ends, and the next one is a new game. This is

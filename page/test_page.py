@@ -395,11 +395,6 @@ def test_how_fast_it_is_in_words():
     for name in "training", "stock":  # the hours that are expected
         assert found[name]["share"]["bfloat16"]
     assert not found["float32"]["share"]["bfloat16"]
-    told = "were level with the best of those modes in Breakout, and slower in"
-    assert f"{told} three other titles" in NOTES
-    waits = found["beside"]["waits"]["quiet"]
-    assert waits["ratio"].startswith("level")
-    assert waits["titles"] == "level on 1, slower on 3 of 4 titles"
 
 
 def test_sums():
@@ -410,7 +405,7 @@ def test_sums():
     assert round(18 * 2 * 3 / 5) == 22
     code = [block.text for block in weave.blocks(SOURCE) if block.is_code]
     lines = [line for line in "\n".join(code).split("\n") if line]
-    assert "Its 700 lines of code, and 500 of comments" in NOTES
+    assert "Its 700 lines of code and 500 of comments" in NOTES
     assert round(len(lines), -2) == 700
     said = [line for line in SOURCE.split("\n") if line.strip()]
     assert round(len(said) - len(lines), -2) == 500
