@@ -538,7 +538,7 @@ def draw_network(recording):
     game = np.array(recording["rgb"], np.uint8)[screen]
     d.image(4, 26, 88, 116, cv2.circle(game, BALL, 9, (255, 255, 255), 2))
     d.line((98, 84), (118, 84), kind="line arrow")
-    d.text(124, 16, "obs_4: 4×84×84", "quiet")
+    d.text(124, 16, "obs_4", "quiet")
     for i, picture in enumerate(frames[at : at + 4]):
         x, y = 124 + 11 * i, 26 + 15 * i
         d.box(x - 2, y - 2, 75, 75, "page")
