@@ -1045,6 +1045,13 @@ def test_in_print_all_is_open(visit):
     assert ink == "rgb(35, 33, 29)"
 
 
+def test_the_way_to_the_top_marks_nothing(visit):
+    page = visit()
+    page.locator("header a").first.click()
+    main = page.locator("main:target")
+    expect(main).to_have_css("background-color", "rgba(0, 0, 0, 0)")
+
+
 def test_skip_link_and_focus(visit):
     page = visit()
     page.keyboard.press("Tab")
