@@ -262,9 +262,8 @@ def games(
 
     if not snapshots:
         AtariEnv.restore_state = lambda env, _: env.ale.reset_game()
-    processes = 0 if single else processes
-    how = {"processes": processes}
-    yield from in_turn(itertools.cycle, game, games, rule, count, **how)
+    options = {"processes": 0 if single else processes}
+    yield from in_turn(itertools.cycle, game, games, rule, count, **options)
 
 
 def ready(game, games, rule, count):

@@ -245,9 +245,9 @@ def main():
     facts = common.read(path)
     if facts.get("versions") != words:
         facts = {"versions": words}
-    for part in PARTS:
-        if not run.parts or part.__name__ in run.parts:
-            facts |= part()
+    parts = {part.__name__: part for part in PARTS}
+    for name in run.parts or parts:
+        facts |= parts[name]()
     common.write(path, facts)
 
 

@@ -49,7 +49,7 @@ def measured():
             for name, row in rows.items()
         },
         "beside": compared,
-        "threads": {"envpool": rows["envpool"]["options"]["threads"]},
+        "envpool_threads": rows["envpool"]["options"]["threads"],
         "speed": speed,
         "one": ratios.in_one_process(files["single"]["one"]),
         "each": ratios.with_a_worker_each(files["single"]["each"]),
