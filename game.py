@@ -156,16 +156,15 @@ class Game:
             raise gym.error.ResetNeeded("call reset() before step()")
 
         # `act` plays one frame on the emulator, `_ale`. DQN held each action
-        # for four of them: to decide at every frame, sixty times a second
-        # instead of fifteen, would have given its network four times the work.
+        # for four of them: to decide at every frame would have given its
+        # network four times the work.
         reward = 0.0
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
             # Lives are read after every frame, since in some titles they can
             # also be won: one lost and one won in the same step would cancel
-            # out. Whether a lost life ends the episode is [your
-            # choice](#what-ends-an-episode).
+            # out.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -182,19 +181,20 @@ class Game:
             np.maximum(third, screen, out=screen)
         self._see(screen)
 
-        # If the episode is over, `_end_step` begins the next one at once, and
-        # the observation that you get is the first of that one.
+        # If the episode is over, `_end_step` begins the next one, and returns
+        # the first observation of that.
         return self._end_step(reward, life_over, game_over)
 
     # ### Small and gray
     #
     # A screen has 33,600 pixels in 128 colours. DQN reduced it to what a
     # network of its day could process: it took the brightness alone, as the
-    # method `screen` does here, and resized it to 84×84. How you resize
-    # matters for an object as small as the ball. Here, as in OpenAI's
+    # method `screen` does here, and resized it to 84×84.
+    #
+    # But how, without losing the ball? Here, as in OpenAI's
     # [Baselines](#who-is-who), each new pixel is the mean of the area that it
     # covers (`INTER_AREA`). That darkens small objects, but copying single
-    # pixels instead could lose them altogether.
+    # pixels could lose them altogether.
     @staticmethod
     def shrink(screen: NDArray) -> NDArray:
         """Return a screen, `(210, 160)`, as a picture, `(84, 84)`."""
@@ -204,9 +204,7 @@ class Game:
     #
     # One picture shows where the ball is, but not where it is going.
     # The *stack*, the last four pictures, spans a fifth of a second from first
-    # to last, long enough to show the ball's direction. Four frames in a row
-    # would span only a twentieth of a second, in which the ball moves by only
-    # one to three pixels of a picture.
+    # to last, long enough to show it. Four frames in a row hardly do.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
         # `shrink_changes` returns what `self.shrink(screen)` does, but resizes
@@ -222,19 +220,19 @@ class Game:
     # ### What ends an episode
     #
     # An agent learns to collect as much reward as it can before the episode
-    # ends, so it matters what ends it.
+    # ends. So should losing a life end it?
     # Most titles give the player a few lives, and you choose what happens when
     # one is lost. The option `on_life_loss` has three values:
     #
-    # - `"continue"`: the episode ends, but the game continues, and its next
-    #   life is the next episode. An action that loses a life thus forgoes all
-    #   later rewards, so the agent learns to keep its lives. Use this for
-    #   training, as [SB3 and CleanRL](#who-is-who) and most others do.
+    # - `"continue"`: the episode ends, but the game goes on, and its next life
+    #   is the next episode. An action that loses a life thus forgoes all later
+    #   rewards, so the agent learns to keep its lives. Use this for training,
+    #   as [SB3 and CleanRL](#who-is-who) and most others do.
     # - `"ignore"`: the episode goes on to the end of the game. [Machado et al.
     #   (2018)](https://arxiv.org/abs/1709.06009) advise this for research.
     # - `"restart"`: the episode ends, and the next one is a new game. This is
-    #   the default because [labml's tutorial](#other-settings), where this
-    #   file started from, had it.
+    #   the default only because [labml's tutorial](#other-settings), with which
+    #   this file began, had it.
     #
     # #### How an episode ends, and the next one begins
     #
@@ -376,16 +374,14 @@ TRAINING: dict[str, Any] = dict(
 #
 # ### What crosses the pipes
 #
-# What slows down eight workers with a game each? A *pipe* joins each to its
-# *parent*, the program that started it, so a step takes eight messages and
-# eight answers. While a core switches from one worker to the next, no game is
-# played on it. And each worker has to turn its observation into bytes
-# (*pickle* it) and send it, which takes time, too.
+# What slows down eight workers? A *pipe* joins each to its *parent*, the
+# program that started it, so a step takes eight messages and eight answers,
+# and while a core switches between workers, no game is played on it.
 #
-# `Games` therefore starts only one worker for each core. The worker gets one
-# short message a step, and plays its *share* of the games one after the other.
-# Observations aren't sent at all: workers write them to memory that all
-# processes share, and the program copies them from there.
+# `Games` therefore starts one worker for each core, which plays its *share* of
+# the games one after the other. Nor are observations sent through the pipes,
+# which would take time, too ([though less](#other-titles-and-a-shared-host)):
+# workers write them to memory that all processes share.
 #
 # ### A game in another process
 #
@@ -443,7 +439,8 @@ class Raised:
     """An error on its way to the process in which it is to be raised."""
 
     def __init__(self, error):
-        # Some errors can't be pickled, or can't be unpickled. Their words can.
+        # Some errors can't be *pickled*, turned into bytes, or can't be
+        # unpickled. Their words can.
         try:
             pickle.loads(pickle.dumps(error))
         except Exception:

@@ -15,7 +15,7 @@ text { font: 15px system-ui, "Segoe UI", Roboto, sans-serif }
 .code { font: 14px ui-monospace, Menlo, Consolas, monospace }
 .mid { text-anchor: middle } .end { text-anchor: end }
 .line { stroke-width: 1.5; fill: none } .arrow { marker-end: url(#tip) }
-rect:is(.third, .fourth, .picture) { fill: none; stroke-width: 3 }
+rect:is(.third, .fourth, .picture) { fill: none; stroke-width: 2 }
 .trace { stroke-width: 1.5; fill: none } image.dark { opacity: .35 }
 image { image-rendering: pixelated }"""
 COLOURS = """
@@ -73,6 +73,9 @@ class Drawing:
 
     def put(self, tag, kind, inside="", **attributes):
         attributes["class"] = kind
+        for name, value in attributes.items():
+            if isinstance(value, float):
+                attributes[name] = f"{value:.4g}"
         told = " ".join(f'{name}="{attributes[name]}"' for name in attributes)
         self.parts.append(f"<{tag} {told}>{escape(inside)}</{tag}>\n")
 

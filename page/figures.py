@@ -81,18 +81,20 @@ def draw_guess(step):
     left, top, *_ = close_up(step)
     left, top = left + 5, top + 8  # closer: 28 by 24 pixels
     d = Drawing(294, 305, asks=True)
-    d.image(0, 0, 210, 210, bright(step["picture"]))
-    d.box(2.5 * left, 2.5 * top, 70, 60, "line")
-    for i, words in enumerate(("One", "picture:", "up or", "down?")):
-        d.text(220, 88 + 24 * i, words, "strong" if i > 1 else "")
-    d.text(0, 228, "Four, oldest first, show it:")
+    side = 220  # 336 pixels where it is widest
+    x, y, width, height = (side / 84 * n for n in (left, top, 28, 24))
+    d.image(0, 0, side, side, bright(step["picture"]))
+    d.box(x, y, width, height, "line")
+    d.text(x - 8, y + height / 2 + 9, "↑ up", "strong big end later")
+    d.text(0, 252, "One picture: up or down?", "strong")
+    d.text(0, 280, "Four, oldest on top, show it.")
+    x = 305 - width
     for i, picture in enumerate(step["stack"]):
-        x = 78.3 * i
-        d.box(x + 1, 235, 68, 58, "line")
-        d.text(x + 35, 274, "?", "big quiet mid")
+        y = (294 - height) / 3 * i
+        d.box(x + 1, y + 1, width - 2, height - 2, "line")
+        d.text(x + width / 2, y + height / 2 + 8, "?", "big quiet mid")
         part = picture[top : top + 24, left : left + 28]
-        d.image(x, 234, 70, 60, bright(part), "later")
-    d.text(220, 206, "↑ up", "strong big later")
+        d.image(x, y, width, height, bright(part), "later")
     d.save("guess.svg")
     enlarged = bright(step["picture"])[21:].repeat(10, axis=0)
     smallest = [cv2.IMWRITE_PNG_COMPRESSION, 9]

@@ -415,7 +415,6 @@ def test_sums():
     assert f"{40e6 / 60 / day:.1f}" == "7.7" in NOTES
     assert f"{4 * 84 * 84 * 1e6 / 1e9:.1f} GB" == "28.2 GB" in NOTES
     assert f"{84 * 84 * 1e6 / 1e9:.1f} GB" == "7.1 GB" in NOTES
-    assert f"{8 * 4 * 84 * 84 / 1e3:.0f} kB" == "226 kB" in NOTES
 
 
 def test_the_tables_of_others_say_what_was_seen():
@@ -646,7 +645,7 @@ def test_the_loss_of_a_step():
     assert f"at 90\xa0% it would be {-0.4 * math.log(0.9):.2f}" in NOTES
     assert f"1.1 times what it was, here {110 * 0.86:.0f}\u00a0%" in NOTES
     assert f"as if the game were over, in place of {1 + 0.99 * 5}" in NOTES
-    told = f"the target is 0 + 0.99 × 5 = {0.99 * 5}, almost the"
+    told = f"the target is 0.99 × 5 = {0.99 * 5}, almost the"
     assert told in NOTES.replace("\xa0", " ")
 
 
