@@ -379,9 +379,8 @@ TRAINING: dict[str, Any] = dict(
 # and while a core switches between workers, no game is played on it.
 #
 # `Games` therefore starts one worker for each core, which plays its *share* of
-# the games one after the other. Nor are observations sent through the pipes,
-# which would take time, too ([though less](#other-titles-and-a-shared-host)):
-# workers write them to memory that all processes share.
+# the games one after the other. Observations, which are large, don't cross the
+# pipes at all: workers write them to memory that all processes share.
 #
 # ### A game in another process
 #

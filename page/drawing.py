@@ -14,7 +14,8 @@ text { font: 15px system-ui, "Segoe UI", Roboto, sans-serif }
 .strong { font-weight: 600 } .big { font-size: 26px }
 .code { font: 14px ui-monospace, Menlo, Consolas, monospace }
 .mid { text-anchor: middle } .end { text-anchor: end }
-.line { stroke-width: 1.5; fill: none } .arrow { marker-end: url(#tip) }
+.line { stroke-width: 1.5; fill: none } .past { stroke-dasharray: 3 3 }
+.arrow { marker-end: url(#tip) }
 rect:is(.third, .fourth, .picture) { fill: none; stroke-width: 2 }
 .trace { stroke-width: 1.5; fill: none } image.dark { opacity: .35 }
 image { image-rendering: pixelated }"""

@@ -611,7 +611,7 @@ def draw_advantage(recording, missed):
         d.text(x, 18, told, "strong")
         d.image(x, 26, 150, 108, screen[NEAR])
         left, top, width, height = 3 * paddle
-        d.box(x + left, 26 + top, width, height, "line")
+        d.box(x + left, 26 + top, width, height, "line past")
         d.line(*((x, 26) + 3 * point for point in way), kind="line arrow")
         d.text(x, 156, f"value {value:.1f}", "strong")
     d.text(156, 176, "target:", "quiet end")

@@ -331,6 +331,10 @@ def highlight(text, language="python", _=None, start=1, anchors=()):
     lexer = get_lexer_by_name(language or "text", stripnl=False)
     html = pygments.highlight(text, lexer, HtmlFormatter(nowrap=True))
     html = re.sub(f'="n">({COLOURED})<', r'="n \1">\1<', html)
+    # The screen that is compared with the third frame is the fourth.
+    html = re.sub(
+        r"(third</span>[^/]*,</span>[^/]*n)(?=\W+screen)", r"\1 fourth", html
+    )
     lines = ""
     for row, line in enumerate(html.splitlines(), start):
         indent = len(line) - len(line.lstrip())

@@ -78,7 +78,9 @@ film(figure, async () => {
   trace(moments.map((now) => now.value), young.length);
   const steps = (happens) =>
     moments.flatMap((now, i) => (happens(now) ? [i + 1] : []));
-  return { count: moments.length,
+  // Who wants to watch the agent doesn't begin with the young one.
+  const start = location.hash === "#film" ? young.length + 1 : 1;
+  return { count: moments.length, start,
     ticks: steps((now) => now.reward || now.lost),
     lost: steps((now) => now.lost) };
 }, show);

@@ -38,7 +38,7 @@ const player = film(figure, async () => {
   planned = recorded.killed;
   workers[1].kills.push(planned);
   const start = calm ? planned : planned - BEFORE;
-  return { count, start, pace: 10, ticks: [planned],
+  return { count, start, once: true, pace: 10, ticks: [planned],
     name: (i) => `step ${every * (i - 1)}` };
 }, show);
 
