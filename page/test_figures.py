@@ -594,7 +594,7 @@ def test_after_another_action_the_ball_is_lost():
     seen = [screen[NEAR] != black[0] for screen in after]
     seen.append(unpack(missed["screens"])[0][NEAR] != black[1])
     assert [len(objects(one[..., None])) for one in seen] == [2, 2, 2, 1]
-    assert drawn.count('class="line"') == 3
+    assert drawn.count('class="line past"') == 3
     assert drawn.count('class="line arrow"') == 3
 
 
@@ -662,7 +662,7 @@ def test_who_is_first_is_guessed(visit, guess, told):
     says, choice = figure.locator(".says"), figure.locator(".asked button")
     page.clock.run_for(14_000)
     expect(says).to_have_text("Which is done first?")
-    expect(slider).to_have_value("5")
+    expect(slider).to_have_value("1")
     expect(figure.locator(".play")).to_be_hidden()
     choice.nth(guess).click()
     expect(choice.first).to_be_hidden()
@@ -889,7 +889,29 @@ def test_films_play_in_view_stop_and_begin_anew(visit, name):
     expect(play).to_have_text("Play")
 
 
-@pytest.mark.parametrize("name", sorted({*FILMS} - {"race-figure"}))
+@pytest.mark.parametrize("name", ["race-figure", "kill-figure"])
+def test_what_was_chosen_is_seen_to_the_end(visit, name):
+    """The film stops there; who starts it again sees it from its start."""
+    page = visit()
+    page.clock.install(time=0)
+    figure = look_at(page, name)
+    page.clock.pause_at(10**6)
+    play = figure.locator(".play")
+    slider = figure.locator("input[type=range]")
+    slider.press("End")
+    slider.press("ArrowLeft")
+    play.press(" ")
+    page.clock.run_for(60_000)
+    expect(slider).to_have_value(slider.get_attribute("max"))
+    expect(play).to_have_text("Play")
+    play.press(" ")
+    page.clock.run_for(1000)
+    expect(slider).not_to_have_value(slider.get_attribute("max"))
+
+
+@pytest.mark.parametrize(
+    "name", sorted({*FILMS} - {"race-figure", "kill-figure"})
+)
 def test_the_end_of_a_film_is_shown_for_two_seconds(visit, name):
     """Unless it is started there."""
     page = visit()
