@@ -204,7 +204,8 @@ class Game:
     #
     # One picture shows where the ball is, but not where it is going.
     # The *stack*, the last four pictures, spans a fifth of a second from first
-    # to last, long enough to show it. Four frames in a row hardly do.
+    # to last, long enough to show it. Four frames in a row, a twentieth of a
+    # second, hardly would.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
         # `shrink_changes` returns what `self.shrink(screen)` does, but resizes

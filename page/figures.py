@@ -87,7 +87,7 @@ def draw_guess(step):
     d.box(x, y, width, height, "line")
     d.text(x - 8, y + height / 2 + 9, "↑ up", "strong big end later")
     d.text(0, 252, "One picture: up or down?", "strong")
-    d.text(0, 280, "Four, oldest on top, show it.")
+    d.text(0, 280, "Four show it (oldest on top):")
     x = 305 - width
     for i, picture in enumerate(step["stack"]):
         y = (294 - height) / 3 * i
@@ -214,8 +214,10 @@ def draw_stack(step):
 
 
 def draw_modes(actions):
-    """The step that loses a life, in the three modes."""
-    d = Drawing(244, large=True)
+    """The step that loses a life, in the three modes, a row for each."""
+    d = Drawing(268, large=True)
+    d.text(156, 16, "oldest", "quiet")
+    d.text(474, 16, "newest", "quiet end")
     for i, (mode, words) in enumerate(
         [
             ("continue", "game goes on"),
@@ -224,19 +226,18 @@ def draw_modes(actions):
         ]
     ):
         step = list(recordings.play(mode, actions))[LOST_AT]
-        x = 6 + 160 * i
-        d.text(x, 20, f'"{mode}"', "strong")
-        d.text(x, 38, words, "quiet")
+        y = 26 + 81 * i
+        d.text(6, y + 14, f'"{mode}"', "strong")
+        d.text(6, y + 32, words, "quiet")
         # Without the row of numbers, which isn't up to date.
         pictures = [picture[7:] for picture in step["stack"]]
         for k, picture in enumerate(pictures):
             kind = "picture" if np.array_equal(picture, pictures[3]) else ""
-            left, top = x + 76 * (k % 2), 50 + 70 * (k // 2)
-            d.image(left, top, 70, 64, bright(picture), kind)
+            d.image(156 + 81 * k, y, 76, 70, bright(picture), kind)
         ended = "strong" if step["done"] else ""
-        d.text(x, 208, f"done = {step['done']}", ended)
+        d.text(6, y + 52, f"done = {step['done']}", ended)
         info = step["info"] and f"reward {step['info']['reward']:.0f}"
-        d.text(x, 228, f"info: {info}")
+        d.text(6, y + 69, f"info: {info}")
     d.save("modes.svg")
 
 

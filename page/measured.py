@@ -82,6 +82,7 @@ def race():
     return {
         "workers": workers,
         "games": games,
+        "times": workers / games,
         "steps": sides["steps"],
     }
 

@@ -83,10 +83,10 @@ def test_what_is_played_is_what_game_returns(mode):
 def test_a_lost_life_brings_new_pictures():
     """All four or, if the episode goes on, the newest alone."""
     drawn = (PICTURES / "modes.svg").read_text()
-    columns = re.split("&quot;(?:continue|ignore|restart)&quot;", drawn)[1:]
-    rims = [re.findall('<rect[^>]* class="picture"', it) for it in columns]
+    rows = re.split("&quot;(?:continue|ignore|restart)&quot;", drawn)[1:]
+    rims = [re.findall('<rect[^>]* class="picture"', it) for it in rows]
     assert [len(new) for new in rims] == [4, 1, 4]
-    going_on = re.findall('href="([^"]+)', columns[1])
+    going_on = re.findall('href="([^"]+)', rows[1])
     assert len(set(going_on)) == 4
 
 

@@ -26,7 +26,9 @@ function show(at) {
   const mask = [0, 0, 0, 0, 1, 1, 1, 1].map((i) =>
     (killed.includes(i) ? "True" : "False").padStart(5)).join(" ")
     .replaceAll(" ", "\u00a0");
-  return `Worker ${killed.join(" and ")} was killed, and its games start over: ` +
+  const who = killed.length > 1 ? "Both workers were killed, and their"
+    : `Worker ${killed} was killed, and its`;
+  return `${who} games start over: ` +
     `truncated, with a reward of 0. In that step infos["restarted"] was [${mask}]`;
 }
 
