@@ -204,8 +204,8 @@ class Game:
     #
     # One picture shows where the ball is, but not where it is going.
     # The *stack*, the last four pictures, spans a fifth of a second from first
-    # to last, long enough to show it. Four frames in a row, a twentieth of a
-    # second, hardly would.
+    # to last, long enough to show it. Four frames in a row span a twentieth of
+    # a second, in which it is hard to tell.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
         # `shrink_changes` returns what `self.shrink(screen)` does, but resizes
@@ -376,12 +376,13 @@ TRAINING: dict[str, Any] = dict(
 # ### What crosses the pipes
 #
 # What slows down eight workers? A *pipe* joins each to its *parent*, the
-# program that started it, so a step takes eight messages and eight answers,
-# and while a core switches between workers, no game is played on it.
+# program that started it, so a step takes eight messages and eight answers.
+# Whenever one worker goes to sleep and the next wakes up, and while a worker
+# sends its observation, no game is played on that core.
 #
 # `Games` therefore starts one worker for each core, which plays its *share* of
-# the games one after the other. Observations, which are large, don't cross the
-# pipes at all: workers write them to memory that all processes share.
+# the games one after the other. Observations don't cross the pipes at all:
+# workers write them to memory that all processes share.
 #
 # ### A game in another process
 #

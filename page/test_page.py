@@ -387,6 +387,10 @@ def test_how_fast_it_is_in_words():
         assert (games > 2 * speeds[name]).all()
     for name in "ale", "envpool":
         assert (speeds[name] > games).tolist() == [True] + 4 * [False]
+        assert found["ahead"][name].startswith("level")
+    waits = found["beside"]["waits"]["quiet"]["titles"]
+    assert waits == "level on 1, slower on 3 of 4 titles"
+    assert "[ratio]}}; on 3 other titles slower |" in NOTES
     single = found["single"]["one"]["columns"]["Breakout"]["games_single"]
     assert single["options"]["single"]
     assert "| no worker (`processes=0`) | SB3, all games in one pro" in NOTES

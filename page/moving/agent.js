@@ -23,8 +23,7 @@ async function unroll(recorded) {
     const [action, reward, , first, value, chances] = decision;
     const newest = frames[3 + i];
     pictures = first ? Array(4).fill(newest) : [...pictures.slice(-3), newest];
-    const part = recorded.start ? ", in mid-game" : "";
-    return { age: `Trained ${millions} M steps${part}`,
+    return { age: `Trained ${millions} M steps`,
       screen: screens[i], colours, pictures, action, reward, value, chances,
       lost: Boolean(recorded.decisions[i + 1]?.[3]) };
   });
