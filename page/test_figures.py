@@ -538,7 +538,7 @@ def test_the_agents_see_what_was_recorded(visit):
     young, trained = (round(read(it)["trained"] / 1e6, 1) for it in AGENTS)
     late = len(shown) - len(moments("young"))
     assert ages[:-late] == [f"Trained {young:g} M steps"] * (len(ages) - late)
-    assert ages[-late:] == [f"Trained {trained:g} M steps, in mid-game"] * late
+    assert ages[-late:] == [f"Trained {trained:g} M steps"] * late
     for says, (_, decision, _, lost) in zip(
         at_each_step(figure, SAYS), shown, strict=True
     ):
