@@ -232,8 +232,8 @@ class Game:
     # - `"ignore"`: the episode goes on to the end of the game. [Machado et al.
     #   (2018)](https://arxiv.org/abs/1709.06009) advise this for research.
     # - `"restart"`: the episode ends, and the next one is a new game. This is
-    #   the default only because [labml's tutorial](#other-settings), the
-    #   origin of this file, had it.
+    #   the default only so that [labml's tutorial](#other-settings), where
+    #   this file comes from, runs on it unchanged.
     #
     # #### How an episode ends, and the next one begins
     #

@@ -222,7 +222,7 @@ def draw_modes(actions):
         [
             ("continue", "game goes on"),
             ("ignore", "episode goes on"),
-            ("restart", "game starts over"),
+            ("restart", "game restarts"),
         ]
     ):
         step = list(recordings.play(mode, actions))[LOST_AT]

@@ -4,7 +4,9 @@ const figure = $("kill-figure"), buttons = figure.querySelectorAll("button");
 const workers = [...figure.querySelectorAll(".four")].map((box) => ({
   cells: cells(box, 4), kills: [] }));
 const does = figure.querySelectorAll(".screen span");
+const boxes = figure.querySelectorAll(".four");
 const TOLD = 60;  // pictures for which a kill is told
+const REPLACED = 500;  // milliseconds that it takes to replace a worker
 const BEFORE = 40;  // pictures that are seen before the film's own kill
 let pictures = null, every = 0, count = 0, shown = 0, planned = 0;
 
@@ -14,12 +16,14 @@ function show(at) {
   workers.forEach(({ cells, kills }, i) => {
     const since = at - Math.max(1, ...kills.filter((kill) => kill <= at));
     const replaced = kills.some((kill) => kill <= at && at < kill + TOLD);
+    boxes[i].classList.toggle("dying", kills.includes(at));
     does[i].textContent = replaced ? "was replaced"
       : `plays games ${4 * i} to ${4 * i + 3}`;
     cells.forEach((cell, j) => put(cell, `step ${every * since}`,
       pictures[(4 * i + j) * count + since]));
   });
   const all = workers.flatMap(({ kills }) => kills);
+  player.rest(all.includes(at) ? REPLACED : 0);
   const last = Math.max(...all.filter((kill) => kill <= at && at < kill + TOLD));
   const killed = workers.flatMap(({ kills }, i) => kills.includes(last) ? i : []);
   if (!killed.length) return "All eight games play on.";

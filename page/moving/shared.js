@@ -122,8 +122,8 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
 // less motion or has taken hold of it; its end is shown for a while, and then it
 // begins anew, unless it plays `once`. The sentence is read out only if the
 // reader has moved it. `film` returns what a figure with buttons of its own
-// needs: `mark`, which sets the ticks, `forward`, to the next step, and `go`,
-// which plays or stops.
+// needs: `mark`, which sets the ticks, `forward`, to the next step, `go`, which
+// plays or stops, and `rest`, which stays where it is for some milliseconds.
 function film(figure, prepare, show) {
   const box = figure.querySelector(".controls");
   box.innerHTML = `<button type="button" class="play">Play</button>
@@ -132,7 +132,7 @@ function film(figure, prepare, show) {
   const [play, slide, number] = box.children, [slider, marks] = slide.children;
   const says = figure.querySelector(".says");
   let timer = null, theirs = calm, ready = null, pause = null, called = null,
-    held = 0, stops = false, ahead = 0, soon = null;
+    held = 0, stops = false, ahead = 0, soon = null, resting = 0;
 
   function draw(byReader) {
     number.textContent = called(Number(slider.value));
@@ -140,6 +140,10 @@ function film(figure, prepare, show) {
     says.textContent = show(Number(slider.value));
   }
   function next() {
+    if (resting > 0) {
+      resting -= pause;
+      return;
+    }
     held = slider.value === slider.max ? held + 1 : 0;
     if (held === 1 && stops) {
       run(false);
@@ -194,6 +198,7 @@ function film(figure, prepare, show) {
     slider.stepUp();
     draw(true);
   }
+  const rest = (time) => { resting = time; };
   const begin = () => (ready ??= prepare().then(load));
   new IntersectionObserver((seen) => {
     if (seen.at(-1).isIntersecting) begin();
@@ -203,5 +208,5 @@ function film(figure, prepare, show) {
     if (inView) await begin();
     follow(inView);
   }, { rootMargin: "100px", threshold: MOSTLY }).observe(figure);
-  return { mark, forward, go };
+  return { mark, forward, go, rest };
 }
