@@ -233,7 +233,7 @@ class Game:
     #   (2018)](https://arxiv.org/abs/1709.06009) advise this for research.
     # - `"restart"`: the episode ends, and the next one is a new game. This is
     #   the default only so that [labml's tutorial](#other-settings), where
-    #   this file comes from, runs on it unchanged.
+    #   this file comes from, plays on it as it always did.
     #
     # #### How an episode ends, and the next one begins
     #
@@ -378,7 +378,7 @@ TRAINING: dict[str, Any] = dict(
 # What slows down eight workers? A *pipe* joins each to its *parent*, the
 # program that started it, so a step takes eight messages and eight answers.
 # Whenever one worker goes to sleep and the next wakes up, and while a worker
-# sends its observation, no game is played on that core.
+# sends its observation, no game is played on its core.
 #
 # `Games` therefore starts one worker for each core, which plays its *share* of
 # the games one after the other. Observations don't cross the pipes at all:
