@@ -44,7 +44,7 @@ const player = film(figure, async () => {
   planned = recorded.killed;
   workers[1].kills.push(planned);
   const start = calm ? planned : planned - BEFORE;
-  return { count, start, once: true, pace: 10, ticks: [planned],
+  return { count, start, pace: 10, ticks: [planned],
     name: (i) => `step ${every * (i - 1)}` };
 }, show);
 
@@ -58,5 +58,6 @@ buttons.forEach((button, i) => button.addEventListener("click", () => {
   workers[i].kills.push(Math.min(shown + 1, count));
   player.mark(workers.flatMap(({ kills }) => kills));
   player.forward();
+  player.end();
 }));
 })();

@@ -123,7 +123,8 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
 // begins anew, unless it plays `once`. The sentence is read out only if the
 // reader has moved it. `film` returns what a figure with buttons of its own
 // needs: `mark`, which sets the ticks, `forward`, to the next step, `go`, which
-// plays or stops, and `rest`, which stays where it is for some milliseconds.
+// plays or stops, `rest`, which stays where it is for some milliseconds, and
+// `end`, after which it plays once.
 function film(figure, prepare, show) {
   const box = figure.querySelector(".controls");
   box.innerHTML = `<button type="button" class="play">Play</button>
@@ -208,5 +209,6 @@ function film(figure, prepare, show) {
     if (inView) await begin();
     follow(inView);
   }, { rootMargin: "100px", threshold: MOSTLY }).observe(figure);
-  return { mark, forward, go, rest };
+  const end = () => { stops = true; };
+  return { mark, forward, go, rest, end };
 }
