@@ -390,7 +390,7 @@ def test_how_fast_it_is_in_words():
         assert found["ahead"][name].startswith("level")
     waits = found["beside"]["waits"]["quiet"]["titles"]
     assert waits == "level on 1, slower on 3 of 4 titles"
-    assert "computes), on three of four titles of a quiet machine" in NOTES
+    assert "was [ahead on three of four titles](#in-turn" in NOTES
     single = found["single"]["one"]["columns"]["Breakout"]["games_single"]
     assert single["options"]["single"]
     assert "| no worker (`processes=0`) | SB3, all games in one pro" in NOTES
