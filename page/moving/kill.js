@@ -2,9 +2,8 @@
 (() => {
 const figure = $("kill-figure"), buttons = figure.querySelectorAll("button");
 const workers = [...figure.querySelectorAll(".four")].map((box) => ({
-  cells: cells(box, 4), kills: [] }));
+  box, cells: cells(box, 4), kills: [] }));
 const does = figure.querySelectorAll(".screen span");
-const boxes = figure.querySelectorAll(".four");
 const TOLD = 60;  // pictures for which a kill is told
 const REPLACED = 500;  // milliseconds that it takes to replace a worker
 const BEFORE = 40;  // pictures that are seen before the film's own kill
@@ -13,10 +12,10 @@ let pictures = null, every = 0, count = 0, shown = 0, planned = 0;
 // Since it was killed last, a worker plays its games from their start again.
 function show(at) {
   shown = at;
-  workers.forEach(({ cells, kills }, i) => {
+  workers.forEach(({ box, cells, kills }, i) => {
     const since = at - Math.max(1, ...kills.filter((kill) => kill <= at));
     const replaced = kills.some((kill) => kill <= at && at < kill + TOLD);
-    boxes[i].classList.toggle("dying", kills.includes(at));
+    box.classList.toggle("dying", kills.includes(at));
     does[i].textContent = replaced ? "was replaced"
       : `plays games ${4 * i} to ${4 * i + 3}`;
     cells.forEach((cell, j) => put(cell, `step ${every * since}`,
