@@ -20,6 +20,7 @@ COMPARISONS = {
     "sb3": ("lockstep", "games", ["sb3"]),
     "labml": ("lockstep", "games", ["labml"]),
     "waits": ("waits", "ready", ASYNCHRONOUS),
+    "turns": ("waits", "games_2", ASYNCHRONOUS),
     "gain": ("waits", "ready", ["games"]),
     "computes": ("computes", "ready", ASYNCHRONOUS),
 }

@@ -112,7 +112,7 @@ def draw_step(step):
         x = 6 + 119 * i
         d.image(x, 30, 111, 146, screen, kinds[i])
         d.text(x, 194, f"frame {i + 1}", kinds[i] if i > 1 else "quiet")
-    d.text(474, 216, "the brighter of both, gray, 84×84 ↓", "picture end")
+    d.text(474, 216, "gray, the brighter of both, 84×84 ↓", "picture end")
     d.text(6, 240, "The agent sees obs_4", "strong")
     for i, picture in enumerate(step["stack"]):
         x, kind = 6 + 119 * i, "picture" if i == 3 else ""

@@ -64,6 +64,7 @@ def measured():
         "slower_hours": hours_of(files["stock"]["share"], "games"),
         "float32_hours": hours_of(files["float32"]["share"], "turns"),
         "pong_learned": pong(),
+        "pong_games": whole_games(files["pong"]),
         "updates": len(files["stock"]["share"]["rounds"]),
     }
 

@@ -28,8 +28,9 @@ function show(at) {
   choice.hidden = !asks;
   if (asks) return "Which is done first?";
   if (now >= end(workers)) {
-    return `${guess}Two workers are done after ${ms(end(games))} (playing for ` +
-      `${busy(games)} of it), eight after ${ms(end(workers))} (${busy(workers)}).`;
+    return `${guess}Two workers are done after ${ms(end(games))}, eight after ` +
+      `${ms(end(workers))}. With two, the cores play for ${busy(games)} of the ` +
+      `time; with eight, for ${busy(workers)}.`;
   }
   const [many, few] = [workers, games].map((side) =>
     side.games.filter(([, end]) => end <= now).length);
