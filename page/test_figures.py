@@ -809,7 +809,9 @@ def test_thirty_guesses(visit, width):
     )
     expect(begin).to_be_focused()
     page.keyboard.press("Enter")
-    expect(figure.locator(".says")).to_contain_text("With one picture.")
+    expect(figure.locator(".says")).to_contain_text(
+        "With one picture, closer."
+    )
     expect(figure.locator(".tally")).to_have_text("·" * 10)
 
 

@@ -400,10 +400,10 @@ def test_how_fast_it_is_in_words():
         slower[title] = round(100 * (1 - np.median(ratios)))
     del slower["Breakout"]
     extent = f"by {min(slower.values())} to {max(slower.values())}\u00a0%"
-    assert f"five in turn are slower than ALE's engine, {extent}" in NOTES
+    assert f"`Games` are slower than ALE's engine, {extent}" in NOTES
     single = found["single"]["one"]["columns"]["Breakout"]["games_single"]
     assert single["options"]["single"]
-    assert "| no worker (`processes=0`) | SB3, all games in one pro" in NOTES
+    assert "`Games` in one process, too (`processes=0`) | EPYC" in NOTES
     each = found["single"]["each"]["columns"]["Breakout"]
     assert each["games_each"]["options"]["processes"] == 8
     for name in "training", "stock":  # the hours that are expected

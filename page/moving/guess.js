@@ -75,7 +75,7 @@ function begin() {
   round = scores.length;
   marks = [];
   figure.classList.add("begun");
-  $in(".says").textContent = `With ${ROUNDS[round]}.`;
+  $in(".says").textContent = `With ${ROUNDS[round]}${round ? "" : ", closer"}.`;
   count();
   show(true);
   figure.scrollIntoView({ block: "nearest" });
