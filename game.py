@@ -377,8 +377,8 @@ TRAINING: dict[str, Any] = dict(
 #
 # What slows down eight workers? A *pipe* joins each to its *parent*, the
 # program that started it, so a step takes eight messages and eight answers.
-# Whenever one worker goes to sleep and the next wakes up, and while a worker
-# sends its observation, no game is played on its core.
+# While one worker goes to sleep and the next wakes up, nothing is played on
+# their core; nor while a worker sends its observation.
 #
 # `Games` therefore starts one worker for each core, which plays its *share* of
 # the games one after the other. Observations don't cross the pipes at all:
