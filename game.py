@@ -163,8 +163,8 @@ class Game:
             reward += self._ale.act(self._actions[action])
 
             # Lives are read after every frame, since in some titles they can
-            # also be won: one lost and one won in the same step would cancel
-            # out.
+            # also be won: after one lost and one won in the same step their
+            # number would be as before.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -205,7 +205,7 @@ class Game:
     # One picture shows where the ball is, but not where it is going.
     # The *stack*, the last four pictures, spans a fifth of a second from first
     # to last, long enough to show it. Four frames in a row span a twentieth of
-    # a second, in which it is hard to tell.
+    # a second, in which it moves by only one to three pixels.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
         # `shrink_changes` returns what `self.shrink(screen)` does, but resizes
@@ -226,9 +226,9 @@ class Game:
     # one is lost. The option `on_life_loss` has three values:
     #
     # - `"continue"`: the episode ends, but the game goes on, and its next life
-    #   is the next episode. An action that loses a life thus forgoes all later
-    #   rewards, so the agent learns to keep its lives. Use this for training,
-    #   as [SB3 and CleanRL](#who-is-who) and most others do.
+    #   is the next episode. To the agent, all rewards end with a lost life, so
+    #   it learns to keep its lives. Use this for training, as [SB3 and
+    #   CleanRL](#who-is-who) and most others do.
     # - `"ignore"`: the episode goes on to the end of the game. [Machado et al.
     #   (2018)](https://arxiv.org/abs/1709.06009) advise this for research.
     # - `"restart"`: the episode ends, and the next one is a new game. This is

@@ -83,8 +83,8 @@ def race():
     return {
         "workers": workers,
         "games": games,
-        "times": workers / games,
         "steps": sides["steps"],
+        "processor": sides["machine"]["processor"],
     }
 
 
