@@ -403,7 +403,7 @@ def test_how_fast_it_is_in_words():
     assert f"`Games` are slower than ALE's engine, {extent}" in NOTES
     single = found["single"]["one"]["columns"]["Breakout"]["games_single"]
     assert single["options"]["single"]
-    assert "`Games` in one process, too (`processes=0`) | EPYC" in NOTES
+    assert "`Games` in one, too (`processes=0`) | EPYC" in NOTES
     each = found["single"]["each"]["columns"]["Breakout"]
     assert each["games_each"]["options"]["processes"] == 8
     for name in "training", "stock":  # the hours that are expected
