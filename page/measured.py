@@ -59,6 +59,7 @@ def measured():
             for context in ("fork", "forkserver")
         },
         "stock_update": updates(files["stock"]["share"], "stock"),
+        "wrapped_update": updates(files["training"]["share"], "wrappers"),
         "early": [score_after(n * 10**6, "agent") for n in (1, 2, 5)],
         "alone_hours": hours_of(files["training"]["share"], "turns"),
         "slower_hours": hours_of(files["stock"]["share"], "games"),

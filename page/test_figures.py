@@ -789,7 +789,8 @@ def test_thirty_guesses(visit, width):
             else:
                 page.keyboard.press(key if right else "ud"[way == "up"])
             if len(seen) == 1:
-                expect(figure.locator(".says")).to_have_text(f"With {name}.")
+                says = f"With {name}, closer."
+                expect(figure.locator(".says")).to_have_text(says)
                 page.clock.run_for(700)
             word = "Right" if right else "No"
             says = f"{word}: it flew {way}."

@@ -403,7 +403,7 @@ def test_how_fast_it_is_in_words():
     assert f"`Games` are slower than ALE's engine, {extent}" in NOTES
     single = found["single"]["one"]["columns"]["Breakout"]["games_single"]
     assert single["options"]["single"]
-    assert "`Games` in one, too (`processes=0`) | EPYC" in NOTES
+    assert "`Games` in one process, too (`processes=0`) | EPYC" in NOTES
     each = found["single"]["each"]["columns"]["Breakout"]
     assert each["games_each"]["options"]["processes"] == 8
     for name in "training", "stock":  # the hours that are expected
@@ -518,22 +518,27 @@ if __name__ == "__main__":
 
 
 def test_lines_for_cleanrl_of_a_truncated_episode():
-    """They add what CleanRL's PPO leaves out: the value of its last."""
+    """They add what CleanRL's PPO leaves out: the value of its last.
+
+    A life that is lost on the frame of the limit ends the episode, too.
+    """
     _, _, _, lines, _ = for_cleanrl()
-    final_obs = np.empty(2, object)
-    final_obs[1] = np.full((4, 84, 84), 6, np.uint8)
+    final_obs = np.empty(3, object)
+    for i in 1, 2:
+        final_obs[i] = np.full((4, 84, 84), 6, np.uint8)
     names = {
         "torch": torch,
         "np": np,
         "device": "cpu",
         "args": mock.Mock(gamma=0.5),
         "agent": mock.Mock(get_value=lambda obs: obs[:, 0, 0, :1].float()),
-        "truncations": np.array([False, True]),
+        "truncations": np.array([False, True, True]),
+        "terminations": np.array([False, False, True]),
         "infos": {"final_obs": final_obs},
-        "reward": np.array([1.0, 2.0]),
+        "reward": np.array([1.0, 2.0, 3.0]),
     }
     exec(lines, names)
-    assert names["reward"].tolist() == [1, 2 + 0.5 * 6]
+    assert names["reward"].tolist() == [1, 2 + 0.5 * 6, 3]
 
 
 def test_games_of_your_own(tmp_path):
