@@ -163,8 +163,8 @@ class Game:
             reward += self._ale.act(self._actions[action])
 
             # Lives are read after every frame, since in some titles they can
-            # also be won: after one lost and one won in the same step their
-            # number would be as before.
+            # also be won: a step that loses one and wins one would leave
+            # their number as it was.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -225,7 +225,7 @@ class Game:
     # Most titles give the player a few lives, and you choose what happens when
     # one is lost. The option `on_life_loss` has three values:
     #
-    # - `"continue"`: the episode ends, but the game goes on, and its next life
+    # - `"continue"`: the game goes on, but the episode ends, and the next life
     #   is the next episode. To the agent, all rewards end with a lost life, so
     #   it learns to keep its lives. Use this for training, as [SB3 and
     #   CleanRL](#who-is-who) and most others do.

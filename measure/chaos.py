@@ -8,7 +8,9 @@
 A part that is measured again replaces itself in chaos.json; report.py makes
 docs/faults.md and README's table of it. The parts:
 
-- soak: faults at random, 10 minutes
+- soak: faults at random, 10 minutes. If nobody waits for it, begin it by
+  `setsid`: when the shell that has begun it ends, Linux makes stopped workers
+  go on, which then look like a fault that wasn't noticed
 - replace: what a replacement costs, 3 minutes
 - peers: the same faults elsewhere, 9 minutes
 """
