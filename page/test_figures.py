@@ -914,6 +914,16 @@ def test_what_was_chosen_is_seen_to_the_end(visit, name):
     expect(slider).not_to_have_value(slider.get_attribute("max"))
 
 
+def test_who_kills_sees_it_go_on(visit):
+    """Also where the reader has taken hold of the film."""
+    figure = look_at(visit(motion="no-preference"), "kill-figure")
+    play = figure.locator(".play")
+    figure.locator("input[type=range]").press("ArrowRight")
+    expect(play).to_have_text("Play")
+    figure.get_by_role("button", name="Kill it").first.click()
+    expect(play).to_have_text("Pause")
+
+
 @pytest.mark.parametrize("name", sorted({*FILMS} - {"race-figure"}))
 def test_the_end_of_a_film_is_shown_for_two_seconds(visit, name):
     """Unless it is started there."""
