@@ -369,6 +369,8 @@ def to_html(text):
         ("<p>(<figure.*</figure>)\\s*</p>", r'<div class="figures">\1</div>'),
         # Only a long one becomes a list.
         ("<table>.*?</table>", lambda it: re.sub(" data-.*?(?=>)", "", it[0])),
+        # The first cell of a row is what the others are about.
+        ('(<tr>\\s*<td) data-label=".*?"', r"\1"),
         ("(<table.*?</table>)", r'<div class="wide">\1</div>'),
         ('(<h. id="([^"]*)">.*?)(?=</h)', r"\1" + SIGN.format(r"\2")),
         (r"(\([\d.]+–[\d.]+\))(?=</td>)", r"<small>\1</small>"),
