@@ -126,7 +126,7 @@ PAGE = {
         "sb3": "SB3",
     },
     "all games in one process": {
-        "gymnasium_single": "Gymnasium, CleanRL",
+        "gymnasium_single": "Gymnasium",
         "sb3_single": "SB3",
     },
 }
@@ -198,8 +198,16 @@ def bars(path, title, table, names, heads=None):
             axis.barh(places, middle, height=0.6, color=colours)
             axis.set_yticks(places, names)
             least, most_of = cells.map(np.min), cells.map(np.max)
-            for line, width in (GROUND, 2.4), (INK, 1.2):  # seen on a bar, too
-                axis.hlines(places, least, most_of, line, lw=width)
+            axis.hlines(places, least, most_of, GROUND, lw=2.4)  # on a bar
+            axis.errorbar(
+                middle,
+                places,
+                xerr=[middle - least, most_of - middle],
+                fmt="none",
+                ecolor=INK,
+                elinewidth=1,
+                capsize=2,
+            )
             for row in heads:
                 axis.annotate(
                     heads[row],

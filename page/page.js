@@ -15,8 +15,8 @@ const read = (name) => (asked[name] ??= new Promise((done) => {
 const headings = [...document.querySelectorAll("main :is(h2, h3)")];
 const entries = [...document.querySelectorAll("nav a")];
 function mark() {
-  const begun = headings.filter((heading) =>
-    heading.checkVisibility() &&
+  const begun = headings.filter((heading) => heading.checkVisibility() &&
+    (heading.closest("details")?.open ?? true) &&
     heading.getBoundingClientRect().top < innerHeight / 3);
   const title = begun.at(-1)?.textContent.replace(/ #$/, "");
   $("here").textContent = title ?? "Contents";

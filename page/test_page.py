@@ -664,7 +664,7 @@ def test_the_loss_of_a_step():
     assert f"at 90\xa0% it would be {-0.4 * math.log(0.9):.2f}" in NOTES
     assert f"1.1 times what it was, here {110 * 0.86:.0f}\u00a0%" in NOTES
     assert f"as if the game were over, in place of {1 + 0.99 * 5}" in NOTES
-    told = f"the target is 0.99 × 5 = {0.99 * 5}, almost the"
+    told = f"so is almost the target, 0.99 × 5 = {0.99 * 5}"
     assert told in NOTES.replace("\xa0", " ")
 
 
