@@ -163,8 +163,8 @@ class Game:
             reward += self._ale.act(self._actions[action])
 
             # Lives are read after every frame, since in some titles they can
-            # also be won: a step that loses one and wins one would leave
-            # their number as it was.
+            # also be won. If one were lost and another won in the same step,
+            # their number wouldn't change, and the loss would go unnoticed.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -225,15 +225,16 @@ class Game:
     # Most titles give the player a few lives, and you choose what happens when
     # one is lost. The option `on_life_loss` has three values:
     #
-    # - `"continue"`: the game goes on, but the episode ends, and the next life
-    #   is the next episode. To the agent, all rewards end with a lost life, so
-    #   it learns to keep its lives. Use this for training, as [SB3 and
-    #   CleanRL](#who-is-who) and most others do.
+    # - `"continue"`: the episode ends, but the game continues, and the next
+    #   life is the next episode. To the agent, all rewards end with a lost
+    #   life, so it learns to keep its lives. Use this for training, as most
+    #   others do, such as the libraries [SB3 and CleanRL](#who-is-who).
     # - `"ignore"`: the episode goes on to the end of the game. [Machado et al.
     #   (2018)](https://arxiv.org/abs/1709.06009) advise this for research.
-    # - `"restart"`: the episode ends, and the next one is a new game. This is
-    #   the default only so that [labml's tutorial](#other-settings), where
-    #   this file comes from, plays on it as it always did.
+    # - `"restart"`: the episode ends, and the next one is a new game. Don't
+    #   train with it: it is the default only so that [labml's
+    #   tutorial](#other-settings), where this file comes from, plays on it as
+    #   it always did.
     #
     # #### How an episode ends, and the next one begins
     #

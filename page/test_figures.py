@@ -779,8 +779,7 @@ def test_thirty_guesses(visit, width):
     for name, rights in zip(ROUNDS, [6, 10, 5], strict=True):
         if seen:
             begin.click()
-            told_first = f"Round {len(told) + 1} of 3: {name}."
-            expect(figure.locator(".says")).to_contain_text(told_first)
+            expect(figure.locator(".says")).to_contain_text(f"With {name}.")
         for i in range(10):
             seen.append(asked(figure, name) if seen else GUESS)
             way = "up" if seen[-1] in RISES else "down"
@@ -790,7 +789,7 @@ def test_thirty_guesses(visit, width):
             else:
                 page.keyboard.press(key if right else "ud"[way == "up"])
             if len(seen) == 1:
-                says = f"Round 1 of 3: {name}, closer."
+                says = f"With {name}, closer."
                 expect(figure.locator(".says")).to_have_text(says)
                 page.clock.run_for(700)
             word = "Right" if right else "No"
@@ -812,7 +811,7 @@ def test_thirty_guesses(visit, width):
     expect(begin).to_be_focused()
     page.keyboard.press("Enter")
     expect(figure.locator(".says")).to_contain_text(
-        "Round 1 of 3: one picture, closer."
+        "With one picture, closer."
     )
     expect(figure.locator(".tally")).to_have_text("·" * 10)
 

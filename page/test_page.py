@@ -403,7 +403,7 @@ def test_how_fast_it_is_in_words():
     assert f"`Games` are slower than ALE's engine, {extent}" in NOTES
     single = found["single"]["one"]["columns"]["Breakout"]["games_single"]
     assert single["options"]["single"]
-    assert "`Games` in one process, too (`processes=0`) | EPYC" in NOTES
+    assert "`Games` in one process, too (`processes=0`) |" in NOTES
     each = found["single"]["each"]["columns"]["Breakout"]
     assert each["games_each"]["options"]["processes"] == 8
     for name in "training", "stock":  # the hours that are expected
@@ -487,12 +487,11 @@ def test_lines_for_sb3(tmp_path):
 
 def test_lines_for_cleanrl(tmp_path):
     """They log the score of each game that ends, as in the first program."""
-    _, begin, reset, _, log = for_cleanrl()
+    _, imports, begin, reset, _, log = for_cleanrl()
     played = f"""
 import argparse
 from unittest import mock
-from game import TRAINING, Games
-
+{imports}
 if __name__ == "__main__":
     env_id = "BreakoutNoFrameskip-v4"
     args = argparse.Namespace(num_envs=8, env_id=env_id, seed=0)
@@ -522,7 +521,7 @@ def test_lines_for_cleanrl_of_a_truncated_episode():
 
     A life that is lost on the frame of the limit ends the episode, too.
     """
-    _, _, _, lines, _ = for_cleanrl()
+    *_, lines, _ = for_cleanrl()
     final_obs = np.empty(3, object)
     for i in 1, 2:
         final_obs[i] = np.full((4, 84, 84), 6, np.uint8)
@@ -664,7 +663,7 @@ def test_the_loss_of_a_step():
     assert f"at 90\xa0% it would be {-0.4 * math.log(0.9):.2f}" in NOTES
     assert f"1.1 times what it was, here {110 * 0.86:.0f}\u00a0%" in NOTES
     assert f"as if the game were over, in place of {1 + 0.99 * 5}" in NOTES
-    told = f"so is almost the target, 0.99 × 5 = {0.99 * 5}"
+    told = f"the target is 0.99 × 5 = {0.99 * 5}, almost the"
     assert told in NOTES.replace("\xa0", " ")
 
 

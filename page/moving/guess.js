@@ -75,7 +75,7 @@ function begin() {
   round = scores.length;
   marks = [];
   figure.classList.add("begun");
-  $in(".says").textContent = `Round ${round + 1} of 3: ${ROUNDS[round]}${round ? "" : ", closer"}.`;
+  $in(".says").textContent = `With ${ROUNDS[round]}${round ? "" : ", closer"}.`;
   count();
   show(true);
   figure.scrollIntoView({ block: "nearest" });
