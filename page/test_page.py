@@ -989,6 +989,16 @@ def test_the_contents_mark_where_one_is(visit, width):
     expect(contents).to_be_hidden()
 
 
+def test_the_bar_names_no_closed_fold(visit):
+    page = visit(1280)
+    bar = page.locator("header [popovertarget]")
+    page.keyboard.press("End")
+    expect(bar).to_have_text(re.compile("Behind it"))
+    page.locator("summary", has_text="Who is who").click()
+    page.keyboard.press("End")
+    expect(bar).to_have_text("Who is who")
+
+
 def test_the_contents_need_no_script(page):
     page.locator("header [popovertarget]").click()
     page.locator("nav a").nth(2).click()
