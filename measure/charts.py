@@ -9,6 +9,7 @@ side.
 
 import contextlib
 import io
+from statistics import median
 
 import matplotlib
 import matplotlib.pyplot as plt
@@ -18,6 +19,7 @@ from matplotlib.ticker import EngFormatter
 
 import common
 from benchmark import FLYING, LOCKSTEP, NETWORKS, OURS, OURS_FLYING
+from ratios import ratios
 
 NAMES = {
     "limit": "emulator alone",
@@ -121,7 +123,6 @@ PAGE = {
         "ale": "ALE's engine",
     },
     "a process for each game": {
-        "worker": "8 workers, as above",
         "gymnasium": "Gymnasium",
         "sb3": "SB3",
     },
@@ -147,7 +148,7 @@ def draw_speeds(data, single, folder):
         shares = 100 * speeds / speeds.loc["limit"]
         labels = [label(name) for name in names]
         bars(folder / f"{part}.svg", title, shares.loc[names], labels)
-    # The page's chart is in groups.
+    # The page's chart is in groups, and says how many times as fast we are.
     speeds, labels, heads = rounds(single["long"]["columns"]), {}, {}
     for head, group in PAGE.items():
         if head:
@@ -155,7 +156,10 @@ def draw_speeds(data, single, folder):
         labels |= group
     path = folder / "lockstep-breakout.svg"
     table = speeds.loc[list(labels)]
-    bars(path, "Breakout, steps/s", table, list(labels.values()), heads)
+    ours = table.loc["games", "Breakout"]
+    times = table["Breakout"].map(lambda one: median(ratios(ours, [one])))
+    title = "Breakout: Games is … times as fast"
+    bars(path, title, table, list(labels.values()), heads, times)
     for number, title in (
         ("speed", "Breakout, steps/s"),
         ("memory", "Breakout, memory in MB"),
@@ -179,10 +183,11 @@ def draw_speeds(data, single, folder):
             )
 
 
-def bars(path, title, table, names, heads=None):
+def bars(path, title, table, names, heads=None, times=None):
     """A bar for each cell: the median of the rounds, and their range.
 
-    A column has a panel of its own. `heads` are words above some rows.
+    A column has a panel of its own. `heads` are words above some rows, and
+    `times` numbers that stand behind the bars in place of the medians.
     """
     heads = heads or {}
     colours = [colour(name) for name in table.index]
@@ -217,9 +222,11 @@ def bars(path, title, table, names, heads=None):
                     color=QUIET,
                     va="center",
                 )
-            for place, value in zip(places, middle, strict=True):
+            behind = middle if times is None else times
+            form = ",.0f" if times is None else ".2f"
+            for place, value in zip(places, behind, strict=True):
                 axis.annotate(
-                    f"{value:,.0f}",
+                    f"{value:{form}}",
                     (1, place),
                     xycoords=("axes fraction", "data"),
                     ha="right",

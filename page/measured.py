@@ -52,7 +52,6 @@ def measured():
         "envpool_threads": rows["envpool"]["options"]["threads"],
         "speed": speed,
         "one": ratios.in_one_process(files["single"]["one"]),
-        "each": ratios.with_a_worker_each(files["single"]["each"]),
         "emulator": between(shares, ".0f"),
         "replacing": {
             context: median(replaced[context]["killed"])

@@ -404,8 +404,6 @@ def test_how_fast_it_is_in_words():
     single = found["single"]["one"]["columns"]["Breakout"]["games_single"]
     assert single["options"]["single"]
     assert "`Games` in one process, too (`processes=0`) |" in NOTES
-    each = found["single"]["each"]["columns"]["Breakout"]
-    assert each["games_each"]["options"]["processes"] == 8
     for name in "training", "stock":  # the hours that are expected
         assert found[name]["share"]["bfloat16"]
     assert not found["float32"]["share"]["bfloat16"]
