@@ -191,10 +191,10 @@ class Game:
     # network of its day could process: it took the brightness alone, as the
     # method `screen` does here, and resized it to 84×84.
     #
-    # But how, without losing the ball? Here, as in OpenAI's
+    # But how, without losing small objects? Here, as in OpenAI's
     # [Baselines](#who-is-who), each new pixel is the mean of the area that it
-    # covers (`INTER_AREA`). That darkens small objects, but copying single
-    # pixels could lose them altogether.
+    # covers (`INTER_AREA`). That darkens them, but copying single pixels could
+    # lose thin ones altogether.
     @staticmethod
     def shrink(screen: NDArray) -> NDArray:
         """Return a screen, `(210, 160)`, as a picture, `(84, 84)`."""

@@ -19,6 +19,7 @@ COMPARISONS = {
     "gymnasium": ("lockstep", "games", ["gymnasium"]),
     "sb3": ("lockstep", "games", ["sb3"]),
     "labml": ("lockstep", "games", ["labml"]),
+    "paused": ("waits", "games", ASYNCHRONOUS),
     "waits": ("waits", "ready", ASYNCHRONOUS),
     "turns": ("waits", "games_2", ASYNCHRONOUS),
     "gain": ("waits", "ready", ["games"]),

@@ -30,6 +30,8 @@ def measured():
     speed = median(speeds)
     shares = [100 * share for share in ratios.ratios(speeds, [limits])]
     replaced = files["chaos"]["replace"]["seconds"]
+    alone = hours_of(files["training"]["share"], "turns")
+    slowest = hours_of(files["float32"]["share"], "turns")
     others = [rounded(agent["breakout"]) for agent in files["field"]["agents"]]
     return {
         **files,
@@ -60,9 +62,10 @@ def measured():
         "stock_update": updates(files["stock"]["share"], "stock"),
         "wrapped_update": updates(files["training"]["share"], "wrappers"),
         "early": [score_after(n * 10**6, "agent") for n in (1, 2, 5)],
-        "alone_hours": hours_of(files["training"]["share"], "turns"),
+        "alone_hours": alone,
         "slower_hours": hours_of(files["stock"]["share"], "games"),
-        "float32_hours": hours_of(files["float32"]["share"], "turns"),
+        "float32_hours": slowest,
+        "paces": [round(1e6 / one / 3600, -1) for one, _ in (alone, slowest)],
         "pong_learned": pong(),
         "pong_games": whole_games(files["pong"]),
         "updates": len(files["stock"]["share"]["rounds"]),

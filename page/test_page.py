@@ -390,6 +390,7 @@ def test_how_fast_it_is_in_words():
         assert found["ahead"][name].startswith("level")
     waits = found["beside"]["waits"]["quiet"]["titles"]
     assert waits == "level on 1, slower on 3 of 4 titles"
+    assert found["beside"]["waits"]["quiet"]["ratio"].startswith("level")
     slower = {}  # with five in turn than the fastest engine, in percent
     for title, rows in found["benchmark"]["waits"]["columns"].items():
         speeds = {name: row["speed"] for name, row in rows.items()}

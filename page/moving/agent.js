@@ -79,7 +79,7 @@ film(figure, async () => {
     moments.flatMap((now, i) => (happens(now) ? [i + 1] : []));
   // Who wants to watch the agent doesn't begin with the young one.
   const start = location.hash === "#film" ? young.length + 1 : 1;
-  return { count: moments.length, start,
+  return { count: moments.length, start, pace: 15,
     ticks: steps((now) => now.reward || now.lost),
     lost: steps((now) => now.lost) };
 }, show);
