@@ -205,7 +205,7 @@ class Game:
     # One picture shows where the ball is, but not where it is going.
     # The *stack*, the last four pictures, spans a fifth of a second from first
     # to last, long enough to show it. Four frames in a row span a twentieth of
-    # a second, in which it moves by only one to three pixels.
+    # a second, in which the ball moves by only one to three pixels.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
         # `shrink_changes` returns what `self.shrink(screen)` does, but resizes
@@ -378,8 +378,8 @@ TRAINING: dict[str, Any] = dict(
 #
 # What slows down eight workers? A *pipe* joins each to its *parent*, the
 # program that started it, so a step takes eight messages and eight answers.
-# While one worker goes to sleep and the next wakes up, nothing is played on
-# their core; nor while a worker sends its observation.
+# Between two workers, their core plays nothing: one has to send its
+# observation and to go to sleep, and the next to wake up.
 #
 # `Games` therefore starts one worker for each core, which plays its *share* of
 # the games one after the other. Observations don't cross the pipes at all:

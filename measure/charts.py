@@ -9,7 +9,6 @@ side.
 
 import contextlib
 import io
-from statistics import median
 
 import matplotlib
 import matplotlib.pyplot as plt
@@ -19,7 +18,6 @@ from matplotlib.ticker import EngFormatter
 
 import common
 from benchmark import FLYING, LOCKSTEP, NETWORKS, OURS, OURS_FLYING
-from ratios import ratios
 
 NAMES = {
     "limit": "emulator alone",
@@ -148,16 +146,16 @@ def draw_speeds(data, single, folder):
         shares = 100 * speeds / speeds.loc["limit"]
         labels = [label(name) for name in names]
         bars(folder / f"{part}.svg", title, shares.loc[names], labels)
-    # The page's chart is in groups, and says how many times as fast we are.
+    # The page's chart is in groups, and of shares of our speed.
     speeds, labels, heads = rounds(single["long"]["columns"]), {}, {}
     for head, group in PAGE.items():
         if head:
             heads[len(labels)] = head
         labels |= group
     path = folder / "lockstep-breakout.svg"
-    table = speeds.loc[list(labels)]
-    ours = table.loc["games", "Breakout"]
-    times = table["Breakout"].map(lambda one: median(ratios(ours, [one])))
+    ours = speeds.loc["games", "Breakout"]
+    table = speeds.loc[list(labels)].map(lambda one: one / ours)
+    times = 1 / table["Breakout"].map(np.median)
     title = "Breakout: Games is … times as fast"
     bars(path, title, table, list(labels.values()), heads, times)
     for number, title in (

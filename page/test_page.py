@@ -391,6 +391,8 @@ def test_how_fast_it_is_in_words():
     waits = found["beside"]["waits"]["quiet"]["titles"]
     assert waits == "level on 1, slower on 3 of 4 titles"
     assert found["beside"]["waits"]["quiet"]["ratio"].startswith("level")
+    paused = found["beside"]["paused"]["quiet"]["ratio"]
+    assert 0.45 < float(paused.split()[0]) < 0.6  # about half
     slower = {}  # with five in turn than the fastest engine, in percent
     for title, rows in found["benchmark"]["waits"]["columns"].items():
         speeds = {name: row["speed"] for name, row in rows.items()}
