@@ -388,6 +388,10 @@ def test_how_fast_it_is_in_words():
     for name in "ale", "envpool":
         assert (speeds[name] > games).tolist() == [True] + 4 * [False]
         assert found["ahead"][name].startswith("level")
+    drawn = (DOCS / "charts/lockstep-breakout.svg").read_text()
+    for name in "sb3", "sb3_single", "ale", "envpool":
+        [ratio] = re.findall(r"(\d\.\d\d) \(", found["ahead"][name])
+        assert f">{ratio}</text>" in drawn
     waits = found["beside"]["waits"]["quiet"]["titles"]
     assert waits == "level on 1, slower on 3 of 4 titles"
     assert found["beside"]["waits"]["quiet"]["ratio"].startswith("level")
