@@ -60,6 +60,7 @@ def measured():
             for context in ("fork", "forkserver")
         },
         "stock_update": updates(files["stock"]["share"], "stock"),
+        "async_update": updates(files["stock"]["share"], "wrappers"),
         "wrapped_update": updates(files["training"]["share"], "wrappers"),
         "early": [score_after(n * 10**6, "agent") for n in (1, 2, 5)],
         "alone_hours": alone,
