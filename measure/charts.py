@@ -115,7 +115,6 @@ def name_lines(axis, ends):
 # Who is drawn on the page, in which group and by which name; and of each part
 # of the benchmark.
 PAGE = {
-    "": {"games": "Games"},
     "engines in C++, about level": {
         "envpool": "EnvPool",
         "ale": "ALE's engine",
@@ -146,18 +145,16 @@ def draw_speeds(data, single, folder):
         shares = 100 * speeds / speeds.loc["limit"]
         labels = [label(name) for name in names]
         bars(folder / f"{part}.svg", title, shares.loc[names], labels)
-    # The page's chart is in groups, and of shares of our speed.
+    # The page's chart is of our lead, in groups.
     speeds, labels, heads = rounds(single["long"]["columns"]), {}, {}
     for head, group in PAGE.items():
-        if head:
-            heads[len(labels)] = head
+        heads[len(labels)] = head
         labels |= group
     path = folder / "lockstep-breakout.svg"
     ours = speeds.loc["games", "Breakout"]
-    table = speeds.loc[list(labels)].map(lambda one: one / ours)
-    times = 1 / table["Breakout"].map(np.median)
-    title = "Breakout: Games is … times as fast"
-    bars(path, title, table, list(labels.values()), heads, times)
+    table = speeds.loc[list(labels)].map(lambda one: ours / one)
+    title = "Breakout: Games is … times as fast as"
+    bars(path, title, table, list(labels.values()), heads)
     for number, title in (
         ("speed", "Breakout, steps/s"),
         ("memory", "Breakout, memory in MB"),
@@ -181,14 +178,15 @@ def draw_speeds(data, single, folder):
             )
 
 
-def bars(path, title, table, names, heads=None, times=None):
+def bars(path, title, table, names, heads=None):
     """A bar for each cell: the median of the rounds, and their range.
 
-    A column has a panel of its own. `heads` are words above some rows, and
-    `times` numbers that stand behind the bars in place of the medians.
+    A column has a panel of its own, in which a line marks the emulator's
+    speed, in percent. If there are `heads`, words above some rows, the bars
+    are of our lead, and the line marks 1.
     """
     heads = heads or {}
-    colours = [colour(name) for name in table.index]
+    colours = OUR if heads else [colour(name) for name in table.index]
     places = [
         row + sum(head <= row for head in heads) for row in range(len(names))
     ]
@@ -220,11 +218,9 @@ def bars(path, title, table, names, heads=None, times=None):
                     color=QUIET,
                     va="center",
                 )
-            behind = middle if times is None else times
-            form = ",.0f" if times is None else ".2f"
-            for place, value in zip(places, behind, strict=True):
+            for place, value in zip(places, middle, strict=True):
                 axis.annotate(
-                    f"{value:{form}}",
+                    f"{value:.2f}" if heads else f"{value:,.0f}",
                     (1, place),
                     xycoords=("axes fraction", "data"),
                     ha="right",
@@ -235,11 +231,10 @@ def bars(path, title, table, names, heads=None, times=None):
             narrow = len(axes) > 1 or heads
             axis.set_xlim(0, (1.45 if narrow else 1.15) * most)
             axis.set_xticks([])
-            if not heads:
-                axis.axvline(100, color=GRID, lw=1, zorder=0)
+            axis.axvline(1 if heads else 100, color=GRID, lw=1, zorder=0)
             axis.grid(visible=False)
             axis.spines[:].set_visible(False)
-        axes[0].invert_yaxis()
+        axes[0].set_ylim(places[-1] + 0.6, -0.4)
 
 
 def label(name):

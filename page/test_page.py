@@ -413,7 +413,7 @@ def test_how_fast_it_is_in_words():
     assert f"`Games` are slower than ALE's engine, {extent}" in NOTES
     single = found["single"]["one"]["columns"]["Breakout"]["games_single"]
     assert single["options"]["single"]
-    assert "`Games` in one process, too (`processes=0`) |" in NOTES
+    assert "`Games(processes=0)`: both in one process |" in NOTES
     for name in "training", "stock":  # the hours that are expected
         assert found[name]["share"]["bfloat16"]
     assert not found["float32"]["share"]["bfloat16"]
