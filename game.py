@@ -4,8 +4,8 @@
 What does an *agent*, a program that learns to play a game, actually see? DQN,
 the first network to learn dozens of Atari games from their screens ([Mnih et
 al. 2015](https://doi.org/10.1038/nature14236)), was given four small gray
-pictures at a time. `game.py`, one file to copy, plays the games and makes
-these pictures.
+pictures at a time. `game.py`, one file to copy, makes them of many games at
+once.
 """
 
 # ## 1. What the agent sees

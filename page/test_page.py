@@ -468,11 +468,11 @@ def run(text, tmp_path):
     path.write_text(text)
     environment = {"PYTHONPATH": str(ROOT)}
     return subprocess.check_output(
-        [sys.executable, path], env=environment, text=True, timeout=60
+        [sys.executable, path], env=environment, text=True, timeout=180
     )
 
 
-@pytest.mark.parametrize("word", ["Game(seed=0, ", ".kill()"])
+@pytest.mark.parametrize("word", ["Game(seed=0, ", "def choose", ".kill()"])
 def test_a_program_prints_what_it_says(tmp_path, word):
     text, after = program(word)
     assert f"```text\n{run(text, tmp_path)}```" in after
@@ -746,6 +746,7 @@ def test_the_targets_in_numbers():
 def test_how_to_evaluate(capsys):
     """Ten different games if the actions are sampled, and fewer if not."""
     text, _ = program("scores.append")
+    text = text.replace("1100)", "1010)")
     sampled = "rng.integers(4)"
     assert sampled in text
     assert different_games(text) == 10
