@@ -378,8 +378,8 @@ TRAINING: dict[str, Any] = dict(
 #
 # What slows down eight workers? A *pipe* joins each to its *parent*, the
 # program that started it, so a step takes eight messages and eight answers.
-# Between two workers, their core plays nothing: one has to send its
-# observation and to go to sleep, and the next to wake up.
+# When a core goes from one worker to the next, it plays nothing: the first
+# has to send its observation and to go to sleep, the second to wake up.
 #
 # `Games` therefore starts one worker for each core, which plays its *share* of
 # the games one after the other. Observations don't cross the pipes at all:
