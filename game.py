@@ -4,7 +4,7 @@
 What does an *agent*, a program that learns to play a game, actually see? DQN,
 the first network to learn dozens of Atari games from their screens ([Mnih et
 al. 2015](https://doi.org/10.1038/nature14236)), was given four small gray
-pictures at a time. `game.py`, one file to copy, makes them of many games at
+pictures at a time. `game.py`, one file to copy, makes them for many games at
 once.
 """
 
@@ -232,9 +232,8 @@ class Game:
     # - `"ignore"`: the episode goes on to the end of the game. [Machado et al.
     #   (2018)](https://arxiv.org/abs/1709.06009) advise this for research.
     # - `"restart"`: the episode ends, and the next one is a new game. Don't
-    #   train with it: it is the default only so that [labml's
-    #   tutorial](#other-settings), where this file comes from, plays on it as
-    #   it always did.
+    #   train with it: it is the default only for [labml's
+    #   tutorial](#other-settings), where this file comes from.
     #
     # #### How an episode ends, and the next one begins
     #
