@@ -800,7 +800,7 @@ def test_thirty_guesses(visit, width):
                 says += " And this one?"
                 expect(figure.locator(".says")).to_have_text(says)
         marks = "✓" * rights + "✗" * (10 - rights)
-        expect(figure.locator(".tally")).to_have_text(marks)
+        expect(figure.locator(".tally span")).to_have_text(marks)
         told.append(f"{name} {rights}")
         assert figure.evaluate("(one) => one.offsetHeight") == height
     assert len(set(seen)) == 30
@@ -813,7 +813,34 @@ def test_thirty_guesses(visit, width):
     expect(figure.locator(".says")).to_contain_text(
         "With one picture, closer."
     )
-    expect(figure.locator(".tally")).to_have_text("·" * 10)
+    expect(figure.locator(".tally span")).to_have_text("·" * 10)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_who_has_guessed_enough_goes_on(visit, width):
+    """After four guesses of a round; the next one has ten again."""
+    figure = look_at(visit(width), "guess")
+    height = figure.evaluate("(one) => one.offsetHeight")
+    enough = figure.locator(".enough")
+    rights = 0
+    first, second, third = ROUNDS
+    for name in first, second:
+        for i in range(4):
+            expect(enough).to_be_hidden()
+            figure.locator("[value=up]").click()
+            marks = re.compile(f"^[✓✗]{{{i + 1}}}·{{{9 - i}}}$")
+            expect(figure.locator(".tally span")).to_have_text(marks)
+        if name == first:
+            rights = figure.locator(".tally").text_content().count("✓")
+        expect(figure.locator(".says")).to_contain_text("And this one?")
+        assert figure.evaluate("(one) => one.offsetHeight") == height
+        enough.click()
+        expect(enough).to_be_hidden()
+        told = f"One picture: {rights} of 4 (chance: 2)."
+        expect(figure.locator(".says")).to_contain_text(told)
+        figure.locator(".next").click()
+    expect(figure.locator(".tally span")).to_have_text("·" * 10)
+    expect(figure.locator(".says")).to_contain_text(f"With {third}.")
 
 
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])

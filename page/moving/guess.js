@@ -5,11 +5,12 @@ const figure = $("guess"), $in = (selector) => figure.querySelector(selector);
 const [newest] = cells($in(".one"), 1), stack = cells($in(".four"), 4);
 const group = $in(".controls");
 const [next, ...arrows] = group.children;
+const enough = $in(".enough");
 const ROUNDS = ["one picture", "four pictures", "four pictures only 1/60\u00a0s apart"];
 const RESULTS = ["One picture", "Four", "Frames in a row"];
 const WHY = " In these the ball moves by one to three pixels.";
 const FIRST = 102; // the step of the still picture, guessed first
-const GUESSES = 10, LATER = [1, 2, 3, 4];
+const GUESSES = 10, FEW = 4, LATER = [1, 2, 3, 4];
 const BLINK = 90, NEARER = 700; // milliseconds
 const FADE = 0.8; // of the ball, for each step that it has flown on
 const KEYS = { ArrowUp: "up", u: "up", ArrowDown: "down", d: "down" };
@@ -49,7 +50,8 @@ function show(asking) {
 }
 
 function count() {
-  $in(".tally").textContent = marks.map((mark) => mark ? "✓" : "✗").join("")
+  enough.hidden = marks.length < FEW;
+  $in(".tally span").textContent = marks.map((mark) => mark ? "✓" : "✗").join("")
     .padEnd(GUESSES, "·");
 }
 
@@ -57,12 +59,17 @@ function ask() {
   if (marks.length < GUESSES) {
     if (marks.length) $in(".says").textContent += " And this one?";
     draw(deck[0]);
-    return;
+  } else {
+    end();
   }
-  scores.push(marks.filter(Boolean).length);
-  $in(".says").textContent = scores.map((score, i) =>
-    `${RESULTS[i]}:\u00a0${score}${i ? "" : ` of ${GUESSES} (chance: 5)`}.`).join(" ") +
-    (round === 2 ? WHY : "");
+}
+
+function end() {
+  scores.push([marks.filter(Boolean).length, marks.length]);
+  $in(".says").textContent = scores.map(([score, of], i) =>
+    `${RESULTS[i]}:\u00a0${score}${i && of === GUESSES ? "" : ` of ${of}`}` +
+    `${i ? "" : ` (chance: ${of / 2})`}.`).join(" ") + (round === 2 ? WHY : "");
+  enough.hidden = true;
   next.textContent = round < 2 ? `Now with ${ROUNDS[round + 1]}` : "Once more";
   show(false);
 }
@@ -112,6 +119,7 @@ async function answer(guess) {
 }
 
 next.addEventListener("click", begin);
+enough.addEventListener("click", () => flies || end());
 arrows.forEach((arrow) =>
   arrow.addEventListener("click", async () => {
     game ??= await recording();
