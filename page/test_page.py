@@ -410,7 +410,7 @@ def test_how_fast_it_is_in_words():
         slower[title] = round(100 * (1 - np.median(ratios)))
     del slower["Breakout"]
     extent = f"by {min(slower.values())} to {max(slower.values())}\u00a0%"
-    assert f"`Games` are slower than ALE's engine, {extent}" in NOTES
+    assert f"`Games` in turn are slower than ALE's engine, {extent}" in NOTES
     single = found["single"]["one"]["columns"]["Breakout"]["games_single"]
     assert single["options"]["single"]
     assert "`Games(processes=0)`: both in one process |" in NOTES
