@@ -119,8 +119,8 @@ TABLE = """\
 | **in lockstep**, steps/s | {lockstep[quiet][speed]:,.0f} | {lockstep[shared][speed]:,.0f} |
 | compared with the faster engine in C++, ALE's or EnvPool | {lockstep[quiet][told]} | {lockstep[shared][told]} |
 | **ready first**, compared with the best of their asynchronous modes, with a network that waits for a device | {waits[quiet][told]} | {waits[shared][told]} |
-| one `Games` in lockstep, compared with the same, likewise | {paused[quiet][told]} | {paused[shared][told]} |
-| **ready first**, likewise, with a network that computes on these cores | {computes[quiet][told]} | {computes[shared][told]} |
+| one `Games` in lockstep, compared with the same modes beside the same network | {paused[quiet][told]} | {paused[shared][told]} |
+| **ready first**, compared with them beside a network that computes on these cores | {computes[quiet][told]} | {computes[shared][told]} |
 """  # noqa: E501
 
 

@@ -30,7 +30,7 @@ import game
 import measured
 import publish
 import weave
-from figures import TARGETS, to_learn_from
+from figures import TARGETS, WEIGHTS, to_learn_from
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -437,6 +437,13 @@ def test_sums():
     assert f"{40e6 / 60 / day:.1f}" == "7.7" in NOTES
     assert f"{4 * 84 * 84 * 1e6 / 1e9:.1f} GB" == "28.2 GB" in NOTES
     assert f"{84 * 84 * 1e6 / 1e9:.1f} GB" == "7.1 GB" in NOTES
+
+
+def test_how_many_weights_the_network_has():
+    weights = torch.load(ROOT / "examples/breakout.pt", map_location="cpu")
+    count = sum(part.numel() for part in weights.values())
+    assert round(count / 1e6, 1) == WEIGHTS
+    assert f"with {WEIGHTS} million *weights*" in NOTES
 
 
 def test_the_tables_of_others_say_what_was_seen():

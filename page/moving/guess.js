@@ -119,7 +119,9 @@ async function answer(guess) {
 }
 
 next.addEventListener("click", begin);
-enough.addEventListener("click", () => flies || end());
+enough.addEventListener("click", () => {
+  if (!flies) end();
+});
 arrows.forEach((arrow) =>
   arrow.addEventListener("click", async () => {
     game ??= await recording();
