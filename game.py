@@ -193,8 +193,8 @@ class Game:
     #
     # But how, without losing small objects? Here, as in OpenAI's
     # [Baselines](#who-is-who), each new pixel is the mean of the area that it
-    # covers (`INTER_AREA`). That darkens them, but copying single pixels could
-    # lose thin ones altogether.
+    # covers (`INTER_AREA`). That darkens small objects, but copying single
+    # pixels could lose thin ones altogether.
     @staticmethod
     def shrink(screen: NDArray) -> NDArray:
         """Return a screen, `(210, 160)`, as a picture, `(84, 84)`."""
@@ -226,14 +226,14 @@ class Game:
     # one is lost. The option `on_life_loss` has three values:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
-    #   life is the next episode. To the agent, all rewards end with a lost
+    #   life is the next episode. To the agent, nothing comes after a lost
     #   life, so it learns to keep its lives. Use this for training, as most
     #   others do, such as the libraries [SB3 and CleanRL](#who-is-who).
     # - `"ignore"`: the episode goes on to the end of the game. [Machado et al.
     #   (2018)](https://arxiv.org/abs/1709.06009) advise this for research.
     # - `"restart"`: the episode ends, and the next one is a new game. Don't
-    #   train with it: it is the default only for [labml's
-    #   tutorial](#other-settings), where this file comes from.
+    #   train with it. It is the default only because [labml's
+    #   tutorial](#other-settings), from which this file comes, expects that.
     #
     # #### How an episode ends, and the next one begins
     #
@@ -378,7 +378,7 @@ TRAINING: dict[str, Any] = dict(
 # What slows down eight workers? A *pipe* joins each to its *parent*, the
 # program that started it, so a step takes eight messages and eight answers.
 # When a core goes from one worker to the next, it plays nothing: the first
-# has to send its observation and to go to sleep, the second to wake up.
+# has to answer and to go to sleep, the second to wake up.
 #
 # `Games` therefore starts one worker for each core, which plays its *share* of
 # the games one after the other. Observations don't cross the pipes at all:

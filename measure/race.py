@@ -4,11 +4,10 @@
     python measure/race.py             # half a minute
     python measure/race.py --publish
 
-Eight `Worker`, one process and one pipe for each game, play against a `Games`
-with a process for each core. Both take turns. Of each the step of median
-length is kept, as `page/data/race.json`: when each game began and ended its
-own step, and when the program was at work itself, in milliseconds since the
-step began.
+A `Games` with a process for each game plays against one with a process for
+each core. Both take turns. Of each the step of median length is kept, as
+`page/data/race.json`: when each game began and ended its own step, and when
+the program was at work itself, in milliseconds since the step began.
 """
 
 import multiprocessing
@@ -19,9 +18,10 @@ import numpy as np
 
 import common
 from contenders import rows
-from game import Game, Games, Worker
+from game import Game, Games
 
 GAMES = 8
+PROCESSES = {"workers": GAMES, "games": None}  # None: one for each core
 ROUNDS = 20
 STEPS = 100  # of a round, after as many that aren't timed
 OPTIONS = dict(on_life_loss="ignore")
@@ -41,42 +41,25 @@ class Clocked(Game):
         return result
 
 
-def with_workers(workers, actions):
-    """Step a process for each game; return when the program was at work."""
-    start = time.perf_counter()
-    for worker, action in zip(workers, actions, strict=True):
-        worker.child.send(("step", action))
-    busy = [(start, time.perf_counter())]
-    observations = []
-    for worker in workers:
-        multiprocessing.connection.wait([worker.child])
-        start = time.perf_counter()
-        observations.append(worker.child.recv()[0])
-        busy.append((start, time.perf_counter()))
-    start = time.perf_counter()
-    np.stack(observations)
-    return [*busy, (start, time.perf_counter())]
-
-
-def with_games(games, actions):
-    """The same with a process for each core."""
+def timed(games, actions):
+    """Make a step; return when the program was at work."""
     start = time.perf_counter()
     games.step_async(actions)
-    busy = [(start, time.perf_counter())]
+    sent = time.perf_counter()
     for pipe in games.pipes:
         multiprocessing.connection.wait([pipe])
-    start = time.perf_counter()
+    back = time.perf_counter()
     games.step_wait()
-    return [*busy, (start, time.perf_counter())]
+    return [(start, sent), (back, time.perf_counter())]
 
 
-def play(step, players, times, actions):
+def play(games, times, actions):
     """Play a round; return each step's times, those of the games first."""
     for _ in range(STEPS):
-        step(players, next(actions))
+        timed(games, next(actions))
     found = []
     for _ in range(STEPS):
-        busy = step(players, next(actions))
+        busy = timed(games, next(actions))
         found.append((np.array(times).reshape(GAMES, 2), np.array(busy)))
     return found
 
@@ -94,31 +77,25 @@ def median(steps):
 
 def record():
     """Let both take turns; return the step of each."""
-    sides = {"workers": [], "games": []}
+    found = {name: [] for name in PROCESSES}
     with ExitStack() as stack:
-        times = {
-            name: multiprocessing.RawArray("d", 2 * GAMES) for name in sides
-        }
-        options = dict(make=Clocked, times=times["workers"], **OPTIONS)
-        workers = [
-            stack.enter_context(Worker(seed, **options))
-            for seed in range(GAMES)
-        ]
-        for worker in workers:
-            worker.child.send(("reset", None))
-        for worker in workers:
-            worker.child.recv()
-        options |= dict(times=times["games"])
-        games = stack.enter_context(Games(GAMES, **options))
-        games.reset()
+        sides = {}
+        for name, processes in PROCESSES.items():
+            times = multiprocessing.RawArray("d", 2 * GAMES)
+            games = Games(
+                GAMES,
+                make=Clocked,
+                times=times,
+                processes=processes,
+                **OPTIONS,
+            )
+            sides[name] = stack.enter_context(games), times
+            games.reset()
         actions = rows("Breakout", GAMES)
         for _ in range(ROUNDS):
-            for name, step, players in (
-                ("workers", with_workers, workers),
-                ("games", with_games, games),
-            ):
-                sides[name] += play(step, players, times[name], actions)
-    return {name: median(steps) for name, steps in sides.items()}
+            for name, (games, times) in sides.items():
+                found[name] += play(games, times, actions)
+    return {name: median(steps) for name, steps in found.items()}
 
 
 def main():

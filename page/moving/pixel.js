@@ -46,7 +46,7 @@ function show(column, row) {
   output.textContent = stored;
   output.style = shade(stored);
   const early = resized.map((one) => one[at[1] * SIZE + at[0]]);
-  says.textContent = `Row ${at[1]}, column ${at[0]}: the weighted mean ` +
+  says.textContent = `Row ${at[1]}, column ${at[0]}: the mean ` +
     `is ${mean.toFixed(1)}, stored as ${stored}. If each frame were shrunk first: ` +
     `max(${early.join(",\u00a0")})\u00a0=\u00a0${Math.max(...early)}.`;
   field.style = `--column:${at[0] - LEFT};--row:${at[1] - TOP}`;
