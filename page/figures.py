@@ -57,7 +57,7 @@ OUTPUT = re.compile(r"(?m)^(\d+) (\d\.0) (True|False)")
 LANES = [(9, 9)], [(3, 2), (3, 2), (3, 2)], [(4, 3), (5, 4)]
 WEIGHTS = 1.7  # million, of the network in examples/ppo.py
 # Of the drawing that races; page/moving/race.js moves over it.
-RACE_LEFT, RACE_WIDTH, RACE_MS, RACE_TOP = 84, 390, 3, (4, 236)
+RACE_LEFT, RACE_WIDTH, RACE_MS, RACE_TOP = 84, 390, 2, (4, 236)
 BANDS = 42  # of five rows, which become two
 
 # Drawing

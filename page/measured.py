@@ -87,7 +87,7 @@ def race():
         "workers": workers,
         "games": games,
         "steps": sides["steps"],
-        "processor": sides["machine"]["processor"],
+        "processor": sides["machine"]["processor"].replace("(R)", ""),
     }
 
 
