@@ -31,9 +31,22 @@ for (const each of entries) {
   each.addEventListener("click", () => $("contents").hidePopover());
 }
 
-// Who follows a link inside the page finds the way back.
+// Who follows a link inside the page finds the way back, and whoever takes the
+// route for those who train agents the next place on it.
+const route = [...$("route").closest("p").querySelectorAll("a:not(.sign)")];
+let place = 0;  // the next one
+function passed(link) {
+  place = route.indexOf(link) + 1;
+  $("next").hidden = place === route.length;
+}
 $("top").addEventListener("click", ({ target }) => {
-  if (target.closest("a[href^='#']:not(.sign)")) $("back").hidden = false;
+  const link = target.closest("a[href^='#']:not(.sign)");
+  if (link) $("back").hidden = false;
+  if (route.includes(link)) passed(link);
+});
+$("next").addEventListener("click", () => {
+  location.hash = route[place].hash;
+  passed(route[place]);
 });
 $("back").addEventListener("click", () => {
   history.back();

@@ -590,9 +590,9 @@ if __name__ == "__main__":
 def test_another_title_by_a_spec(tmp_path):
     text, _ = program("dataclasses.replace")
     imports = "import dataclasses\nimport gymnasium as gym\n"
-    imports += "from game import Game, Games\n"
+    imports += "from game import TRAINING, Games\n"
     # Named in a program, the games are played in its own process.
-    text = text.replace("settings))", "settings), processes=0)")
+    text = text.replace("(8, spec, ", "(8, spec, processes=0, ")
     out = run(imports + text + "print(len(games.meanings))", tmp_path)
     assert out == "18\n"
 
@@ -1030,6 +1030,23 @@ def test_who_follows_a_link_finds_the_way_back(visit, width):
     back.click()
     expect(link.nth(2)).to_be_in_viewport()
     expect(back).to_be_hidden()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_route_of_who_trains_agents_goes_on(visit, width):
+    """To all of its sections, one after the other, an open fold or not."""
+    page = visit(width)
+    page.locator("summary", has_text="If you train agents already").click()
+    links = page.locator("p:has(#route) a:not(.sign)")
+    places = [link.get_attribute("href") for link in links.all()]
+    assert len(places) > 4
+    further = page.locator("#next")
+    expect(further).to_be_hidden()
+    links.first.click()
+    for place in places[1:]:
+        further.click()
+        expect(page.locator(place)).to_be_in_viewport()
+    expect(further).to_be_hidden()
 
 
 @pytest.mark.parametrize(
