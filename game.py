@@ -1,11 +1,11 @@
 """
 # Breakout, annotated
 
-What does an *agent*, a program that learns to play a game, actually see? DQN,
-the first network to learn dozens of Atari games from their screens ([Mnih et
-al. 2015](https://doi.org/10.1038/nature14236)), was given four small gray
-pictures at a time. `game.py`, one file to copy, makes them for many games at
-once.
+What does an *agent*, a program that learns to play, actually see? DQN, a deep
+Q-network, was the first to learn dozens of Atari games from their screens
+([Mnih et al. 2015](https://doi.org/10.1038/nature14236)). It gets four small
+gray pictures at a time. `game.py`, one file to copy, makes them for many games
+at once.
 """
 
 # ## 1. What the agent sees

@@ -3,7 +3,6 @@
 import csv
 import json
 import sys
-from collections import defaultdict
 from pathlib import Path
 from statistics import mean, median
 
@@ -36,7 +35,7 @@ def measured():
     return {
         **files,
         **files["facts"],
-        **learning(files["agent"]),
+        "first": whole_games(files["agent"]),
         "second": whole_games(files["agent_1"]),
         "agent_hours": [
             sum(files[name]["seconds"].values()) / 3600 for name in AGENTS
@@ -149,23 +148,4 @@ def whole_games(agent):
         "mean": mean(scores),
         "least": min(scores),
         "most": max(scores),
-    }
-
-
-def learning(agent):
-    """What the agent of the film makes, and what its peers made of Krull."""
-    points = defaultdict(list)
-    for row in curve("training"):
-        points[row["side"], int(row["steps"])].append(float(row["score"]))
-    steps = max(steps for _, steps in points)
-    krull = {}
-    for side in "games", "wrappers":
-        made = points[side, steps]
-        spread = f"({min(made):,.0f} to {max(made):,.0f})"
-        krull[side] = f"{mean(made):,.0f} {spread}"
-    return {
-        "first": whole_games(agent),
-        "krull": krull,
-        "krull_steps": steps,
-        "krull_seeds": len(points["games", steps]),
     }

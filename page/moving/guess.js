@@ -8,9 +8,9 @@ const [next, ...arrows] = group.children;
 const enough = $in(".enough");
 const ROUNDS = ["one picture", "four pictures", "four pictures only 1/60\u00a0s apart"];
 const RESULTS = ["One picture", "Four", "Frames in a row"];
-const WHY = " In these the ball moves by one to three pixels.";
+const WHY = " Harder: in these the ball moves by only one to three pixels.";
 const FIRST = 102; // the step of the still picture, guessed first
-const GUESSES = 10, FEW = 4, LATER = [1, 2, 3, 4];
+const GUESSES = 10, LATER = [1, 2, 3, 4];
 const BLINK = 90, NEARER = 700; // milliseconds
 const FADE = 0.8; // of the ball, for each step that it has flown on
 const KEYS = { ArrowUp: "up", u: "up", ArrowDown: "down", d: "down" };
@@ -50,7 +50,7 @@ function show(asking) {
 }
 
 function count() {
-  enough.hidden = marks.length < FEW;
+  enough.hidden = !marks.length;
   $in(".tally span").textContent = marks.map((mark) => mark ? "✓" : "✗").join("")
     .padEnd(GUESSES, "·");
 }

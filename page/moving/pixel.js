@@ -6,7 +6,7 @@ const patches = [...figure.querySelectorAll(".patch")];
 const STEP = 62, LEFT = 0, TOP = 24, SHOWN = 42; // what is shown of a picture
 const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1],
   ArrowDown: [0, 1] };
-let frames = null, picture = null, resized = null, at = [17, 51]; // column and row
+let frames = null, picture = null, at = [17, 51]; // column and row
 
 // A gray, and on it black or white, at 4.5:1 or more.
 const shade = (v) =>
@@ -45,17 +45,14 @@ function show(column, row) {
   const stored = picture[at[1] * SIZE + at[0]];
   output.textContent = stored;
   output.style = shade(stored);
-  const early = resized.map((one) => one[at[1] * SIZE + at[0]]);
   says.textContent = `Row ${at[1]}, column ${at[0]}: the mean ` +
-    `is ${mean.toFixed(1)}, stored as ${stored}. If each frame were shrunk first: ` +
-    `max(${early.join(",\u00a0")})\u00a0=\u00a0${Math.max(...early)}.`;
+    `is ${mean.toFixed(1)}, stored as ${stored}.`;
   field.style = `--column:${at[0] - LEFT};--row:${at[1] - TOP}`;
 }
 
 async function begin() {
   const game = await recording();
   frames = game.kept(STEP);
-  resized = frames.map(shrink);
   frames.push(frames.reduce(brighter));
   picture = game.picture(STEP);
   put(cells(field, 1)[0], "", picture, "plain", GRAYS, [LEFT, TOP, SHOWN, SHOWN]);
