@@ -411,6 +411,10 @@ def test_how_fast_it_is_in_words():
     single = found["single"]["one"]["columns"]["Breakout"]["games_single"]
     assert single["options"]["single"]
     assert "`Games(processes=0)`: both in one process |" in NOTES
+    # Fewer workers explain less of it than what is saved in one process.
+    each = found["single"]["each"]["columns"]["Breakout"]
+    fewer = np.divide(each["games"]["speed"], each["games_each"]["speed"])
+    assert 1 < np.median(fewer) < float(found["one"]["sb3_single"].split()[0])
     for name in "training", "stock":  # the hours that are expected
         assert found[name]["share"]["bfloat16"]
     assert not found["float32"]["share"]["bfloat16"]
