@@ -2,7 +2,7 @@
 # Breakout, annotated
 
 What does an *agent*, a program that learns to play, actually see? DQN, a deep
-Q-network, was the first to learn dozens of Atari games from their screens
+Q-network, was the first network to learn dozens of Atari games from screens
 ([Mnih et al. 2015](https://doi.org/10.1038/nature14236)). It gets four small
 gray pictures at a time. `game.py`, one file to copy, makes them for many games
 at once.
@@ -163,8 +163,8 @@ class Game:
             reward += self._ale.act(self._actions[action])
 
             # Lives are read after every frame, since in some titles they can
-            # also be won. If one were lost and another won in the same step,
-            # their number wouldn't change, and the loss would go unnoticed.
+            # also be won: if a step lost one and won one, their number would
+            # be the same at its end.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -197,7 +197,7 @@ class Game:
     # pixels could lose thin ones altogether.
     @staticmethod
     def shrink(screen: NDArray) -> NDArray:
-        """Return a screen, `(210, 160)`, as a picture, `(84, 84)`."""
+        """Shrink a screen, `(210, 160)`, to `(84, 84)`."""
         return cv2.resize(screen, (SIZE, SIZE), interpolation=cv2.INTER_AREA)
 
     # ### The stack
