@@ -1,11 +1,10 @@
 """
 # Breakout, annotated
 
-What does an *agent*, a program that learns to play, actually see? DQN, a deep
-Q-network, was the first network to learn dozens of Atari games from screens
-([Mnih et al. 2015](https://doi.org/10.1038/nature14236)). It gets four small
-gray pictures at a time. `game.py`, one file to copy, makes them for many games
-at once.
+What does an *agent*, a program that learns to play, actually see? DQN, the
+first deep network to learn dozens of Atari games from screens ([Mnih et al.
+2015](https://doi.org/10.1038/nature14236)), gets four small gray pictures at a
+time. `game.py`, one file to copy, makes them for many games at once.
 """
 
 # ## 1. What the agent sees
@@ -227,13 +226,13 @@ class Game:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
     #   life is the next episode. To the agent, nothing comes after a lost
-    #   life, so it learns to keep its lives. Use this for training, as most
-    #   others do, such as the libraries [SB3 and CleanRL](#who-is-who).
+    #   life, so it learns to keep its lives. Use this for training, as [most
+    #   libraries](#who-is-who) do.
     # - `"ignore"`: the episode goes on to the end of the game. [Machado et al.
     #   (2018)](https://arxiv.org/abs/1709.06009) advise this for research.
     # - `"restart"`: the episode ends, and the next one is a new game. Don't
-    #   train with it. It is the default only because [labml's
-    #   tutorial](#other-settings), from which this file comes, expects that.
+    #   train with it. It is the default only because the
+    #   [tutorial](#other-settings) from which this file comes expects that.
     #
     # #### How an episode ends, and the next one begins
     #

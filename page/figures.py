@@ -87,7 +87,7 @@ def draw_guess(step):
     d.box(x, y, width, height, "line")
     d.text(x - 8, y + height / 2 + 9, "↑ up", "strong big end later")
     d.text(0, 252, "One picture: up or down?", "strong")
-    d.text(0, 280, "Four will tell (oldest on top):")
+    d.text(0, 280, "Four tell (oldest on top):", "later")
     x = 305 - width
     for i, picture in enumerate(step["stack"]):
         y = (294 - height) / 3 * i

@@ -679,7 +679,7 @@ def test_the_loss_of_a_step():
         assert names[name] == float(told)
     assert f"at 90\xa0% it would be {-0.4 * math.log(0.9):.2f}" in NOTES
     assert f"1.1 times what it was, here {110 * 0.86:.0f}\u00a0%" in NOTES
-    assert f"as if the game were over, in place of {1 + 0.99 * 5}" in NOTES
+    assert f" is 1 + 0.99 × 5 = {1 + 0.99 * 5}; here" in NOTES
     told = f"the target is 0.99 × 5 = {0.99 * 5}, almost the"
     assert told in NOTES.replace("\xa0", " ")
 
