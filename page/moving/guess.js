@@ -8,7 +8,7 @@ const [next, ...arrows] = group.children;
 const enough = $in(".enough");
 const ROUNDS = ["one picture", "four pictures", "four pictures only 1/60\u00a0s apart"];
 const RESULTS = ["One picture", "Four", "Frames in a row"];
-const WHY = " In these the ball moves by only one to three pixels.";
+const WHY = " In these the ball moves by one to three pixels.";
 const FIRST = 102; // the step of the still picture, guessed first
 const GUESSES = 10, LATER = [1, 2, 3, 4];
 const BLINK = 90, NEARER = 700; // milliseconds
