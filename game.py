@@ -162,8 +162,8 @@ class Game:
             reward += self._ale.act(self._actions[action])
 
             # Lives are read after every frame, since in some titles they can
-            # also be won: if a step lost one and won one, their number would
-            # be the same at its end.
+            # also be won: if a step both lost and won one, comparing before
+            # and after would show no change.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -225,9 +225,9 @@ class Game:
     # one is lost. The option `on_life_loss` has three values:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
-    #   life is the next episode. To the agent, nothing comes after a lost
-    #   life, so it learns to keep its lives. Use this for training, as [most
-    #   libraries](#who-is-who) do.
+    #   life is the next episode. To the agent, no reward comes after a
+    #   lost life, so it learns to keep its lives. Use this for training, as
+    #   [many others](#who-is-who) do.
     # - `"ignore"`: the episode goes on to the end of the game. [Machado et al.
     #   (2018)](https://arxiv.org/abs/1709.06009) advise this for research.
     # - `"restart"`: the episode ends, and the next one is a new game. Don't

@@ -153,8 +153,9 @@ def draw_speeds(data, single, folder):
     path = folder / "lockstep-breakout.svg"
     ours = speeds.loc["games", "Breakout"]
     table = speeds.loc[list(labels)].map(lambda one: ours / one)
-    title = "Breakout: speed of Games, divided by that of"
-    bars(path, title, table, list(labels.values()), heads)
+    title = "Breakout: how many times as fast Games is"
+    labels = [f"as {each}" for each in labels.values()]
+    bars(path, title, table, labels, heads)
     for number, title in (
         ("speed", "Breakout, steps/s"),
         ("memory", "Breakout, memory in MB"),

@@ -10,7 +10,7 @@ const ROUNDS = ["one picture", "four pictures", "four pictures only 1/60\u00a0s 
 const RESULTS = ["One picture", "Four", "Frames in a row"];
 const WHY = " In these the ball moves by one to three pixels.";
 const FIRST = 102; // the step of the still picture, guessed first
-const GUESSES = 10, LATER = [1, 2, 3, 4];
+const GUESSES = 10, FEW = 2, LATER = [1, 2, 3, 4];
 const BLINK = 90, NEARER = 700; // milliseconds
 const FADE = 0.8; // of the ball, for each step that it has flown on
 const KEYS = { ArrowUp: "up", u: "up", ArrowDown: "down", d: "down" };
@@ -50,7 +50,7 @@ function show(asking) {
 }
 
 function count() {
-  enough.hidden = !marks.length;
+  enough.hidden = marks.length < FEW;
   $in(".tally span").textContent = marks.map((mark) => mark ? "✓" : "✗").join("")
     .padEnd(GUESSES, "·");
 }
@@ -82,7 +82,7 @@ function begin() {
   round = scores.length;
   marks = [];
   figure.classList.add("begun");
-  $in(".says").textContent = `With ${ROUNDS[round]}${round ? "" : ", closer"}.`;
+  $in(".says").textContent = `With ${ROUNDS[round]}${round ? "" : ", enlarged"}.`;
   count();
   show(true);
   figure.scrollIntoView({ block: "nearest" });
