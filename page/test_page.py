@@ -416,9 +416,16 @@ def test_how_fast_it_is_in_words():
     assert single["options"]["single"]
     assert "`Games(processes=0)`: both in one process |" in NOTES
     # Fewer workers explain less of it than what is saved in one process.
-    each = found["single"]["each"]["columns"]["Breakout"]
-    fewer = np.divide(each["games"]["speed"], each["games_each"]["speed"])
-    assert 1 < np.median(fewer) < float(found["one"]["sb3_single"].split()[0])
+    each = measured.ratios.with_a_worker_each(found["single"]["each"])
+    fewer, saved = each["games_each"], found["one"]["sb3_single"]
+    assert 1 < float(fewer.split()[0]) < float(saved.split()[0])
+    # An update: two in turn are level with one, four ready first are slower.
+    games, turns, ready = (
+        np.array(measured.seconds(found["training"]["share"], side))
+        for side in ("games", "turns", "ready")
+    )
+    assert measured.ratios.verdict(games / turns) == "level"
+    assert measured.ratios.verdict(turns / ready) == "slower"
     for name in "training", "stock":  # the hours that are expected
         assert found[name]["share"]["bfloat16"]
     assert not found["float32"]["share"]["bfloat16"]
