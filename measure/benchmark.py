@@ -15,6 +15,8 @@ minutes or less:
 - waits, computes: the same with a network between the steps, which waits for
   a device or computes on a core
 - restart, continue: a lost life ends the episode, by either rule
+- agent: whole games of Breakout in lockstep, in which the published agent
+  chooses the actions; its own time isn't counted. A quarter of an hour
 - count: 1 to 64 games, and their memory
 - shared-tune, -lockstep, -turns, -waits, -computes: the same beside
   neighbours, as on a host that others use. Only root may start these.
@@ -33,7 +35,7 @@ import contextlib
 from statistics import median
 
 import common
-from contenders import NO_NETWORK, Contender, neighbours
+from contenders import AGENT, NO_NETWORK, Contender, neighbours
 from in_turn import BATCHES
 
 # Who waits for each batch before it asks for the next; and who has several in
@@ -55,6 +57,7 @@ NETWORKS = {
 }
 ROUNDS = 5
 SECONDS = 0.3  # of a round, of each contender
+LONG = 10  # where an agent plays, whose games are long, too
 
 # Of each part who plays, and how the columns of its table are set up. Who can
 # end an episode at a lost life does it by one of the two rules.
@@ -77,6 +80,10 @@ COLUMNS = {
     "continue": (
         ["limit", *OURS, "envpool", "sb3", "sb3_games"],
         {title: {"game": title, "rule": "continue"} for title in WITH_LIVES},
+    ),
+    "agent": (
+        ["games", "ale", "envpool", "gymnasium", "sb3"],
+        {"Breakout": {"network": AGENT}},
     ),
     "count": (
         ["games", "worker", "ale", "envpool", "gymnasium", "labml"],
@@ -137,17 +144,18 @@ def measure(part, data):
     host, _, what = part.rpartition("-")
     tuned = f"{host}-tune" if host else "tune"
     threads = {} if part == tuned else best_threads(data[tuned])
+    seconds = LONG if what == "agent" else SECONDS
     columns = {}
     with neighbours() if host else contextlib.nullcontext():
         for column, contenders in table(what, threads).items():
-            columns[column] = take_turns(contenders, ROUNDS)
+            columns[column] = take_turns(contenders, ROUNDS, seconds)
             if what == "count":  # memory is measured with nobody else there
                 for name, setting in contenders.items():
                     with Contender(*setting) as alone:
                         memory = alone.ready()["memory"]
                         columns[column][name]["memory"] = memory
             print(part, column, flush=True)
-    return {"rounds": ROUNDS, "seconds": SECONDS, "columns": columns}
+    return {"rounds": ROUNDS, "seconds": seconds, "columns": columns}
 
 
 def take_turns(contenders, rounds, seconds=SECONDS):

@@ -14,6 +14,7 @@ Each imports what it alone needs by itself, since its memory is measured, too.
 """
 
 import contextlib
+import functools
 import itertools
 import multiprocessing
 import os
@@ -31,13 +32,23 @@ import common  # it says where game.py is
 
 ACTIONS = {"Breakout": 4, "Pong": 6, "MsPacman": 9, "Seaquest": 18}
 NO_NETWORK = ("computes", 0)
+AGENT = ("agent", 0)  # it chooses the actions; its own time isn't counted
 BURST = 0.003  # seconds that a neighbour takes a core, as a host shares them
 PAUSE = 0.009  # seconds between two of its bursts, on average
 ROMS = {"MsPacman": "ms_pacman"}  # where ALE's name is not the id's
 
 
+pause = NO_NETWORK  # what is between two batches of this process
+chosen = np.zeros(1024, np.int32)  # by the agent, for the next batch
+
+
 def rows(game, games):
-    """Random actions, the same for all: game i's are those of column i."""
+    """Random actions, the same for all: game i's are those of column i.
+
+    With an agent they are those that it has chosen.
+    """
+    if pause == AGENT:
+        return itertools.repeat(chosen[:games])
     table = np.random.RandomState(0).randint(ACTIONS[game], size=(1024, 1024))
     return itertools.cycle(np.ascontiguousarray(table[:, :games], np.int32))
 
@@ -301,7 +312,8 @@ class Contender(contextlib.ExitStack):
 
     `kind` and `options` are a generator of this file and what it takes. After
     each batch a network takes some milliseconds: it `"waits"` for a device,
-    or `"computes"` on one of the cores. `folder` is where game.py is.
+    or `"computes"` on one of the cores. Or an `"agent"` plays Breakout, the
+    published one. `folder` is where game.py is.
     """
 
     def __init__(self, kind, options, network=NO_NETWORK, folder=common.ROOT):
@@ -348,17 +360,45 @@ def play(seconds):
     Returns transitions a second.
     """
     kind, milliseconds = pause
-    played = 0
-    start = time.perf_counter()
-    while (spent := time.perf_counter() - start) < seconds:
-        _, transitions = next(steps)
+    played = spent = 0
+    while spent < seconds:
+        start = time.perf_counter()
+        obs, transitions = next(steps)
         played += transitions
         end = time.perf_counter() + milliseconds / 1000
         if kind == "waits":
             time.sleep(milliseconds / 1000)
         while time.perf_counter() < end:
             pass
+        spent += time.perf_counter() - start
+        if kind == "agent":
+            chosen[: len(obs)] = choose(obs)
     return played / spent
+
+
+@functools.cache
+def agent():
+    """Load the published agent, which computes on one core."""
+    import torch
+
+    from ppo import Agent
+    from training_run import PUBLISHED
+
+    torch.set_num_threads(1)
+    result = Agent(ACTIONS["Breakout"])
+    result.load_state_dict(torch.load(PUBLISHED))
+    return result
+
+
+def choose(obs):
+    """Sample the agent's actions, as in training."""
+    import torch
+
+    if obs.shape[-1] == 4:  # SB3's channels come last
+        obs = np.moveaxis(obs, 3, 1)
+    with torch.no_grad():
+        policy, _ = agent()(torch.as_tensor(np.ascontiguousarray(obs)))
+        return policy.sample().numpy()
 
 
 def whose(steps):

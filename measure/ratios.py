@@ -11,7 +11,6 @@ from statistics import median
 ENGINES = ["ale", "envpool"]
 ASYNCHRONOUS = ["ale_2", "ale_3", "ale_many", "envpool_3", "envpool_many"]
 SINGLE = ["sb3_single", "gymnasium_single"]
-EACH = ["games_each", "worker"]
 COMPARISONS = {
     "lockstep": ("lockstep", "games", ENGINES),
     "ale": ("lockstep", "games", ["ale"]),
@@ -57,18 +56,13 @@ def told(values):
     return level + spread(values)
 
 
-def in_one_process(part):
-    """How many times as fast `Games` is as those that need no pipes either."""
+def beside(part, ours="games"):
+    """How many times as fast we are in Breakout as each of the others."""
     rows = part["columns"]["Breakout"]
-    ours = rows["games_single"]["speed"]
-    return {name: told(ratios(ours, [rows[name]["speed"]])) for name in SINGLE}
-
-
-def with_a_worker_each(part):
-    """How many times as fast `Games` is as those with a worker for a game."""
-    rows = part["columns"]["Breakout"]
-    ours = rows["games"]["speed"]
-    return {name: told(ratios(ours, [rows[name]["speed"]])) for name in EACH}
+    speed = rows[ours]["speed"]
+    return {
+        name: told(ratios(speed, [row["speed"]])) for name, row in rows.items()
+    }
 
 
 def counted(verdicts):

@@ -114,6 +114,7 @@ def speed_values(data, neighbours, waiting, single):
     measured["one"] = single["one"]
     measured["each"] = single["each"]
     games = parts.pop("count")["columns"]
+    del parts["agent"]
     tuned = {name: parts.pop(name) for name in ("tune", "shared-tune")}
     compared = ratios.published(data)
     ready = data["waits"]["columns"]["Breakout"]["ready"]
@@ -128,8 +129,10 @@ def speed_values(data, neighbours, waiting, single):
         "threads": {name: threads(part) for name, part in tuned.items()},
         "table": {name: speed_table(name, parts[name]) for name in parts},
         "long_table": long_table(measured["long"]),
-        "one": ratios.in_one_process(measured["one"]),
-        "each": ratios.with_a_worker_each(measured["each"]),
+        "agent_table": long_table(measured["agent"]),
+        "played": ratios.beside(measured["agent"]),
+        "one": ratios.beside(measured["one"], "games_single"),
+        "each": ratios.beside(measured["each"]),
         "limits": {
             host: limits(parts, prefix)
             for host, prefix in ratios.HOSTS.items()
@@ -235,12 +238,10 @@ def in_flight(row):
 def long_table(part):
     """A Markdown table of everybody's speed in Breakout, as on the chart."""
     speeds = rounds(part["columns"])["Breakout"]
-    ours = speeds.pop("games")
+    told = ratios.beside(part) | {"games": ""}
     lines = [["who plays", "steps/s", "`Games` compared with it"], ["---"] * 3]
-    lines.append(["`Games`", middle(ours), ""])
     for name, speed in speeds.items():
-        told = ratios.told(ratios.ratios(ours, [speed]))
-        lines.append([NAMES[name], middle(speed), told])
+        lines.append([NAMES[name], middle(speed), told[name]])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

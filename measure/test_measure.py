@@ -34,7 +34,10 @@ from recordings import unpack
 
 # Of the benchmark: fewer contenders and titles than it has by itself.
 CONTENDERS = ["limit", "games", "worker", "ale", "sb3_games", "ready"]
-COLUMNS = {"lockstep": (CONTENDERS, {"Pong": {"game": "Pong"}})}
+COLUMNS = {
+    "lockstep": (CONTENDERS, {"Pong": {"game": "Pong"}}),
+    "agent": (["games", "sb3"], {"Breakout": {"network": contenders.AGENT}}),
+}
 KILLS = {"RATE": 0.5, "SIGNALS": {"killed": [signal.SIGKILL]}}
 
 
@@ -68,8 +71,9 @@ def files(folder):
         (compare, [game.__file__], {"ROUNDS": 1}, "compare.json"),
         (
             benchmark,
-            ["tune", "lockstep"],
-            {"ENGINES": ["ale"], "COLUMNS": COLUMNS, "ROUNDS": 1},
+            ["tune", "lockstep", "agent"],
+            {"ENGINES": ["ale"], "COLUMNS": COLUMNS, "ROUNDS": 1}
+            | {"LONG": 0.1},
             "benchmark.json",
         ),
         (race, [], {"ROUNDS": 1, "STEPS": 3}, "race.json"),
@@ -143,6 +147,30 @@ def test_neighbours_come_and_go():
         assert sorted(cores) == [[core] for core in ours]
         assert policies == {os.SCHED_FIFO}
     assert not multiprocessing.active_children()
+
+
+def test_an_agent_chooses_and_its_time_is_not_counted(monkeypatch):
+    seconds = 0
+    seen = np.zeros((8, 4, 84, 84), np.uint8)
+    actions = np.arange(8) % 4
+
+    def steps():
+        nonlocal seconds
+        for row in contenders.rows("Breakout", 8):
+            seconds += 1
+            yield seen, int((row == actions).all())  # not the first
+
+    def choose(obs):
+        nonlocal seconds
+        assert obs is seen
+        seconds += 100
+        return actions
+
+    monkeypatch.setattr(contenders, "pause", contenders.AGENT)
+    monkeypatch.setattr(contenders, "steps", steps(), raising=False)
+    monkeypatch.setattr(contenders, "choose", choose)
+    monkeypatch.setattr(contenders.time, "perf_counter", lambda: seconds)
+    assert contenders.play(10) == 9 / 10
 
 
 def test_a_single_process_is_the_program_itself():

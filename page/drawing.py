@@ -42,8 +42,8 @@ LARGE = """
 @media (max-width: 400px) { text { font-size: 17px } }"""
 LATER = """
 @media (prefers-reduced-motion: no-preference) {
-.later { animation: come .4s 8s backwards }
-text.later { animation-delay: 9.5s }
+.later { animation: come .4s 16s backwards }
+text.later { animation-delay: 17.5s }
 @keyframes come { from { opacity: 0 } } }"""
 TIP = """
 <marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8"

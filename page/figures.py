@@ -86,8 +86,9 @@ def draw_guess(step):
     d.image(0, 0, side, side, bright(step["picture"]))
     d.box(x, y, width, height, "line")
     d.text(x - 8, y + height / 2 + 9, "↑ up", "strong big end later")
-    d.text(0, 252, "One picture: up or down?", "strong")
-    d.text(0, 280, "Four tell (oldest on top):", "later")
+    d.text(0, 242, "One picture: up or down?", "strong")
+    d.text(0, 264, "(All are brightened here.)", "quiet")
+    d.text(0, 286, "Four tell (oldest on top):", "later")
     x = 305 - width
     for i, picture in enumerate(step["stack"]):
         y = (294 - height) / 3 * i

@@ -45,14 +45,12 @@ def measured():
         "trained": [score_after(10**7, name) for name in AGENTS],
         "known": others,
         "race": race(),
-        "ahead": {
-            name: ratios.told(ratios.ratios(speeds, [row["speed"]]))
-            for name, row in rows.items()
-        },
+        "ahead": ratios.beside(files["single"]["long"]),
+        "played": ratios.beside(files["benchmark"]["agent"]),
         "beside": compared,
         "envpool_threads": rows["envpool"]["options"]["threads"],
         "speed": speed,
-        "one": ratios.in_one_process(files["single"]["one"]),
+        "one": ratios.beside(files["single"]["one"], "games_single"),
         "emulator": between(shares, ".0f"),
         "replacing": {
             context: median(replaced[context]["killed"])

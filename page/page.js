@@ -31,6 +31,10 @@ for (const each of entries) {
   each.addEventListener("click", () => $("contents").hidePopover());
 }
 
+for (const sign of document.querySelectorAll(".sign")) {
+  sign.ariaLabel = "Link to this place";
+}
+
 // Who follows a link inside the page finds the way back, and whoever takes the
 // route for those who train agents the next place on it.
 const route = [...$("route").closest("p").querySelectorAll("a:not(.sign)")];

@@ -63,9 +63,10 @@ ANCHOR = r'(?s)( id=".+?")(.*?)( <a class="sign".*?</a>)(.*</summary>)'
 # What has a colour of its own, in bold prose and as a name in code.
 COLOURED = "third|fourth|picture"
 # Whoever wants to cite a place finds its address here.
-SIGN = ' <a class="sign" href="#{}" aria-label=Link>#</a>'
+SIGN = ' <a class="sign" href="#{}">#</a>'
 LONG = 4  # line ends of a docstring, after its first paragraph
 SHORT = 30  # characters of a cell, if its row fits a phone
+NARROW = 40  # of a line of code, likewise
 WORDS_A_MINUTE = 220
 SECONDS_A_LINE = 4
 SECONDS_A_FIGURE = 45
@@ -322,8 +323,13 @@ def linked(html, anchors):
             text = f'<a href="#{min(there)}">{text}</a>'
         return text
 
+    def narrow(line):
+        fits = len(re.sub("<.*?>", "", line[0])) <= NARROW
+        return line[0].replace("<wbr>", "") if fits else line[0]
+
     # At a space it goes on below by itself.
-    return re.sub(NAMES, link, html).replace("<wbr> ", " ")
+    html = re.sub(NAMES, link, html).replace("<wbr> ", " ")
+    return re.sub(".*<wbr>.*", narrow, html)
 
 
 def highlight(text, language="python", _=None, start=1, anchors=()):
@@ -486,7 +492,7 @@ def html_page(source):
     main = re.sub(r'<(\w+) class="([\w-]+)"', r"<\1 class=\2", main)
     bare = "id|width|height|loading|data-label|href(?==.#)"
     main = re.sub(rf' ({bare})="(#?[\w.-]+)"', r" \1=\2", main)
-    main = re.sub("</(?:p|li|td|th|tr|thead|tbody)>", "", main)
+    main = re.sub(r"\n?</(?:p|li|td|th|tr|thead|tbody)>", "", main)
     # Only within a tag must a quotation mark be escaped.
     main = re.sub("&quot;(?=[^<>]*<)", '"', main)
     main = to_documents(main)
