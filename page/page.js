@@ -42,6 +42,7 @@ let place = 0;  // the next one
 function passed(link) {
   place = route.indexOf(link) + 1;
   $("next").hidden = place === route.length;
+  $("next").textContent = `Next ${place + 1}/${route.length} →`;
 }
 $("top").addEventListener("click", ({ target }) => {
   const link = target.closest("a[href^='#']:not(.sign)");
