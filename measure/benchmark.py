@@ -1,13 +1,13 @@
 """Measure `Games` and `Worker` of game.py beside their peers.
 
     pip install -r requirements.txt --group measure
-    python measure/benchmark.py             # all of it, half an hour
+    python measure/benchmark.py             # all of it, 40 minutes
     python measure/benchmark.py tune count  # two parts
     python measure/benchmark.py --publish
 
 A part that is measured again replaces itself in benchmark.json; report.py
 makes docs/speed.md, its charts and README's table of it. The parts, of three
-minutes or less:
+minutes or less but for the agent's eight:
 
 - tune: how many threads the two C++ engines take, which the others ask for
 - lockstep: whole games of four titles; who waits for each batch
@@ -16,7 +16,7 @@ minutes or less:
   a device or computes on a core
 - restart, continue: a lost life ends the episode, by either rule
 - agent: whole games of Breakout in lockstep, in which the published agent
-  chooses the actions; its own time isn't counted. A quarter of an hour
+  chooses the actions; its own time isn't counted
 - count: 1 to 64 games, and their memory
 - shared-tune, -lockstep, -turns, -waits, -computes: the same beside
   neighbours, as on a host that others use. Only root may start these.
@@ -24,11 +24,12 @@ minutes or less:
 What makes it fair: every contender lives in a process of its own, where it
 builds its environment once and warms up. Then they take turns, in an order
 that rotates from round to round, and are compared within a round: a machine
-that slows down slows down for all. All play the same random actions. Only
-transitions that played frames count, not those that a peer spends on a reset.
-Who waits for each batch is compared with whoever does so too; who has several
-in flight with all engines that do, whatever their number. Beside each speed
-stands how many cores other programs took meanwhile.
+that slows down slows down for all. All play the same random actions, unless
+the agent chooses them. Only transitions that played frames count, not those
+that a peer spends on a reset. Who waits for each batch is compared with
+whoever does so too; who has several in flight with all engines that do,
+whatever their number. Beside each speed stands how many cores other programs
+took meanwhile.
 """
 
 import contextlib
