@@ -162,8 +162,8 @@ class Game:
             reward += self._ale.act(self._actions[action])
 
             # Lives are read after every frame, since in some titles they can
-            # also be won: if a step both lost and won one, comparing before
-            # and after would show no change.
+            # also be won: after a step that lost one and won one there are as
+            # many as before.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
