@@ -161,9 +161,9 @@ class Game:
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
-            # Lives are read after every frame, since in some titles they can
-            # also be won: after a step that lost one and won one there are as
-            # many as before.
+            # In some titles lives can also be won. If a step lost one and won
+            # one, a comparison before and after would miss the loss, so they
+            # are read after every frame.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
