@@ -236,7 +236,7 @@ def in_flight(row):
 
 
 def long_table(part):
-    """A Markdown table of everybody's speed in Breakout, as on the chart."""
+    """A Markdown table of everybody's speed in Breakout beside ours."""
     speeds = rounds(part["columns"])["Breakout"]
     told = ratios.beside(part) | {"games": ""}
     lines = [["who plays", "steps/s", "`Games` compared with it"], ["---"] * 3]

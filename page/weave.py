@@ -518,10 +518,13 @@ def to_documents(html):
 def document(text):
     """Markdown as a page of its own, whose tables the keyboard scrolls."""
     html = to_documents(to_html(text))
+    html = html.replace('class="wide"', 'class="wide" tabindex="0"')
+    label = 'aria-label="Link to this place"'  # there is no script for it
+    html = html.replace('class="sign"', f'class="sign" {label}')
     return fill(
         (HERE / "document.html").read_text(),
         title=re.search("^# (.+)", text)[1],
-        main=html.replace('class="wide"', 'class="wide" tabindex="0"'),
+        main=html,
     )
 
 
