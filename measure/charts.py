@@ -17,6 +17,7 @@ import pandas as pd
 from matplotlib.ticker import EngFormatter
 
 import common
+import fonts
 from benchmark import FLYING, LOCKSTEP, NETWORKS, OURS, OURS_FLYING
 
 NAMES = {
@@ -45,12 +46,12 @@ DARK = {
     INK: "#e4e1da",
     QUIET: "#a19c93",
     GRID: "#35373d",
-    GROUND: "#1e2025",
+    GROUND: "#16171b",
     OUR: "#f29b8c",
     SECOND: "#b493e0",
     OTHER: "#7d7972",
 }
-FONT = 'system-ui, "Segoe UI", Roboto, sans-serif'
+FONT = "Sans, system-ui, sans-serif"
 
 
 @contextlib.contextmanager
@@ -77,7 +78,7 @@ def chart(path, title, across="", **panels):
     style = f"text{{font-family:{FONT}!important}}"
     style += f"@media(prefers-color-scheme:dark){{{rules}}}"
     svg = text.getvalue().replace("<defs>", f"<style>{style}</style><defs>", 1)
-    path.write_text(svg, "utf-8")
+    path.write_text(fonts.embed(svg), "utf-8")
 
 
 def colour(name):

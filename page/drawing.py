@@ -6,13 +6,15 @@ from pathlib import Path
 
 import cv2
 
+import fonts
+
 PICTURES = Path(__file__).resolve().parent.parent / "docs/figures"
 WIDTH = 480  # which a phone can show
 
 SHAPES = """
-text { font: 15px system-ui, "Segoe UI", Roboto, sans-serif }
+text { font: 15px Sans, system-ui, sans-serif }
 .strong { font-weight: 600 } .big { font-size: 26px }
-.code { font: 14px ui-monospace, Menlo, Consolas, monospace }
+.code { font: 14px Code, ui-monospace, monospace }
 .mid { text-anchor: middle } .end { text-anchor: end }
 .line { stroke-width: 1.5; fill: none } .past { stroke-dasharray: 3 3 }
 .arrow { marker-end: url(#tip) }
@@ -29,21 +31,20 @@ text.third {{ fill: {third} }} rect.third {{ stroke: {third} }}
 text.fourth {{ fill: {fourth} }} rect.fourth {{ stroke: {fourth} }}
 text.picture {{ fill: {picture} }} rect.picture {{ stroke: {picture} }}"""
 LIGHT = {"ink": "#23211d", "quiet": "#65605a", "box": "#fdfcfa"}
-LIGHT |= {"page": "#f5f3ee"}
+LIGHT |= {"page": "#fdfcfa"}
 LIGHT |= {"third": "#1a5fb4", "fourth": "#a84a00", "picture": "#1b7340"}
 LIGHT |= {"game": "#7a4fa8", "ours": "#a5332a"}  # as in measure/charts.py
 DARK = {"ink": "#e4e1da", "quiet": "#a19c93", "box": "#16171b"}
-DARK |= {"page": "#1e2025"}
+DARK |= {"page": "#16171b"}
 DARK |= {"third": "#7fb2ff", "fourth": "#ffa65c", "picture": "#6fd08c"}
 DARK |= {"game": "#b493e0", "ours": "#f29b8c"}
-SCREEN = DARK | {"page": "#16171b"}
 LARGE = """
 @media (min-width: 600px) { text { font-size: 11px } }
 @media (max-width: 400px) { text { font-size: 17px } }"""
 LATER = """
 @media (prefers-reduced-motion: no-preference) {
-.later { animation: come .4s 16s backwards }
-text.later { animation-delay: 17.5s }
+.later { animation: come .4s 30s backwards }
+text.later { animation-delay: 31.5s }
 @keyframes come { from { opacity: 0 } } }"""
 TIP = """
 <marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8"
@@ -112,7 +113,7 @@ class Drawing:
             self.image(left, top, each, each, picture)
 
     def save(self, name):
-        colours = COLOURS.format_map(SCREEN)
+        colours = COLOURS.format_map(DARK)
         if not self.screen:
             dark = COLOURS.format_map(DARK)
             colours = COLOURS.format_map(LIGHT)
@@ -122,10 +123,11 @@ class Drawing:
         if self.asks:
             colours += LATER
         kind = 'class="large" ' if self.large else ""
-        (PICTURES / name).write_text(
+        svg = (
             f'<svg {kind}xmlns="http://www.w3.org/2000/svg" '
             f'width="{self.width}" height="{self.height}" '
             f'viewBox="0 0 {self.width} {self.height}">\n'
             f"<style>{SHAPES}{colours}\n</style>{TIP}"
             f"{''.join(self.parts)}</svg>\n"
         )
+        (PICTURES / name).write_text(fonts.embed(svg))

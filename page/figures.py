@@ -17,6 +17,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+import fonts
 import recordings
 from drawing import PICTURES, Drawing, percent
 from measured import measured
@@ -694,6 +695,8 @@ def draw():
     draw_advantage(read("agent"), read("missed"))
     draw_backwards()
     draw_kill(read("eight"))
+    pipe = PICTURES / "pipe.svg"  # by hand
+    pipe.write_text(fonts.embed(pipe.read_text()))
 
 
 if __name__ == "__main__":

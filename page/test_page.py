@@ -862,7 +862,9 @@ def test_rows(visit, width):
     page = unfold(visit(width))
     sides = all_of(
         page,
-        ".row:has(> .words):has(> .things)",
+        # A film that has all of the width stands below its words.
+        ".row:has(> .words):has(> .things)"
+        ":not(:has(#agent-figure, #kill-figure))",
         "[...it.children].slice(0, 2).map((it) => " + BOX + ")",
     )
     assert len(sides) > 100
@@ -929,7 +931,8 @@ def test_axe_finds_nothing(visit, width, scheme):
     for figure in page.locator(".moves").all():
         figure.scroll_into_view_if_needed()
         expect(figure.locator(".says")).not_to_be_empty()
-    found = Axe().run(page).response
+    # It would load the style once more, which the page forbids.
+    found = Axe().run(page, options={"preload": False}).response
     assert not found["violations"] and len(found["passes"]) > 20
 
 
@@ -945,7 +948,6 @@ def test_the_other_pages(open_page, name, width, scheme):
     rows = len(re.findall(r"(?m)^\|(?! ---)", text))
     expect(page.locator("tr")).to_have_count(rows)
     assert page.evaluate("document.documentElement.scrollWidth") == width
-    # It would load the style once more, which the page forbids.
     found = Axe().run(page, options={"preload": False}).response
     assert not found["violations"] and len(found["passes"]) > 10
 

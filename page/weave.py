@@ -1,7 +1,7 @@
 """
 Weave `game.py` into the two pages that people read: `game.md` for a code host
-and `docs/index.html` for a browser; put numbers into `docs/reference.md`, and
-make a page for a browser of each `docs/*.md`.
+and `docs/index.html` for a browser; put numbers into `docs/reference.md`, make
+a page for a browser of each `docs/*.md`, and give these their style.
 
     python page/weave.py            # write them
     python page/weave.py --check    # exit with 1 if one of them is stale
@@ -47,6 +47,7 @@ from markdown_it import MarkdownIt
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 
+import fonts
 from measured import measured
 
 HERE = Path(__file__).resolve().parent
@@ -288,7 +289,7 @@ def markdown(told):
 
 
 def texts(kind):
-    """The page's own style or script, what the figures share, and theirs.
+    """The styles or scripts of the figures, first what they share.
 
     Comments and indents are left out: browsers don't read them.
     """
@@ -296,7 +297,7 @@ def texts(kind):
     files = sorted(files, key=lambda file: (file.stem != "shared", file.name))
     return [
         re.sub(r"(?m)^ *//.*\n|^ +|/\*(?s:.*?)\*/\n?", "", file.read_text())
-        for file in [HERE / f"page.{kind}", *files]
+        for file in files
     ]
 
 
@@ -535,9 +536,9 @@ def woven(source):
         ROOT / "game.md": markdown(story(source)),
         DOCS / "index.html": html_page(source),
         DOCS / "reference.md": fill(reference, **measured()),
-        DOCS / "document.css": "".join(
-            (HERE / f"{name}.css").read_text() for name in ("page", "document")
-        ),
+        DOCS / "page.css": fonts.faces() + (HERE / "page.css").read_text(),
+        DOCS / "document.css": (HERE / "document.css").read_text(),
+        DOCS / "page.js": (HERE / "page.js").read_text(),
     }
     documents = {path: path.read_text() for path in DOCS.glob("*.md")}
     for path, text in (documents | files).items():

@@ -26,13 +26,11 @@ function show(at) {
   const last = Math.max(...all.filter((kill) => kill <= at && at < kill + TOLD));
   const killed = workers.flatMap(({ kills }, i) => kills.includes(last) ? i : []);
   if (!killed.length) return "All eight games play on.";
-  const mask = [0, 0, 0, 0, 1, 1, 1, 1].map((i) =>
-    (killed.includes(i) ? "True" : "False").padStart(5)).join(" ")
-    .replaceAll(" ", "\u00a0");
-  const who = killed.length > 1 ? "Both workers were killed, and their"
-    : `Worker ${killed} was killed, and its`;
-  return `${who} games start over: ` +
-    `truncated, with a reward of 0. In that step infos["restarted"] was [${mask}]`;
+  const [who, others] = killed.length > 1
+    ? ["Both workers were killed and replaced, and their eight games", ""]
+    : [`Worker ${killed} was killed and replaced, and its four games`,
+      " The other four play on."];
+  return `${who} start over: truncated, with a reward of 0.${others}`;
 }
 
 const player = film(figure, async () => {
