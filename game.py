@@ -161,9 +161,8 @@ class Game:
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
-            # In some titles lives can also be won. If a step lost one and won
-            # one, a comparison before and after would miss the loss, so they
-            # are read after every frame.
+            # Lives are read after every frame, since in some titles a step may
+            # lose one and win one.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:

@@ -99,18 +99,19 @@ AHEAD = {  # what is compared, and with whom
 }
 
 
-def speed_values(data, neighbours, waiting, single):
+def speed_values(data, neighbours, waiting, single, xeon):
     """What stands in speed.md, and README's part of it.
 
     `neighbours` was measured where other machines used the host, `waiting` is
     how long one process waits for another, and in `single` others play all
-    games in one process, and for longer.
+    games in one process, and for longer; in `xeon` on the other machine.
     """
     measured = {name: part for name, part in data.items() if name != "machine"}
     measured["true-neighbours"] = neighbours["whole"]
     measured["single"] = single["lockstep"]
     parts = dict(measured)
     measured["long"] = single["long"]
+    measured["xeon"] = xeon["long"]
     measured["one"] = single["one"]
     measured["each"] = single["each"]
     games = parts.pop("count")["columns"]
@@ -129,6 +130,7 @@ def speed_values(data, neighbours, waiting, single):
         "threads": {name: threads(part) for name, part in tuned.items()},
         "table": {name: speed_table(name, parts[name]) for name in parts},
         "long_table": long_table(measured["long"]),
+        "xeon_table": long_table(measured["xeon"]),
         "agent_table": long_table(measured["agent"]),
         "played": ratios.beside(measured["agent"]),
         "one": ratios.beside(measured["one"], "games_single"),
@@ -509,10 +511,9 @@ def write(docs):
     field = data["field"]["agents"]
     others = [curves[name] for name in drawn]
     charts.draw_learning(agents, *others, field, folder)
+    of_speed = "benchmark", "shared_host", "waiting", "single", "single_xeon"
     values = {
-        "speed": speed_values(
-            *map(data.get, ["benchmark", "shared_host", "waiting", "single"])
-        ),
+        "speed": speed_values(*map(data.get, of_speed)),
         "faults": faults_values(data["chaos"], data["mutants"]),
         "learning": learning_values(curves, data),
     }

@@ -10,7 +10,8 @@ results go to single.json:
 
 - lockstep: they and those that have a process for each game, on four titles
 - long: Breakout alone, beside all that wait for each batch, for half a minute
-  at a time: a speed that lasts
+  at a time: a speed that lasts. On another machine it was measured again, and
+  kept as single_xeon.json
 - one: as long, with `Games` in a single process, too: what wrappers cost
 - each: as long, with a worker for each game, with and without shared memory
 """

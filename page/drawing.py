@@ -12,7 +12,7 @@ PICTURES = Path(__file__).resolve().parent.parent / "docs/figures"
 WIDTH = 480  # which a phone can show
 
 SHAPES = """
-text { font: 15px Sans, system-ui, sans-serif }
+text { font: 16.5px Sans, system-ui, sans-serif }
 .strong { font-weight: 600 } .big { font-size: 26px }
 .code { font: 14px Code, ui-monospace, monospace }
 .mid { text-anchor: middle } .end { text-anchor: end }
@@ -38,9 +38,10 @@ DARK = {"ink": "#e4e1da", "quiet": "#a19c93", "box": "#16171b"}
 DARK |= {"page": "#16171b"}
 DARK |= {"third": "#7fb2ff", "fourth": "#ffa65c", "picture": "#6fd08c"}
 DARK |= {"game": "#b493e0", "ours": "#f29b8c"}
+SCREEN = DARK | {"page": "#0c0d10"}
 LARGE = """
-@media (min-width: 600px) { text { font-size: 11px } }
-@media (max-width: 400px) { text { font-size: 17px } }"""
+@media (min-width: 600px) { text { font-size: 11.5px } }
+@media (max-width: 400px) { text { font-size: 18px } }"""
 LATER = """
 @media (prefers-reduced-motion: no-preference) {
 .later { animation: come .4s 30s backwards }
@@ -113,7 +114,7 @@ class Drawing:
             self.image(left, top, each, each, picture)
 
     def save(self, name):
-        colours = COLOURS.format_map(DARK)
+        colours = COLOURS.format_map(SCREEN)
         if not self.screen:
             dark = COLOURS.format_map(DARK)
             colours = COLOURS.format_map(LIGHT)

@@ -567,7 +567,7 @@ def draw_network(recording):
     d.save("network.svg")
 
 
-def draw_advantage(recording, missed):
+def draw_move(recording, missed):
     """What the step to learn from has brought, and what NOOP would have.
 
     The outlines are those of the paddle a step before, and an arrow is the way
@@ -575,15 +575,10 @@ def draw_advantage(recording, missed):
     it has flown on as in the step before.
     """
     at = to_learn_from(recording)
-    decisions = recording["decisions"]
-    action = recording["actions"][decisions[at][0]]
+    action = recording["actions"][recording["decisions"][at][0]]
     hit, lost = (
         np.array(film["rgb"], np.uint8)[unpack(film["screens"])]
         for film in (recording, missed)
-    )
-    before, after, instead = (
-        round(decision[4], 1)
-        for decision in (*decisions[at : at + 2], missed["decisions"][0])
     )
     balls, paddles = zip(
         *(objects(screen[NEAR]) for screen in hit[at - 1 : at + 2]),
@@ -591,40 +586,20 @@ def draw_advantage(recording, missed):
     )
     old, now, new = (ball[:2] + ball[2:] / 2 for ball in balls)
     flown = now - old
-    d = Drawing(204, large=True)
-    for x, told, value, paddle, screen, way in (
-        (6, "before the step", before, paddles[0], hit[at], [old, now]),
-        (
-            165,
-            f"{action}: hit",
-            after,
-            paddles[1],
-            hit[at + 1],
-            [now, now + flown / 2, new],
-        ),
-        (
-            324,
-            "NOOP: missed",
-            instead,
-            paddles[1],
-            lost[0],
-            [now, now + flown],
-        ),
+    hits = [now, now + flown / 2, new]
+    misses = [now, now + flown]
+    d = Drawing(142, large=True)
+    for x, told, paddle, screen, way in (
+        (6, "before the step", paddles[0], hit[at], [old, now]),
+        (165, f"{action}: hit", paddles[1], hit[at + 1], hits),
+        (324, "NOOP: missed", paddles[1], lost[0], misses),
     ):
         d.text(x, 18, told, "strong")
         d.image(x, 26, 150, 108, screen[NEAR])
         left, top, width, height = 3 * paddle
         d.box(x + left, 26 + top, width, height, "line past")
         d.line(*((x, 26) + 3 * point for point in way), kind="line arrow")
-        d.text(x, 156, f"value {value:.1f}", "strong")
-    d.text(156, 176, "target:", "quiet end")
-    d.text(156, 196, "advantage:", "quiet end")
-    for x, value in (165, after), (324, instead):
-        target = round(0.99 * value, 1)  # without a reward
-        advantage = f"{target - before:.1f}".replace("-", "\N{MINUS SIGN}")
-        d.text(x, 176, f"0.99 × {value} = {target}")
-        d.text(x, 196, f"{target} \N{MINUS SIGN} {before} = {advantage}")
-    d.save("advantage.svg")
+    d.save("move.svg")
 
 
 def draw_backwards():
@@ -692,7 +667,7 @@ def draw():
     draw_race(read("race"))
     draw_agent(read("agent"))
     draw_network(read("agent"))
-    draw_advantage(read("agent"), read("missed"))
+    draw_move(read("agent"), read("missed"))
     draw_backwards()
     draw_kill(read("eight"))
     pipe = PICTURES / "pipe.svg"  # by hand

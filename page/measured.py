@@ -46,6 +46,7 @@ def measured():
         "known": others,
         "race": race(),
         "ahead": ratios.beside(files["single"]["long"]),
+        "xeon": ratios.beside(files["single_xeon"]["long"]),
         "played": ratios.beside(files["benchmark"]["agent"]),
         "beside": compared,
         "envpool_threads": rows["envpool"]["options"]["threads"],

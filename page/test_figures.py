@@ -51,6 +51,7 @@ from recordings import (
 )
 
 ADDRESS = (PICTURES.parent / "index.html").as_uri()
+NOTES = Path(__file__).with_name("notes.md").read_text()
 FILMS = ["step-figure", "maximum-figure", "agent-figure", "race-figure"]
 FILMS += ["kill-figure"]
 AGENTS = ["young", "agent"]
@@ -583,11 +584,15 @@ def test_after_another_action_the_ball_is_lost():
         assert len(decisions) == 4
     points = sum(reward for _, reward, *_ in film["decisions"][: at + 1])
     assert missed["before"] == film["before"] + points
-    drawn = (PICTURES / "advantage.svg").read_text()
+    drawn = (PICTURES / "move.svg").read_text()
     before = film["decisions"][at]
     assert film["actions"][before[0]] == "LEFT" and before[1] == 0
-    for step in before, hit[0], missed["decisions"][0]:
-        assert f">value {step[4]:.1f}<" in drawn
+    for name, *steps in (
+        ("before it", before, before),
+        ("after it", hit[0], missed["decisions"][0]),
+    ):
+        values = " | ".join(f"{step[4]:.1f}" for step in steps)
+        assert f"| value {name} | {values} |" in NOTES
     # Near by are the paddle and the ball or, where it is missed, the paddle.
     after = unpack(film["screens"])[at - 1 : at + 2]
     black = film["rgb"].index([0, 0, 0]), missed["rgb"].index([0, 0, 0])
@@ -806,7 +811,8 @@ def test_thirty_guesses(visit, width):
     assert len(set(seen)) == 30
     expect(figure.locator(".says")).to_have_text(
         "One picture: 6 of 10 (chance: 5). Four: 10. Frames in a row: 5. "
-        "In these the ball moves by one to three pixels."
+        "In these the ball moves by one to three pixels, in a stack by four "
+        "times as many."
     )
     expect(begin).to_be_focused()
     page.keyboard.press("Enter")

@@ -8,7 +8,7 @@ const [next, ...arrows] = group.children;
 const enough = $in(".enough");
 const ROUNDS = ["one picture", "four pictures", "four pictures only 1/60\u00a0s apart"];
 const RESULTS = ["One picture", "Four", "Frames in a row"];
-const WHY = " In these the ball moves by one to three pixels.";
+const WHY = " In these the ball moves by one to three pixels, in a stack by four times as many.";
 const FIRST = 102; // the step of the still picture, guessed first
 const GUESSES = 10, FEW = 2, LATER = [1, 2, 3, 4];
 const BLINK = 90, NEARER = 700; // milliseconds
@@ -46,7 +46,6 @@ function show(asking) {
   next.hidden = asking;
   arrows.forEach((arrow) => { arrow.hidden = !asking; });
   (asking ? group : next).focus({ preventScroll: true });
-  $in(".shown").classList.toggle("alone", round === 0);
 }
 
 function count() {
@@ -59,6 +58,7 @@ function ask() {
   if (marks.length < GUESSES) {
     if (marks.length) $in(".says").textContent += " And this one?";
     draw(deck[0]);
+    $in(".shown").classList.toggle("alone", round === 0);
   } else {
     end();
   }
@@ -102,8 +102,11 @@ async function answer(guess) {
   wait(true);
   if (round === null) {
     begin();
+    $in(".shown").classList.add("first");
     await sleep(NEARER);
+    $in(".shown").classList.remove("first");
   }
+  $in(".shown").classList.remove("alone");
   const at = deck.shift(), way = game.up.includes(at) ? "up" : "down";
   marks.push(guess === way);
   count();
