@@ -2,9 +2,9 @@
 # Breakout, annotated
 
 What does an *agent*, a program that learns to play, actually see? DQN, the
-first deep network to learn dozens of Atari games from screens ([Mnih et al.
-2015](https://doi.org/10.1038/nature14236)), gets four small gray pictures at a
-time. `game.py`, one file to copy, makes them for many games at once.
+deep Q-network that first learned dozens of Atari games from screens ([Mnih et
+al. 2015](https://doi.org/10.1038/nature14236)), gets four small gray pictures
+at a time. `game.py`, one file to copy, makes them for many games at once.
 """
 
 # ## 1. What the agent sees

@@ -45,8 +45,8 @@ OUR, SECOND, OTHER = "#a5332a", "#7a4fa8", "#8f8980"
 DARK = {
     INK: "#e4e1da",
     QUIET: "#a19c93",
-    GRID: "#35373d",
-    GROUND: "#16171b",
+    GRID: "#3b3d45",
+    GROUND: "#1b1d22",
     OUR: "#f29b8c",
     SECOND: "#b493e0",
     OTHER: "#7d7972",
@@ -124,7 +124,7 @@ PAGE = {
         "gymnasium": "Gymnasium",
         "sb3": "SB3",
     },
-    "all games in one process": {
+    "against all games in one process": {
         "gymnasium_single": "Gymnasium",
         "sb3_single": "SB3",
     },

@@ -130,6 +130,7 @@ def speed_values(data, neighbours, waiting, single, xeon):
         "threads": {name: threads(part) for name, part in tuned.items()},
         "table": {name: speed_table(name, parts[name]) for name in parts},
         "long_table": long_table(measured["long"]),
+        "xeon": ratios.beside(measured["xeon"]),
         "xeon_table": long_table(measured["xeon"]),
         "agent_table": long_table(measured["agent"]),
         "played": ratios.beside(measured["agent"]),

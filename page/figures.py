@@ -87,8 +87,8 @@ def draw_guess(step):
     d.image(0, 0, side, side, bright(step["picture"]))
     d.box(x, y, width, height, "line")
     d.text(x - 8, y + height / 2 + 9, "↑ up", "strong big end later")
-    d.text(0, 242, "One picture: up or down?", "strong")
-    d.text(0, 264, "(All are brightened here.)", "quiet")
+    d.text(0, 242, "What an agent sees", "strong")
+    d.text(0, 264, "(one picture of four, brightened)", "quiet")
     d.text(0, 286, "Four tell (oldest on top):", "later")
     x = 305 - width
     for i, picture in enumerate(step["stack"]):

@@ -5,16 +5,16 @@ const figure = $("guess"), $in = (selector) => figure.querySelector(selector);
 const [newest] = cells($in(".one"), 1), stack = cells($in(".four"), 4);
 const group = $in(".controls");
 const [next, ...arrows] = group.children;
-const enough = $in(".enough");
+const enough = $in(".enough"), walls = figure.querySelectorAll(".tally p");
 const ROUNDS = ["one picture", "four pictures", "four pictures only 1/60\u00a0s apart"];
-const RESULTS = ["One picture", "Four", "Frames in a row"];
+const RESULTS = ["One picture", "Four pictures", "Frames in a row"];
 const WHY = " In these the ball moves by one to three pixels, in a stack by four times as many.";
 const FIRST = 102; // the step of the still picture, guessed first
 const GUESSES = 10, FEW = 2, LATER = [1, 2, 3, 4];
 const BLINK = 90, NEARER = 700; // milliseconds
 const FADE = 0.8; // of the ball, for each step that it has flown on
 const KEYS = { ArrowUp: "up", u: "up", ArrowDown: "down", d: "down" };
-let game = null, deck = null, round = null, marks = null, scores = [];
+let game = null, deck = null, round = null, marks = null;
 
 function shuffled(all) {
   return all.map((one) => [Math.random(), one]).sort(([a], [b]) => a - b)
@@ -22,9 +22,9 @@ function shuffled(all) {
 }
 
 // The steps of three rounds, each once; the still picture's is the very first.
-function dealt() {
+function dealt(first) {
   const all = shuffled([...game.up, ...game.down]);
-  return round === null ? [FIRST, ...all.filter((at) => at !== FIRST)] : all;
+  return first ? [FIRST, ...all.filter((at) => at !== FIRST)] : all;
 }
 
 // Draw what a round shows of a step, close to the ball: neither the bricks nor
@@ -48,10 +48,18 @@ function show(asking) {
   (asking ? group : next).focus({ preventScroll: true });
 }
 
+// A brick for each guess of a round: right, wrong, or still to come.
+const right = (marks) => marks.filter(Boolean).length;
+function build(wall, marks) {
+  wall.children[0].innerHTML = Array.from({ length: GUESSES }, (_, i) =>
+    `<i class="${["miss", "hit"][Number(marks[i])] ?? ""}"></i>`).join("");
+  wall.children[1].textContent = marks.length ? right(marks) : "";
+}
+walls.forEach((wall) => build(wall, []));
+
 function count() {
   enough.hidden = marks.length < FEW;
-  $in(".tally span").textContent = marks.map((mark) => mark ? "✓" : "✗").join("")
-    .padEnd(GUESSES, "·");
+  build(walls[round], marks);
 }
 
 function ask() {
@@ -65,21 +73,20 @@ function ask() {
 }
 
 function end() {
-  scores.push([marks.filter(Boolean).length, marks.length]);
-  $in(".says").textContent = scores.map(([score, of], i) =>
-    `${RESULTS[i]}:\u00a0${score}${i && of === GUESSES ? "" : ` of ${of}`}` +
-    `${i ? "" : ` (chance: ${of / 2})`}.`).join(" ") + (round === 2 ? WHY : "");
+  $in(".says").textContent = `${RESULTS[round]}: ${right(marks)} of ` +
+    `${marks.length} (chance: ${marks.length / 2}).${round === 2 ? WHY : ""}`;
   enough.hidden = true;
   next.textContent = round < 2 ? `Now with ${ROUNDS[round + 1]}` : "Once more";
   show(false);
 }
 
 function begin() {
-  if (scores.length % ROUNDS.length === 0) {
-    scores = [];
-    deck = dealt();
+  const first = round === null;
+  round = first ? 0 : (round + 1) % ROUNDS.length;
+  if (round === 0) {
+    deck = dealt(first);
+    walls.forEach((wall) => build(wall, []));
   }
-  round = scores.length;
   marks = [];
   figure.classList.add("begun");
   $in(".says").textContent = `With ${ROUNDS[round]}${round ? "" : ", enlarged"}.`;

@@ -56,6 +56,6 @@ buttons.forEach((button, i) => button.addEventListener("click", () => {
   player.mark(workers.flatMap(({ kills }) => kills));
   player.forward();
   player.end();
-  if (!calm) player.go(true);
+  if (!calm && shown < count) player.go(true);
 }));
 })();
