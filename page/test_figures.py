@@ -6,6 +6,7 @@ Tests of the figures: what they show is what `Game` and `Games` return.
 """
 
 import base64
+import io
 import itertools
 import multiprocessing
 import re
@@ -15,6 +16,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
+from fontTools.ttLib import TTFont
 from playwright.sync_api import expect
 
 import game
@@ -33,6 +35,7 @@ from figures import (
     read,
     to_learn_from,
 )
+from fonts import FONTS
 from measured import measured
 from recordings import (
     FALLS,
@@ -51,6 +54,7 @@ from recordings import (
 )
 
 ADDRESS = (PICTURES.parent / "index.html").as_uri()
+CHARTS = PICTURES.parent / "charts"
 NOTES = Path(__file__).with_name("notes.md").read_text()
 FILMS = ["step-figure", "maximum-figure", "agent-figure", "race-figure"]
 FILMS += ["kill-figure"]
@@ -302,6 +306,23 @@ def test_stills_can_be_seen_on_any_page():
             for key, size in ("x", "width"), ("y", "height"):
                 at = float(element.get(key, 0))
                 assert 0 <= at <= float(root.get(size)), path
+
+
+def test_drawings_have_the_letters_that_they_need():
+    """All that the fonts of the page have; an image can't ask for those."""
+
+    def known(file):
+        return set(TTFont(file).getBestCmap())
+
+    fonts = {path.stem: known(path) for path in FONTS.glob("*-all.woff2")}
+    for path in [*PICTURES.glob("*.svg"), *CHARTS.glob("*.svg")]:
+        svg = path.read_text()
+        data = re.findall("font/woff2;base64,(.*?)\\)", svg)
+        had = [known(io.BytesIO(base64.b64decode(one))) for one in data]
+        texts = xml.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")
+        used = {ord(letter) for one in texts for letter in one.text or ""}
+        assert len(used) > 3
+        assert used & fonts["sans-all"] <= set().union(*had), path
 
 
 # In a browser
