@@ -10,7 +10,7 @@ const ROUNDS = ["one picture", "four pictures", "four pictures only 1/60\u00a0s 
 const RESULTS = ["One picture", "Four pictures", "Frames in a row"];
 const WHY = " In these the ball moves by one to three pixels, in a stack by four times as many.";
 const FIRST = 102; // the step of the still picture, guessed first
-const GUESSES = 10, FEW = 2, LATER = [1, 2, 3, 4];
+const GUESSES = 10, LATER = [1, 2, 3, 4];
 const BLINK = 90, NEARER = 700; // milliseconds
 const FADE = 0.8; // of the ball, for each step that it has flown on
 const KEYS = { ArrowUp: "up", u: "up", ArrowDown: "down", d: "down" };
@@ -58,7 +58,7 @@ function build(wall, marks) {
 walls.forEach((wall) => build(wall, []));
 
 function count() {
-  enough.hidden = marks.length < FEW;
+  enough.hidden = !marks.length;
   build(walls[round], marks);
 }
 
