@@ -162,7 +162,7 @@ class Game:
             reward += self._ale.act(self._actions[action])
 
             # Lives are read after every frame, since in some titles a step may
-            # lose one and win one.
+            # lose one and win one, which would cancel out.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -230,8 +230,8 @@ class Game:
     # - `"ignore"`: the episode goes on to the end of the game. [Machado et al.
     #   (2018)](https://arxiv.org/abs/1709.06009) advise this for research.
     # - `"restart"`: the episode ends, and the next one is a new game. Don't
-    #   train with it. It is the default only because the
-    #   [tutorial](#other-settings) from which this file comes expects that.
+    #   train with it. It is the default so that the PPO
+    #   [tutorial](#other-settings) from which this file comes runs unchanged.
     #
     # #### How an episode ends, and the next one begins
     #
