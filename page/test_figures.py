@@ -778,7 +778,7 @@ def test_killed_workers_are_those_of_games(visit, kills):
 def asked(figure, name):
     """The step that a guess is about, by what is shown of it.
 
-    That is the newest picture, large, and below it the four of a round.
+    That is the newest picture, large, and beside it the four of a round.
     """
     urls = figure.evaluate(f"(figure) => {CANVASES}")
     seen = [one[..., 0].tolist() for one in decoded(urls)]
