@@ -19,7 +19,7 @@ from training_run import Run, final_scores, main, make_fleet, timed
 
 # The settings of Baselines' ppo2 for Atari, which CleanRL shares.
 STEPS = 128  # of each game between two updates
-MINIBATCHES = 4
+MINIBATCH = 256  # samples: a quarter of an update with 8 games
 EPOCHS = 4
 LEARNING_RATE = 2.5e-4
 GAMMA = 0.99
@@ -146,7 +146,7 @@ def learn(agent, optimizer, batch):
     for _ in range(EPOCHS):
         # Each epoch sees every sample once, in a new order (Baselines).
         order = torch.randperm(len(batch[0]), device=batch[0].device)
-        for part in order.chunk(MINIBATCHES):
+        for part in order.split(MINIBATCH):
             scaled, actions, old_log_probs, old_values, gains = (
                 column.index_select(0, part) for column in batch
             )

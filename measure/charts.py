@@ -113,21 +113,12 @@ def name_lines(axis, ends):
 
 # Speeds
 
-# Who is drawn on the page, in which group and by which name; and of each part
-# of the benchmark.
+# Who is drawn on the page, by which name; and of each part of the benchmark.
 PAGE = {
-    "engines in C++, about level": {
-        "envpool": "EnvPool",
-        "ale": "ALE's engine",
-    },
-    "a process for each game": {
-        "gymnasium": "Gymnasium",
-        "sb3": "SB3",
-    },
-    "against all games in one process": {
-        "gymnasium_single": "Gymnasium",
-        "sb3_single": "SB3",
-    },
+    "envpool": "EnvPool",
+    "ale": "ALE's engine",
+    "gymnasium": "Gymnasium",
+    "sb3": "SB3",
 }
 DRAWN = {"lockstep": [*OURS, *LOCKSTEP]}
 DRAWN |= dict.fromkeys(NETWORKS, ["games", *OURS_FLYING, *FLYING])
@@ -138,7 +129,7 @@ def rounds(columns, number="speed"):
     return pd.DataFrame(columns).map(lambda row: np.array(row[number]))
 
 
-def draw_speeds(data, single, folder):
+def draw_speeds(data, single, cores, folder):
     """Draw the charts of docs/speed.md, and the page's."""
     title = "Of the emulator's own speed, %"
     for part, names in DRAWN.items():
@@ -146,16 +137,21 @@ def draw_speeds(data, single, folder):
         shares = 100 * speeds / speeds.loc["limit"]
         labels = [label(name) for name in names]
         bars(folder / f"{part}.svg", title, shares.loc[names], labels)
-    # The page's chart is of our lead, in groups.
-    speeds, labels, heads = rounds(single["long"]["columns"]), {}, {}
-    for head, group in PAGE.items():
-        heads[len(labels)] = head
-        labels |= group
+    # The page's chart is of our lead, on two machines.
     path = folder / "lockstep-breakout.svg"
-    ours = speeds.loc["games", "Breakout"]
-    table = speeds.loc[list(labels)].map(lambda one: ours / one)
     title = "Breakout: how many times as fast Games is"
-    labels = [f"as {each}" for each in labels.values()]
+    speeds = {
+        "2 cores, 8 games; the engines are level": rounds(
+            single["long"]["columns"]
+        )["Breakout"],
+        "16 cores, 64 games": rounds(cores["cores"]["columns"])["64"],
+    }
+    leads = [
+        each["games"] / each[name] for each in speeds.values() for name in PAGE
+    ]
+    table = pd.DataFrame({"Breakout": leads})
+    heads = {len(PAGE) * i: head for i, head in enumerate(speeds)}
+    labels = [f"as {name}" for name in PAGE.values()] * len(speeds)
     bars(path, title, table, labels, heads)
     for number, title in (
         ("speed", "Breakout, steps/s"),

@@ -56,9 +56,9 @@ def told(values):
     return level + spread(values)
 
 
-def beside(part, ours="games"):
+def beside(part, ours="games", column="Breakout"):
     """How many times as fast we are in Breakout as each of the others."""
-    rows = part["columns"]["Breakout"]
+    rows = part["columns"][column]
     speed = rows[ours]["speed"]
     return {
         name: told(ratios(speed, [row["speed"]])) for name, row in rows.items()

@@ -99,12 +99,13 @@ AHEAD = {  # what is compared, and with whom
 }
 
 
-def speed_values(data, neighbours, waiting, single, xeon):
+def speed_values(data, neighbours, waiting, single, xeon, cores):
     """What stands in speed.md, and README's part of it.
 
     `neighbours` was measured where other machines used the host, `waiting` is
     how long one process waits for another, and in `single` others play all
-    games in one process, and for longer; in `xeon` on the other machine.
+    games in one process, and for longer; in `xeon` on the other machine. In
+    `cores` there are more cores, and more games.
     """
     measured = {name: part for name, part in data.items() if name != "machine"}
     measured["true-neighbours"] = neighbours["whole"]
@@ -112,6 +113,7 @@ def speed_values(data, neighbours, waiting, single, xeon):
     parts = dict(measured)
     measured["long"] = single["long"]
     measured["xeon"] = xeon["long"]
+    measured["cores"] = cores["cores"]
     measured["one"] = single["one"]
     measured["each"] = single["each"]
     games = parts.pop("count")["columns"]
@@ -132,6 +134,19 @@ def speed_values(data, neighbours, waiting, single, xeon):
         "long_table": long_table(measured["long"]),
         "xeon": ratios.beside(measured["xeon"]),
         "xeon_table": long_table(measured["xeon"]),
+        "cores_machine": machine(cores["machine"]),
+        "cores_tables": {
+            int(games): long_table(measured["cores"], games)
+            for games in measured["cores"]["columns"]
+        },
+        "cores_threads": [
+            rows["envpool"]["options"]["threads"]
+            for rows in measured["cores"]["columns"].values()
+        ],
+        "many": {
+            int(games): ratios.beside(measured["cores"], column=games)
+            for games in measured["cores"]["columns"]
+        },
         "agent_table": long_table(measured["agent"]),
         "played": ratios.beside(measured["agent"]),
         "one": ratios.beside(measured["one"], "games_single"),
@@ -238,10 +253,10 @@ def in_flight(row):
     return options.get("num_envs", options["games"] * options.get("count", 1))
 
 
-def long_table(part):
+def long_table(part, column="Breakout"):
     """A Markdown table of everybody's speed in Breakout beside ours."""
-    speeds = rounds(part["columns"])["Breakout"]
-    told = ratios.beside(part) | {"games": ""}
+    speeds = rounds(part["columns"])[column]
+    told = ratios.beside(part, column=column) | {"games": ""}
     lines = [["who plays", "steps/s", "`Games` compared with it"], ["---"] * 3]
     for name, speed in speeds.items():
         lines.append([NAMES[name], middle(speed), told[name]])
@@ -346,6 +361,14 @@ def in_words(seen):
 
 # What is learned
 
+SIDES = {  # of an update on a GPU
+    "games": "`Games`",
+    "turns": "two `Games` in turn",
+    "envpool": "EnvPool",
+    "wrappers": "CleanRL's wrappers, a process for each game",
+    "stock": "CleanRL as it comes, all games in the program itself",
+}
+
 
 def learning_values(curves, data):
     """What stands in learning.md."""
@@ -400,6 +423,11 @@ def learning_values(curves, data):
         "stock_whole": ratios.told(apart_total.stock / apart_total.games),
         "stock_games": ratios.told(apart_games.stock / apart_games.games),
         "stock_async": ratios.told(apart_total.wrappers / apart_total.games),
+        "gpu": data["gpu"]["gpu"],
+        "gpu_machine": machine(data["gpu"]["8"]),
+        "on_gpu": {
+            games: on_gpu(data["gpu"][str(games)]) for games in (8, 64)
+        },
         "learning": summary([*learning.games, *learning.wrappers]),
         "last_step": last.steps.max(),
         "seeds": last.seed.nunique(),
@@ -407,6 +435,30 @@ def learning_values(curves, data):
         "labml": data["labml"] | labml.to_dict(),
         "labml_machine": machine(data["labml"]),
         "labml_hours": labml.seconds / 3600,
+    }
+
+
+def on_gpu(share):
+    """What an update takes where the network has a GPU, and whole trainings.
+
+    `rows` are a Markdown table's, `hours` those of 10 million steps.
+    """
+    spent = pd.DataFrame(share["rounds"])
+    total = spent.map(sum)
+    told = total.apply(lambda side: ratios.told(side / total.games))
+    told["games"] = ""
+    rows = [
+        f"| {SIDES[side]} | {parts(np.stack(spent[side]))} | {told[side]} |"
+        for side in SIDES
+        if side in spent
+    ]
+    hours = 10e6 / share["steps"] * total.median() / 3600
+    return {
+        **share,
+        "rounds": len(spent),
+        "rows": "\n".join(rows),
+        "told": told,
+        "hours": hours,
     }
 
 
@@ -506,13 +558,16 @@ def write(docs):
     curves = {table.stem: pd.read_csv(table) for table in tables}
     folder = docs / "charts"
     folder.mkdir(exist_ok=True)
-    charts.draw_speeds(data["benchmark"], data["single"], folder)
+    charts.draw_speeds(
+        data["benchmark"], data["single"], data["cores"], folder
+    )
     agents = [curves[name] for name in sorted(filter(AGENTS.fullmatch, data))]
     drawn = "training", "labml", "pong", "pong_cores"
     field = data["field"]["agents"]
     others = [curves[name] for name in drawn]
     charts.draw_learning(agents, *others, field, folder)
     of_speed = "benchmark", "shared_host", "waiting", "single", "single_xeon"
+    of_speed += ("cores",)
     values = {
         "speed": speed_values(*map(data.get, of_speed)),
         "faults": faults_values(data["chaos"], data["mutants"]),

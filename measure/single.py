@@ -1,64 +1,86 @@
-"""Measure `Games` beside those that play all games in one process, and longer.
+"""Measure `Games` beside more of its peers, for longer, and on more cores.
 
     pip install -r requirements.txt --group measure
     python measure/single.py --publish      # 45 minutes
     python measure/single.py lockstep       # a minute
 
-Those are SB3's `DummyVecEnv`, its default, and Gymnasium's `SyncVectorEnv`,
-as CleanRL takes it. Rounds and turns are benchmark.py's. The parts, whose
-results go to single.json:
+Rounds and turns are benchmark.py's. The parts, whose results go to
+single.json:
 
-- lockstep: they and those that have a process for each game, on four titles
+- lockstep: those that play all games in one process, SB3's `DummyVecEnv`, its
+  default, and Gymnasium's `SyncVectorEnv`, as CleanRL takes it; and those
+  that have a process for each game; on four titles
 - long: Breakout alone, beside all that wait for each batch, for half a minute
   at a time: a speed that lasts. On another machine it was measured again, and
   kept as single_xeon.json
 - one: as long, with `Games` in a single process, too: what wrappers cost
 - each: as long, with a worker for each game, with and without shared memory
+- cores: Breakout with 8 games and with 64, for a machine of many cores, beside
+  all that wait for each batch. Of such a machine, kept as cores.json
 """
 
 import common
 from benchmark import (
+    GAMES,
     ROUNDS,
     SECONDS,
     TITLES,
     best_threads,
     setup,
-    table,
     take_turns,
 )
 from ratios import ENGINES
 
 CONTENDERS = "limit", "games", "sb3", "sb3_single"
 CONTENDERS += "gymnasium", "gymnasium_single"
-MORE = "worker", *ENGINES
-ONE = "games_single", "sb3_single", "gymnasium_single"
-EACH = "games", "games_each", "worker"
-PARTS = ["lockstep", "long", "one", "each"]
-LONG, TUNING = 30, 2  # seconds of a round
+BREAKOUT = {"Breakout": {"game": "Breakout"}}
+LONG, SHORT, TUNING = 30, 2, 1  # seconds of a round
+# Of each part who plays, how its columns are set up, and seconds of a round.
+PARTS = {
+    "lockstep": (
+        CONTENDERS,
+        {title: {"game": title} for title in TITLES},
+        SECONDS,
+    ),
+    "long": ((*CONTENDERS, "worker", *ENGINES), BREAKOUT, LONG),
+    "one": (
+        ("games_single", "sb3_single", "gymnasium_single"),
+        BREAKOUT,
+        LONG,
+    ),
+    "each": (("games", "games_each", "worker"), BREAKOUT, LONG),
+    "cores": (
+        ("limit", "games", *ENGINES, "gymnasium", "sb3"),
+        {str(games): {"games": games} for games in (GAMES, 64)},
+        SHORT,
+    ),
+}
 
 
 def measure(part, data):
     """Whole games in lockstep."""
-    if part == "long":
-        engines = table("tune", {})
-        tuned = {
-            name: take_turns(engines[name], ROUNDS, TUNING) for name in ENGINES
-        }
-        threads = best_threads({"columns": tuned})
-        names, titles, seconds = (*CONTENDERS, *MORE), ["Breakout"], LONG
-    elif part in ("one", "each"):
-        names = {"one": ONE, "each": EACH}[part]
-        threads, titles, seconds = {}, ["Breakout"], LONG
-    else:
-        threads, names, titles, seconds = {}, CONTENDERS, TITLES, SECONDS
+    names, setups, seconds = PARTS[part]
     columns = {}
-    for title in titles:
-        players = {
-            name: setup(name, threads.get(name, 0), game=title)
-            for name in names
+    for column, how in setups.items():
+        threads = {
+            name: fastest(name, how) for name in names if name in ENGINES
         }
-        columns[title] = take_turns(players, ROUNDS, seconds)
+        players = {
+            name: setup(name, threads.get(name), **how) for name in names
+        }
+        columns[column] = take_turns(players, ROUNDS, seconds)
+        print(part, column, flush=True)
     return {"rounds": ROUNDS, "seconds": seconds, "columns": columns}
+
+
+def fastest(name, how):
+    """With how many threads an engine is fastest."""
+    games = how.get("games", GAMES)
+    most = {common.CORES, common.CORES * 3 // 2, common.CORES * 2, games}
+    tried = sorted({min(threads, games) for threads in most})
+    tuned = {f"{n} threads": setup(name, n, **how) for n in tried}
+    rows = take_turns(tuned, ROUNDS, TUNING)
+    return best_threads({"columns": {name: rows}})[name]
 
 
 def main():

@@ -80,8 +80,8 @@ def files(folder):
         (
             single,
             [],
-            {"CONTENDERS": ["sb3_single"], "MORE": ["games", "ale"]}
-            | {"ROUNDS": 1, "LONG": 0.1, "TUNING": 0.1, "ENGINES": ["ale"]},
+            {"PARTS": {"long": (["sb3_single", "ale"], single.BREAKOUT, 0.1)}}
+            | {"ROUNDS": 1, "TUNING": 0.1},
             "single.json",
         ),
         (waiting, ["quiet"], {"ROUNDS": 1, "STEPS": 9}, "waiting.json"),
@@ -233,7 +233,7 @@ def test_the_middle_is_surely_between():
 # Training on both sides
 
 
-@pytest.mark.parametrize("make", training.WRAPPED.values())
+@pytest.mark.parametrize("make", [training.InProcesses, training.Stock])
 def test_the_wrapped_games_report_whole_games_as_games_do(make):
     """A lost life ends an episode, and the game's end brings its score."""
     lives = whole = 0
@@ -258,14 +258,15 @@ def test_the_wrapped_games_report_whole_games_as_games_do(make):
     assert 5 * whole <= lives < 5 * (whole + 2)
 
 
-@pytest.mark.parametrize("side", ["turns", "stock", *training.SIDES])
+@pytest.mark.parametrize(
+    "side", ["turns", *training.SIDES, "stock", "envpool"]
+)
 def test_a_run_is_the_same_with_the_same_seed(monkeypatch, side):
     monkeypatch.setattr(ppo, "STEPS", 8)
-    monkeypatch.setattr(training, "GAMES", 2)
     learn = mock.Mock(wraps=ppo.learn)
     monkeypatch.setattr(ppo, "learn", learn)
     for seed in 0, 0, 1:
-        run = training.training(game.BREAKOUT, side, seed, 2, bfloat16=False)
+        run = training.training(game.BREAKOUT, side, seed, 2, False, games=2)
         for seconds, _ in run:
             assert min(seconds) > 0
     _, first, _, same, _, other = [

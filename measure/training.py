@@ -4,6 +4,7 @@
     python measure/training.py share     # where the time of an update goes
     python measure/training.py stock     # the same beside CleanRL as it comes
     python measure/training.py float32   # as ppo.py trains without bfloat16
+    python measure/training.py gpu       # the network and the learning on one
     python measure/training.py learn     # what is learned from equal steps
 
 Both sides play the same: no-op starts, FIRE, a lost life that ends the
@@ -18,12 +19,14 @@ busy machine is as busy for all: about two minutes. Two more sides are
 `Games` as ppo.py plays them, two in turn, each with half of the games, and
 four `Games` of one process each, whichever is ready first. `stock` has
 `SyncVectorEnv` in their place. `float32` has only what ppo.py plays, for
-processors without instructions for bfloat16. `learn` trains Krull, which is
-learned fast, on `Games` and under `AsyncVectorEnv` with each seed, one run
+processors without instructions for bfloat16. `gpu` plays 8 games and 64 for a
+network on a GPU; another side is EnvPool as CleanRL's `ppo_atari_envpool.py`
+makes it, whose step after an end is but a reset. `learn` trains Krull, which
+is learned fast, on `Games` and under `AsyncVectorEnv` with each seed, one run
 after the other: about eight minutes a run on two cores.
 
-Results go to training.json, stock.json, float32.json and training.csv, a row
-for each update; report.py makes docs/learning.md of them.
+Results go to training.json, stock.json, float32.json, gpu.json and
+training.csv, a row for each update; report.py makes docs/learning.md of them.
 """
 
 import contextlib
@@ -50,10 +53,14 @@ SHARED = {
     "stock": [*SIDES, "stock"],
     "float32": ["turns"],
 }
+GPU = {
+    8: ["turns", *SIDES, "stock", "envpool"],
+    64: ["turns", *SIDES, "envpool"],
+}  # games, and who plays so many
 IN_FLEET = {"turns": 2, "ready": 4}  # `Games` of these sides
 PARTS = ["games", "network", "learning"]  # of an update's time
 COLUMNS = ["side", "seed", "steps", "score"]
-PACKAGES = "ale-py gymnasium numpy stable_baselines3 torch"
+PACKAGES = "ale-py envpool gymnasium numpy stable_baselines3 torch"
 KRULL = "KrullNoFrameskip-v4"  # of learn
 ROUNDS = 15  # of share
 STEPS = 150_000  # of learn
@@ -111,18 +118,48 @@ class Stock(Wrapped, SyncVectorEnv):
         return self.step(self._chosen)
 
 
-WRAPPED = {"wrappers": InProcesses, "stock": Stock}
+class OnEnvPool:
+    """EnvPool's games, whose scores aren't reported."""
+
+    def __init__(self, num_envs, env_id):
+        import envpool
+
+        self.num_envs = num_envs
+        self._pool = envpool.make_gymnasium(
+            env_id.replace("NoFrameskip-v4", "-v5"),
+            num_envs=num_envs,
+            episodic_life=True,
+            reward_clip=True,
+        )
+        self.single_action_space = self._pool.action_space
+
+    def reset(self, seed):
+        return self._pool.reset()
+
+    def step_async(self, actions):
+        self._pool.send(actions.astype(np.int32), np.arange(self.num_envs))
+
+    def step_wait(self):
+        *result, infos = self._pool.recv()
+        assert (infos["env_id"] == np.arange(self.num_envs)).all()
+        return *result, {}
+
+    def close(self):
+        self._pool.close()
 
 
-def make_fleet(side, env_id):
+WRAPPED = {"wrappers": InProcesses, "stock": Stock, "envpool": OnEnvPool}
+
+
+def make_fleet(side, env_id, games):
     """What a side plays, each in turn."""
     if side in WRAPPED:
-        return [WRAPPED[side](GAMES, env_id)]
+        return [WRAPPED[side](games, env_id)]
     count = IN_FLEET.get(side, 1)
     options = dict(training_run.TRAINING, context=training_run.CONTEXT)
     if side == "ready":
         options["processes"] = 1
-    return [Games(GAMES // count, env_id, **options) for _ in range(count)]
+    return [Games(games // count, env_id, **options) for _ in range(count)]
 
 
 @torch.no_grad()
@@ -165,22 +202,24 @@ def play_ready_first(agent, fleet, obs, seconds):
     return [torch.cat(columns) for columns in zip(*parts, strict=True)], scores
 
 
-def training(env_id, side, seed, updates, bfloat16=True):
+def training(
+    env_id, side, seed, updates, bfloat16=True, device="cpu", games=GAMES
+):
     """Train; after each update, yield its seconds and the scores so far."""
     torch.manual_seed(seed)
     threads = torch.get_num_threads()
-    fleet = make_fleet(side, env_id)
+    fleet = make_fleet(side, env_id, games)
     play = play_ready_first if side == "ready" else ppo.play
     scores = []
     with contextlib.ExitStack() as stack:
-        for games in fleet:
-            stack.callback(games.close)
-        agent = ppo.Agent(games.single_action_space.n, bfloat16)
+        for each in fleet:
+            stack.callback(each.close)
+        agent = ppo.Agent(each.single_action_space.n, bfloat16).to(device)
         optimizer = torch.optim.Adam(agent.parameters(), eps=1e-5, fused=True)
         seed = torch.randint(2**31, (1,)).item()
         obs = [
-            games.reset(seed=seed + i * GAMES)[0]
-            for i, games in enumerate(fleet)
+            each.reset(seed=seed + i * GAMES)[0]
+            for i, each in enumerate(fleet)
         ]
         for update in range(updates):
             rate = ppo.LEARNING_RATE * (1 - update / updates)
@@ -188,7 +227,7 @@ def training(env_id, side, seed, updates, bfloat16=True):
             seconds = dict.fromkeys(PARTS, 0.0)
             # Nobody else plays while the network of this side computes.
             torch.set_num_threads(threads if side == "stock" else 1)
-            with torch.autocast("cpu", enabled=False):
+            with torch.autocast(device, enabled=False):
                 batch, new = play(agent, fleet, obs, seconds)
             torch.set_num_threads(threads)
             with training_run.timed(seconds, "learning"):
@@ -197,27 +236,26 @@ def training(env_id, side, seed, updates, bfloat16=True):
             yield [round(seconds[part], 4) for part in PARTS], scores
 
 
-def share(sides, bfloat16, path):
-    """Let these sides train in turn; write where the time of each goes."""
+def share(sides, bfloat16, device="cpu", games=GAMES):
+    """Let these sides train in turn; return where the time of each goes."""
     runs = {
-        side: training(BREAKOUT, side, 0, ROUNDS + 1, bfloat16)
+        side: training(BREAKOUT, side, 0, ROUNDS + 1, bfloat16, device, games)
         for side in sides
     }
     rounds = []
     for i in range(ROUNDS + 1):
         order = sides[:: (-1) ** i]
         rounds.append({side: next(runs[side])[0] for side in order})
-    about = {
+    return {
         **common.machine(PACKAGES),
         "threads": torch.get_num_threads(),
         "bfloat16": bfloat16,
         "date": common.today(),
-        "games": GAMES,
-        "steps": ppo.STEPS * GAMES,
+        "games": games,
+        "steps": ppo.STEPS * games,
         "parts": PARTS,
         "rounds": rounds[1:],  # the first was to warm up
     }
-    common.write(path, {"share": about})
 
 
 def learn(path):
@@ -237,7 +275,7 @@ def learn(path):
 
 def main():
     parser = common.options(__doc__)
-    parser.add_argument("what", choices=[*SHARED, "learn"])
+    parser.add_argument("what", choices=[*SHARED, "gpu", "learn"])
     args = parser.parse_args()
     if args.what == "learn":
         # What is learned doesn't depend on how long it takes.
@@ -247,7 +285,15 @@ def main():
         common.must_be_quiet()
     name = "training" if args.what == "share" else args.what
     path = common.target(f"{name}.json", args.publish)
-    share(SHARED[args.what], args.what != "float32", path)
+    if args.what == "gpu":
+        data = {"gpu": torch.cuda.get_device_name()}
+        for games, sides in GPU.items():
+            data[str(games)] = share(sides, False, "cuda", games)
+            common.write(path, data)
+    else:
+        sides = SHARED[args.what]
+        data = {"share": share(sides, args.what != "float32")}
+        common.write(path, data)
 
 
 if __name__ == "__main__":
