@@ -224,9 +224,9 @@ class Game:
     # one is lost. The option `on_life_loss` has three values:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
-    #   life is the next episode. To the agent, no reward comes after a
-    #   lost life, so it learns to keep its lives. Use this for training, as
-    #   [many others](#who-is-who) do.
+    #   life is the next episode. What that one earns doesn't count for the
+    #   moves before, so the agent learns to keep its lives. Use this for
+    #   training, as [many others](#who-is-who) do.
     # - `"ignore"`: the episode goes on to the end of the game. [Machado et al.
     #   (2018)](https://arxiv.org/abs/1709.06009) advise this for research.
     # - `"restart"`: the episode ends, and the next one is a new game. Don't

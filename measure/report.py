@@ -366,7 +366,7 @@ SIDES = {  # of an update on a GPU
     "turns": "two `Games` in turn",
     "envpool": "EnvPool",
     "wrappers": "CleanRL's wrappers, a process for each game",
-    "stock": "CleanRL as it comes, all games in the program itself",
+    "stock": "CleanRL's wrappers, all games in the program itself",
 }
 
 

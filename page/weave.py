@@ -442,6 +442,13 @@ def rows(section):
     return found
 
 
+def documented(row):
+    """The name of what the docstring of a row is of; the module has none."""
+    code = "".join(block.text for block in row[1] if block.is_code)
+    found = re.search(r"^ *(?:def|class) (\w+)", code, re.M)
+    return found and found[1]
+
+
 def to_row(row, anchors):
     """A row as HTML.
 
@@ -462,7 +469,10 @@ def to_row(row, anchors):
                 text = highlight(text, "python", "", block.row, anchors)
                 html += f'<pre class="code"><code>{text}</code></pre>\n'
                 continue
-            html += f'<div class="{block.kind}">{to_html(text)}</div>\n'
+            mark = f'class="{block.kind}"'
+            if block.kind == "docstring" and (name := documented(row)):
+                mark += f' data-of="{name}"'
+            html += f"<div {mark}>{to_html(text)}</div>\n"
         html += "</div>" if column else ""
     html = re.sub(
         r'(?s)^<div class="row">(.*?)<(h\d) id="([^"]+)">',
@@ -491,7 +501,7 @@ def html_page(source):
     main = re.sub(r'<span class="([cns])\w">', r'<span class="\1">', main)
     main = main.replace('</span><span class="s">', "")
     main = re.sub(r'<(\w+) class="([\w-]+)"', r"<\1 class=\2", main)
-    bare = "id|width|height|loading|data-label|href(?==.#)"
+    bare = "id|width|height|loading|data-label|data-of|href(?==.#)"
     main = re.sub(rf' ({bare})="(#?[\w.-]+)"', r" \1=\2", main)
     main = re.sub(r"\n?</(?:p|li|td|th|tr|thead|tbody)>", "", main)
     # Only within a tag must a quotation mark be escaped.

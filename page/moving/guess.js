@@ -6,7 +6,7 @@ const [newest] = cells($in(".one"), 1), stack = cells($in(".four"), 4);
 const group = $in(".controls");
 const [next, ...arrows] = group.children;
 const enough = $in(".enough"), walls = figure.querySelectorAll(".tally p");
-const ROUNDS = ["one picture", "four pictures", "four pictures only 1/60\u00a0s apart"];
+const ROUNDS = ["one picture", "four pictures", "four frames in a row, 1/60\u00a0s apart"];
 const RESULTS = ["One picture", "Four pictures", "Frames in a row"];
 const WHY = " In these the ball moves by one to three pixels, in a stack by four times as many.";
 const FIRST = 102; // the step of the still picture, guessed first
