@@ -635,7 +635,7 @@ def test_the_trained_agent_is_the_published_one():
 ROUNDS = {
     "one picture": lambda step: [],
     "four pictures": lambda step: step["stack"],
-    "four pictures only 1/60 s apart": lambda step: [
+    "four frames in a row, 1/60 s apart": lambda step: [
         small(gray) for _, gray in step["frames"]
     ],
 }
