@@ -2,9 +2,9 @@
 # Breakout, annotated
 
 What does an *agent*, a program that learns to play, actually see? DQN, the
-deep Q-network that first learned dozens of Atari games from screens ([Mnih et
-al. 2015](https://doi.org/10.1038/nature14236)), gets four small gray pictures
-at a time. `game.py`, one file to copy, makes them for many games at once.
+first network to learn dozens of Atari games from their screens ([Mnih et al.
+2015](https://doi.org/10.1038/nature14236)), gets four small gray pictures at a
+time. `game.py`, one file to copy, makes them for many games at once.
 """
 
 # ## 1. What the agent sees
@@ -224,14 +224,14 @@ class Game:
     # one is lost. The option `on_life_loss` has three values:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
-    #   life is the next episode. What that one earns doesn't count for the
-    #   moves before, so the agent learns to keep its lives. Use this for
+    #   life is the next episode. A lost life thus ends all that the agent can
+    #   earn in an episode, and it learns to keep its lives. Use this for
     #   training, as [many others](#who-is-who) do.
     # - `"ignore"`: the episode goes on to the end of the game. [Machado et al.
     #   (2018)](https://arxiv.org/abs/1709.06009) advise this for research.
     # - `"restart"`: the episode ends, and the next one is a new game. Don't
-    #   train with it. It is the default so that the PPO
-    #   [tutorial](#other-settings) from which this file comes runs unchanged.
+    #   train with it: it is the default only for an older
+    #   [tutorial](#other-settings), which runs on this file unchanged.
     #
     # #### How an episode ends, and the next one begins
     #

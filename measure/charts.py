@@ -129,7 +129,7 @@ def rounds(columns, number="speed"):
     return pd.DataFrame(columns).map(lambda row: np.array(row[number]))
 
 
-def draw_speeds(data, single, cores, folder):
+def draw_speeds(data, two, cores, folder):
     """Draw the charts of docs/speed.md, and the page's."""
     title = "Of the emulator's own speed, %"
     for part, names in DRAWN.items():
@@ -141,9 +141,7 @@ def draw_speeds(data, single, cores, folder):
     path = folder / "lockstep-breakout.svg"
     title = "Breakout: how many times as fast Games is"
     speeds = {
-        "2 cores, 8 games; the engines are level": rounds(
-            single["long"]["columns"]
-        )["Breakout"],
+        "2 cores, 8 games": rounds(two["long"]["columns"])["Breakout"],
         "16 cores, 64 games": rounds(cores["cores"]["columns"])["64"],
     }
     leads = [

@@ -559,7 +559,7 @@ def write(docs):
     folder = docs / "charts"
     folder.mkdir(exist_ok=True)
     charts.draw_speeds(
-        data["benchmark"], data["single"], data["cores"], folder
+        data["benchmark"], data["single_xeon"], data["cores"], folder
     )
     agents = [curves[name] for name in sorted(filter(AGENTS.fullmatch, data))]
     drawn = "training", "labml", "pong", "pong_cores"

@@ -26,7 +26,6 @@ def measured():
     compared = ratios.published(files["benchmark"])
     rows = files["single"]["long"]["columns"]["Breakout"]
     speeds, limits = (rows[name]["speed"] for name in ("games", "limit"))
-    speed = median(speeds)
     shares = [100 * share for share in ratios.ratios(speeds, [limits])]
     replaced = files["chaos"]["replace"]["seconds"]
     alone = hours_of(files["training"]["share"], "turns")
@@ -57,7 +56,6 @@ def measured():
         ),
         "beside": compared,
         "envpool_threads": rows["envpool"]["options"]["threads"],
-        "speed": speed,
         "one": ratios.beside(files["single"]["one"], "games_single"),
         "emulator": between(shares, ".0f"),
         "replacing": {

@@ -13,6 +13,7 @@ let pictures = null, every = 0, count = 0, shown = 0, planned = 0;
 function show(at) {
   shown = at;
   workers.forEach(({ box, cells, kills }, i) => {
+    buttons[i].disabled = false;
     const since = at - Math.max(1, ...kills.filter((kill) => kill <= at));
     const replaced = kills.some((kill) => kill <= at && at < kill + TOLD);
     box.classList.toggle("dying", kills.includes(at));
@@ -29,7 +30,7 @@ function show(at) {
   const [who, others] = killed.length > 1
     ? ["Both workers were killed and replaced, and their eight games", ""]
     : [`Worker ${killed} was killed and replaced, and its four games`,
-      " The other four play on."];
+      " The other four wait for them, and play on."];
   return `${who} start over: truncated, with a reward of 0.${others}`;
 }
 
@@ -46,7 +47,6 @@ const player = film(figure, async () => {
 }, show);
 
 buttons.forEach((button, i) => button.addEventListener("click", () => {
-  if (!shown) return;
   // Who kills before the film does is left alone with it.
   if (shown < planned) {
     workers[1].kills = workers[1].kills.filter((kill) => kill !== planned);
