@@ -2,7 +2,7 @@
 # Breakout, annotated
 
 What does an *agent*, a program that learns to play, actually see? DQN, the
-first network to learn dozens of Atari games from their screens ([Mnih et al.
+first network that learned dozens of Atari games from screens ([Mnih et al.
 2015](https://doi.org/10.1038/nature14236)), gets four small gray pictures at a
 time. `game.py`, one file to copy, makes them for many games at once.
 """
