@@ -218,7 +218,7 @@ def training(
         optimizer = torch.optim.Adam(agent.parameters(), eps=1e-5, fused=True)
         seed = torch.randint(2**31, (1,)).item()
         obs = [
-            each.reset(seed=seed + i * GAMES)[0]
+            each.reset(seed=seed + i * games)[0]
             for i, each in enumerate(fleet)
         ]
         for update in range(updates):

@@ -981,11 +981,14 @@ def test_what_was_chosen_is_seen_to_the_end(visit, name):
 
 def test_who_kills_sees_it_go_on(visit):
     """Also where the reader has taken hold of the film."""
-    figure = look_at(visit(motion="no-preference"), "kill-figure")
+    page = visit(motion="no-preference")
+    first = page.get_by_role("button", name="Kill it").first
+    expect(first).to_be_disabled()  # nothing plays yet
+    figure = look_at(page, "kill-figure")
     play = figure.locator(".play")
     figure.locator("input[type=range]").press("ArrowRight")
     expect(play).to_have_text("Play")
-    figure.get_by_role("button", name="Kill it").first.click()
+    first.click()
     expect(play).to_have_text("Pause")
 
 

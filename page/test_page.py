@@ -1001,6 +1001,20 @@ def test_the_first_screen_is_all_in_sight(visit, width):
         expect(page.locator(part)).to_be_in_viewport(ratio=1)
 
 
+def test_a_docstring_names_what_it_is_of(page):
+    """It stands left of that, and looks like prose."""
+    rows = page.locator(".row:has(.docstring)").evaluate_all(
+        """(all) => all.map((row) => [
+          row.querySelector(".docstring").dataset.of ?? "",
+          row.querySelector(".code")?.textContent ?? ""])"""
+    )
+    named = [(name, code) for name, code in rows if name]
+    assert len(rows) - len(named) == 1  # the module's
+    assert {"Game", "step", "shrink", "Games"} <= {name for name, _ in named}
+    for name, code in named:
+        assert re.search(rf"(def|class) {name}\b", code)
+
+
 @pytest.mark.parametrize("width", [390, 1280])
 def test_nothing_shifts(visit, width):
     page = visit(width)
