@@ -77,6 +77,7 @@ def measured():
         "alone_hours": alone,
         "slower_hours": hours_of(files["stock"]["share"], "games"),
         "float32_hours": slowest,
+        "krull": krull(),
         "pong_learned": pong(),
         "pong_games": whole_games(files["pong"]),
         "updates": len(files["stock"]["share"]["rounds"]),
@@ -133,6 +134,21 @@ def seconds(share, side):
 def curve(name):
     """The rows that were written while agents were trained."""
     return csv.DictReader((RESULTS / f"{name}.csv").read_text().splitlines())
+
+
+def krull():
+    """What one agent has learned on each side, in the mean of the seeds."""
+    rows = list(curve("training"))
+    last = max(int(row["steps"]) for row in rows)
+    scores = {
+        side: mean(
+            float(row["score"])
+            for row in rows
+            if int(row["steps"]) == last and row["side"] == side
+        )
+        for side in ("games", "wrappers")
+    }
+    return {"steps": last, **scores}
 
 
 def pong():

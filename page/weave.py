@@ -443,9 +443,9 @@ def rows(section):
 
 
 def documented(row):
-    """The name of what the docstring of a row is of; the module has none."""
+    """What the docstring of a row is of; the module has no name."""
     code = "".join(block.text for block in row[1] if block.is_code)
-    found = re.search(r"^ *(?:def|class) (\w+)", code, re.M)
+    found = re.search(r"^ *((?:def|class) \w+)", code, re.M)
     return found and found[1]
 
 
@@ -501,7 +501,7 @@ def html_page(source):
     main = re.sub(r'<span class="([cns])\w">', r'<span class="\1">', main)
     main = main.replace('</span><span class="s">', "")
     main = re.sub(r'<(\w+) class="([\w-]+)"', r"<\1 class=\2", main)
-    bare = "id|width|height|loading|data-label|data-of|href(?==.#)"
+    bare = "id|width|height|loading|data-label|href(?==.#)"
     main = re.sub(rf' ({bare})="(#?[\w.-]+)"', r" \1=\2", main)
     main = re.sub(r"\n?</(?:p|li|td|th|tr|thead|tbody)>", "", main)
     # Only within a tag must a quotation mark be escaped.
