@@ -161,8 +161,8 @@ class Game:
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
-            # Lives are read after every frame, since in some titles a step may
-            # lose one and win one, which would cancel out.
+            # In some titles a step may lose one life and win another. Whoever
+            # compares lives only before and after it would miss the loss.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -230,8 +230,8 @@ class Game:
     # - `"ignore"`: the episode goes on to the end of the game. [Machado et al.
     #   (2018)](https://arxiv.org/abs/1709.06009) advise this for research.
     # - `"restart"`: the episode ends, and the next one is a new game. Don't
-    #   train with it: it is the default only for an older
-    #   [tutorial](#other-settings), which runs on this file unchanged.
+    #   train with it: it is the default only so that the program of an older
+    #   [tutorial](#other-settings) still runs.
     #
     # #### How an episode ends, and the next one begins
     #
