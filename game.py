@@ -161,8 +161,8 @@ class Game:
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
-            # In some titles a step may lose one life and win another. Whoever
-            # compares lives only before and after it would miss the loss.
+            # Lives are compared after every frame, since in some titles a
+            # step may lose one and win another.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -224,8 +224,8 @@ class Game:
     # one is lost. The option `on_life_loss` has three values:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
-    #   life is the next episode. A lost life thus ends all that the agent can
-    #   earn in an episode, and it learns to keep its lives. Use this for
+    #   life is the next episode. Losing a life then costs everything that the
+    #   agent could still have earned, so it learns not to. Use this for
     #   training, as [many others](#who-is-who) do.
     # - `"ignore"`: the episode goes on to the end of the game. [Machado et al.
     #   (2018)](https://arxiv.org/abs/1709.06009) advise this for research.

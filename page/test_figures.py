@@ -844,6 +844,8 @@ def test_thirty_guesses(visit, width):
         expect(figure.locator(".says")).to_contain_text(told)
         assert figure.evaluate("(one) => one.offsetHeight") == height
     assert len(set(seen)) == 30
+    for i in 0, 10, 20:
+        assert len(set(RISES) & set(seen[i : i + 10])) == 5
     assert why and all("" not in bricks(figure, name) for name in ROUNDS)
     expect(begin).to_be_focused()
     page.keyboard.press("Enter")

@@ -21,10 +21,15 @@ function shuffled(all) {
     .map(([, one]) => one);
 }
 
-// The steps of three rounds, each once; the still picture's is the very first.
+// The steps of each round, as many up as down, and none twice; the very first
+// is the still picture's.
 function dealt(first) {
-  const all = shuffled([...game.up, ...game.down]);
-  return first ? [FIRST, ...all.filter((at) => at !== FIRST)] : all;
+  const begun = (steps) => first
+    ? steps.sort((a, b) => (b === FIRST) - (a === FIRST)) : steps;
+  const sides = [game.up, game.down].map((side) => begun(shuffled(side)));
+  const rounds = ROUNDS.map((_, i) => shuffled(sides.flatMap((side) =>
+    side.slice(GUESSES / 2 * i, GUESSES / 2 * (i + 1)))));
+  return [begun(rounds[0]), ...rounds.slice(1)];
 }
 
 // Draw what a round shows of a step, close to the ball: neither the bricks nor
@@ -65,7 +70,7 @@ function count() {
 function ask() {
   if (marks.length < GUESSES) {
     if (marks.length) $in(".says").textContent += " And this one?";
-    draw(deck[0]);
+    draw(deck[round][0]);
     $in(".shown").classList.toggle("alone", round === 0);
   } else {
     end();
@@ -114,7 +119,7 @@ async function answer(guess) {
     $in(".shown").classList.remove("first");
   }
   $in(".shown").classList.remove("alone");
-  const at = deck.shift(), way = game.up.includes(at) ? "up" : "down";
+  const at = deck[round].shift(), way = game.up.includes(at) ? "up" : "down";
   marks.push(guess === way);
   count();
   $in(".says").textContent =
