@@ -403,7 +403,8 @@ def test_how_fast_it_is_in_words():
         [ratio] = re.findall(r"(\d\.\d\d) \(", found["xeon"][name])
         assert f">{ratio}</text>" in drawn
     level = re.match(r"level, (\d\.\d\d) ", found["xeon"]["ale"])[1]
-    assert f"| ALE's engine | {level}, level |" in NOTES
+    plays = re.match(r"level, (\d\.\d\d) ", found["played"]["ale"])[1]
+    assert f"| ALE's engine | {level}, level | {plays}, level |" in NOTES
     many = {
         (games, name): float(told.split()[0])
         for games, row in found["many"].items()
