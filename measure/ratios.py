@@ -65,6 +65,13 @@ def beside(part, ours="games", column="Breakout"):
     }
 
 
+def by_games(part):
+    """Likewise of a part whose columns are numbers of games."""
+    return {
+        int(games): beside(part, column=games) for games in part["columns"]
+    }
+
+
 def counted(verdicts):
     """On how many titles who is ahead, in words."""
     verdicts = list(verdicts)
@@ -106,7 +113,7 @@ def published(benchmark):
     return result
 
 
-# What a user chooses, for README and the page.
+# What a user chooses.
 TABLE = """\
 | batches of 8 games of Breakout | quiet host | shared host |
 | --- | --- | --- |

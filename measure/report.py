@@ -143,10 +143,7 @@ def speed_values(data, neighbours, waiting, single, xeon, cores):
             rows["envpool"]["options"]["threads"]
             for rows in measured["cores"]["columns"].values()
         ],
-        "many": {
-            int(games): ratios.beside(measured["cores"], column=games)
-            for games in measured["cores"]["columns"]
-        },
+        "many": ratios.by_games(measured["cores"]),
         "agent_table": long_table(measured["agent"]),
         "played": ratios.beside(measured["agent"]),
         "one": ratios.beside(measured["one"], "games_single"),

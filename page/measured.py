@@ -47,10 +47,7 @@ def measured():
         "ahead": ratios.beside(files["single"]["long"]),
         "xeon": ratios.beside(files["single_xeon"]["long"]),
         "played": ratios.beside(files["benchmark"]["agent"]),
-        "many": {
-            int(games): ratios.beside(files["cores"]["cores"], column=games)
-            for games in files["cores"]["cores"]["columns"]
-        },
+        "many": ratios.by_games(files["cores"]["cores"]),
         "many_speed": median(
             files["cores"]["cores"]["columns"]["64"]["games"]["speed"]
         ),
@@ -66,11 +63,8 @@ def measured():
         "async_update": updates(files["stock"]["share"], "wrappers"),
         "wrapped_update": updates(files["training"]["share"], "wrappers"),
         "gpu_update": {
-            int(games): {
-                side: updates(files["gpu"][games], side)
-                for side in files["gpu"][games]["rounds"][0]
-            }
-            for games in ("8", "64")
+            side: updates(files["gpu"]["8"], side)
+            for side in files["gpu"]["8"]["rounds"][0]
         },
         "gpu_hours": hours_of(files["gpu"]["8"], "turns"),
         "early": [score_after(n * 10**6, "agent") for n in (1, 2, 5)],
