@@ -2,7 +2,7 @@
 # Breakout, annotated
 
 What does an *agent*, a program that learns to play, actually see? DQN, the
-first network that learned dozens of Atari games from screens ([Mnih et al.
+first network that learned dozens of Atari titles from the screen ([Mnih et al.
 2015](https://doi.org/10.1038/nature14236)), gets four small gray pictures at a
 time. `game.py`, one file to copy, makes them for many games at once.
 """
@@ -161,8 +161,8 @@ class Game:
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
-            # Lives are compared after every frame, since in some titles a
-            # step may lose one and win another.
+            # Lives are compared after every frame: at the end of a step, one
+            # lost and one won would cancel out.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -171,8 +171,8 @@ class Game:
                 third = self.screen()  # a copy
 
         # Each pixel keeps its brighter value of the **third** and the
-        # **fourth** frame. If the episode ends before the fourth, the last
-        # screen is taken as it is. Then `_see` resizes the result to a picture
+        # **fourth** frame. If the episode ends sooner, its last screen is
+        # taken as it is. Then `_see` resizes the result to a picture
         # and puts that on [the stack](#the-stack).
         screen = self.screen()  # gray, (210, 160)
         if frame == ACTION_REPEAT:

@@ -81,22 +81,26 @@ def draw_guess(step):
     """One picture, and the four that answer, close to the ball."""
     left, top, *_ = close_up(step)
     left, top = left + 5, top + 8  # closer: 28 by 24 pixels
-    d = Drawing(294, 305, asks=True)
+    d = Drawing(312, 305, asks=True)
     side = 220  # 336 pixels where it is widest
     x, y, width, height = (side / 84 * n for n in (left, top, 28, 24))
     d.image(0, 0, side, side, bright(step["picture"]))
     d.box(x, y, width, height, "line")
     d.text(x - 8, y + height / 2 + 9, "↑ up", "strong big end later")
-    d.text(0, 242, "What an agent sees", "strong")
-    d.text(0, 264, "(one picture of four, brightened)", "quiet")
-    d.text(0, 286, "Four tell (oldest on top):", "later")
-    x = 305 - width
+    for i, line in enumerate(["What an", "agent", "sees"]):
+        d.text(229, 14 + 22 * i, line, "strong")
+    for i, line in enumerate(["the newest", "of four,", "brightened"]):
+        d.text(229, 80 + 22 * i, line, "quiet")
+    y = 228
     for i, picture in enumerate(step["stack"]):
-        y = (294 - height) / 3 * i
+        x = (305 - width) / 3 * i
         d.box(x + 1, y + 1, width - 2, height - 2, "line")
         d.text(x + width / 2, y + height / 2 + 8, "?", "big quiet mid")
         part = picture[top : top + 24, left : left + 28]
         d.image(x, y, width, height, bright(part), "later")
+    d.text(0, 308, "oldest", "quiet")
+    d.text(305 / 2, 308, "four tell", "mid later")
+    d.text(305, 308, "newest", "quiet end")
     d.save("guess.svg")
     enlarged = bright(step["picture"])[21:].repeat(10, axis=0)
     smallest = [cv2.IMWRITE_PNG_COMPRESSION, 9]
@@ -202,16 +206,16 @@ def draw_stack(step):
     """The ball in the four pictures, and in four frames in a row."""
     left, top, *_ = close_up(step)
     frames = [small(gray) for _, gray in step["frames"]]
-    d = Drawing(186)
+    d = Drawing(150, large=True)
     for i, (pictures, words) in enumerate(
         [
             (step["stack"], "a stack: 1/5 s"),
-            (frames, "frames in a row: 1/20 s"),
+            (frames, "four frames in a row: 1/20 s"),
         ]
     ):
-        near = faded(pictures)[top + 10 : top + 30, left + 2 : left + 30]
-        d.image(4 + 240 * i, 4, 232, 152, bright(near))
-        d.text(4 + 240 * i, 176, words)
+        near = faded(pictures)[top + 15 : top + 29, left + 8 : left + 36]
+        d.image(4 + 240 * i, 24, 232, 116, bright(near))
+        d.text(4 + 240 * i, 16, words, "strong")
     d.save("stack.svg")
 
 

@@ -612,7 +612,7 @@ def test_after_another_action_the_ball_is_lost():
         ("before it", before, before),
         ("after it", hit[0], missed["decisions"][0]),
     ):
-        values = " | ".join(f"{step[4]:.1f}" for step in steps)
+        values = " | ".join(f"{step[4]:.2f}" for step in steps)
         assert f"| value {name} | {values} |" in NOTES
     # Near by are the paddle and the ball or, where it is missed, the paddle.
     after = unpack(film["screens"])[at - 1 : at + 2]
