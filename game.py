@@ -161,8 +161,8 @@ class Game:
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
-            # Lives are compared after every frame: at the end of a step, one
-            # lost and one won would cancel out.
+            # Lives are compared after every frame: if a step loses one and
+            # wins one, their number is the same at its end.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -225,7 +225,7 @@ class Game:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
     #   life is the next episode. Losing a life then costs everything that the
-    #   agent could still have earned, so it learns not to. Use this for
+    #   agent could still have earned, so it learns to avoid that. Use this for
     #   training, as [many others](#who-is-who) do.
     # - `"ignore"`: the episode goes on to the end of the game. [Machado et al.
     #   (2018)](https://arxiv.org/abs/1709.06009) advise this for research.

@@ -77,9 +77,7 @@ film(figure, async () => {
   trace(moments.map((now) => now.value), young.length);
   const steps = (happens) =>
     moments.flatMap((now, i) => (happens(now) ? [i + 1] : []));
-  // Who wants to watch the agent doesn't begin with the young one.
-  const start = location.hash === "#film" ? young.length + 1 : 1;
-  return { count: moments.length, start, pace: 15,
+  return { count: moments.length, pace: 15,
     ticks: steps((now) => now.reward || now.lost),
     lost: steps((now) => now.lost) };
 }, show);
