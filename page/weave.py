@@ -23,7 +23,7 @@ stand below it.
 
 In a browser words stand left, and what follows them right: code, programs,
 figures and tables. A docstring stands left of its `def` and what follows that.
-Of a long one that isn't folded already, all but the first paragraph is.
+All but the first paragraph of a long one is folded.
 
 A picture `figures/NAME.svg` moves in the browser if there is `NAME.html` in
 `page/moving`: that stands in its place, with `{{picture}}` and `{{caption}}`
@@ -225,12 +225,9 @@ def told(source, text):
 
 
 def shorten(told):
-    """Fold what is long of the docstrings, outside of folds."""
-    open_folds = 0
+    """Fold what is long of the docstrings."""
     for before, block in pairwise(told):
-        if block.kind == "fold":
-            open_folds += 1 if block.text.startswith("<details>") else -1
-        if block.kind == "docstring" and before.is_code and not open_folds:
+        if block.kind == "docstring" and before.is_code:
             first, _, rest = block.text.partition("\n\n")
             if rest.count("\n") >= LONG:
                 block.text = f"{first}\n\n<details>\n\n{rest}\n\n</details>"
@@ -247,6 +244,7 @@ def reading_time(page):
     minutes, part = dict.fromkeys(parts, 0), parts[0]
     playing = dict(minutes)
     page = re.sub("(?s)<nav.*?</nav>", "", page)
+    folds = 0  # that a text is in
     for text in re.split(r"^(?=## |</?details>)", page, flags=re.M):
         if heading := re.match(r"## (.*)", text):
             part = slug(heading[1])
@@ -256,7 +254,11 @@ def reading_time(page):
         lines = sum(len(re.findall("\n.", code)) for code in pieces[1::2])
         spent = len(words.split()) / WORDS_A_MINUTE
         spent += lines * SECONDS_A_LINE / 60
-        if part == parts[-1] or not text.startswith("<d"):
+        if text.startswith("<details>"):
+            folds += 1
+        elif text.startswith("</details>"):
+            folds -= 1
+        if part == parts[-1] or not folds:
             minutes[part] += spent
             playing[part] += prose.count("![") * SECONDS_A_FIGURE / 60
     return [
