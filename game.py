@@ -161,8 +161,8 @@ class Game:
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
-            # Lives are compared after every frame: if a step loses one and
-            # wins one, their number is the same at its end.
+            # A step can lose a life and win one back. Comparing only at its
+            # end would miss that, so lives are compared after every frame.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:

@@ -825,7 +825,7 @@ def test_thirty_guesses(visit, width):
                 expect(figure.locator(".says")).to_have_text(says)
                 page.clock.run_for(700)
             word = "Right" if right else "No"
-            says = f"{word}: it flew {way}."
+            says = f"{word}: after that it flew {way}."
             expect(figure.locator(".says")).to_have_text(says)
             page.clock.run_for(1000)
             if i < 9:

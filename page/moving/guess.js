@@ -123,7 +123,7 @@ async function answer(guess) {
   marks.push(guess === way);
   count();
   $in(".says").textContent =
-    `${guess === way ? "Right" : "No"}: it flew ${way}.`;
+    `${guess === way ? "Right" : "No"}: after that it flew ${way}.`;
   for (const i of LATER) {
     draw(at, LATER.slice(0, calm ? LATER.length : i));
     await sleep(BLINK);
