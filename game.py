@@ -161,8 +161,8 @@ class Game:
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
-            # A step can lose a life and win one back. Comparing only at its
-            # end would miss that, so lives are compared after every frame.
+            # Within a step a player may lose a life and win one. Comparing
+            # only at its end would miss that, so it is done after each frame.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:

@@ -852,6 +852,15 @@ def unfold(page):
     return page
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_list_leaves_out_empty_cells(visit, width):
+    """On a phone, where a long row is a list with a label for each cell."""
+    page = unfold(visit(width))
+    empty = "it.checkVisibility() && /^–?$/.test(it.innerText.trim())"
+    found = all_of(page, ".long:has(th:nth-child(3)) td", empty)
+    assert any(found) == (width > 600)
+
+
 @pytest.mark.parametrize("width", [390, 768, 999, 1000, 1280, 1920])
 def test_widths(visit, width):
     """Nothing is cut off, and lines of prose are short enough to be read."""

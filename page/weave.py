@@ -380,6 +380,8 @@ def to_html(text):
         ("<table>.*?</table>", lambda it: re.sub(" data-.*?(?=>)", "", it[0])),
         # The first cell of a row is what the others are about.
         ('(<tr>\\s*<td) data-label=".*?"', r"\1"),
+        # A list leaves out what is empty.
+        ('(<td) data-label="[^"]*">(?=–?</td>)', r'\1 class="none">'),
         ("(<table.*?</table>)", r'<div class="wide">\1</div>'),
         ('(<h. id="([^"]*)">.*?)(?=</h)', r"\1" + SIGN.format(r"\2")),
         (r"(\([\d.]+–[\d.]+\))(?=</td>)", r"<small>\1</small>"),
