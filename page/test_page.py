@@ -1121,6 +1121,15 @@ def test_the_bar_names_no_closed_fold(visit):
     expect(bar).to_have_text("Who is who")
 
 
+def test_the_foot_says_with_what_was_measured(page):
+    results = sorted((ROOT / "measure/results").glob("*.json"))
+    text = "".join(file.read_text() for file in results)
+    for package in "Gymnasium", "ale-py":
+        [version] = set(re.findall(f'"{package.lower()}": "(.*?)"', text))
+        told = f"{package} {version}"
+        expect(page.locator("footer")).to_contain_text(told)
+
+
 def test_the_contents_need_no_script(page):
     page.locator("header [popovertarget]").click()
     page.locator("nav a").nth(2).click()
