@@ -467,7 +467,7 @@ def test_how_fast_it_is_in_words():
     slower = [100 - round(100 * one) for one in sorted(five.values())]
     told = f"{slower[-1]} to {slower[0]}\u00a0% slower in three other titles"
     assert len(slower) == 3
-    assert f") match it in Breakout, and are {told}" in NOTES
+    assert f") match ALE's engine in Breakout, and are {told}" in NOTES
     single = found["single"]["one"]["columns"]["Breakout"]["games_single"]
     assert single["options"]["single"]
     assert "`Games(processes=0)`: both in one process |" in NOTES
