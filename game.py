@@ -4,7 +4,7 @@
 What does an *agent*, a program that learns to play, actually see? DQN, the
 first network that learned dozens of Atari titles from the screen ([Mnih et al.
 2015](https://doi.org/10.1038/nature14236)), gets four small gray pictures at a
-time. `game.py`, one file to copy, makes them for many games at once.
+time. `game.py`, one file to copy, makes these pictures for many games at once.
 """
 
 # ## 1. What the agent sees
@@ -161,8 +161,8 @@ class Game:
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
-            # Within a step a player may lose a life and win one. Comparing
-            # only at its end would miss that, so it is done after each frame.
+            # A player may lose a life and win one within the same step, so
+            # lives are compared after every frame.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:

@@ -31,7 +31,7 @@ function show(at) {
     ? ["Both workers were killed and replaced, and their eight games", ""]
     : [`Worker ${killed} was killed and replaced, and its four games`,
       " The other four wait for them, and play on."];
-  return `${who} start over: truncated, with a reward of 0.${others}`;
+  return `${who} start over.${others}`;
 }
 
 const player = film(figure, async () => {
