@@ -20,7 +20,6 @@ COMPARISONS = {
     "labml": ("lockstep", "games", ["labml"]),
     "paused": ("waits", "games", ASYNCHRONOUS),
     "waits": ("waits", "ready", ASYNCHRONOUS),
-    "turns": ("waits", "games_2", ASYNCHRONOUS),
     "gain": ("waits", "ready", ["games"]),
     "computes": ("computes", "ready", ASYNCHRONOUS),
 }
