@@ -1,10 +1,11 @@
 """
 # Breakout, annotated
 
-What does an *agent*, a program that learns to play, actually see? DQN, the
-first network that learned dozens of Atari titles from the screen ([Mnih et al.
-2015](https://doi.org/10.1038/nature14236)), gets four small gray pictures at a
-time. `game.py`, one file to copy, makes these pictures for many games at once.
+What does an *agent*, a program that learns to play, actually see? Four small
+gray pictures at a time, like DQN, the first network that learned dozens of
+Atari titles from the screen ([Mnih et al.
+2015](https://doi.org/10.1038/nature14236)). `game.py`, one file to copy, makes
+these pictures for many games at once.
 """
 
 # ## 1. What the agent sees
@@ -179,8 +180,8 @@ class Game:
             np.maximum(third, screen, out=screen)
         self._see(screen)
 
-        # If the episode is over, `_end_step` begins the next one, and returns
-        # the first observation of that.
+        # If the episode is over, `_end_step` begins the next one and returns
+        # its first observation.
         return self._end_step(reward, life_over, game_over)
 
     # ### Small and gray
@@ -224,8 +225,8 @@ class Game:
     # one is lost. The option `on_life_loss` has three values:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
-    #   life is the next episode. Losing a life then costs everything that the
-    #   agent could still have earned, so it learns to avoid that. Use this for
+    #   life is the next episode. To the agent a lost life then looks like the
+    #   end: no reward comes after it, so it learns to avoid that. Use this for
     #   training, as [many others](#who-is-who) do.
     # - `"ignore"`: the episode goes on to the end of the game. [Machado et al.
     #   (2018)](https://arxiv.org/abs/1709.06009) advise this for research.
@@ -375,8 +376,8 @@ TRAINING: dict[str, Any] = dict(
 #
 # What slows down eight workers? A *pipe* joins each to its *parent*, the
 # program that started it, so a step takes eight messages and eight answers.
-# When a core goes from one worker to the next, it plays nothing: the first
-# has to answer and to go to sleep, the second to wake up.
+# While a core goes from one worker to the next, it plays nothing: the first
+# has to answer and go to sleep, the second to wake up.
 #
 # `Games` therefore starts one worker for each core, which plays its *share* of
 # the games one after the other. Observations don't cross the pipes at all:

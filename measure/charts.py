@@ -213,6 +213,7 @@ def bars(path, title, table, names, heads=None):
                     textcoords="offset points",
                     color=QUIET,
                     va="center",
+                    bbox={"facecolor": GROUND, "edgecolor": "none", "pad": 1},
                 )
             for place, value in zip(places, middle, strict=True):
                 axis.annotate(

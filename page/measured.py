@@ -48,9 +48,11 @@ def measured():
         "xeon": ratios.beside(files["single_xeon"]["long"]),
         "played": ratios.beside(files["benchmark"]["agent"]),
         "many": ratios.by_games(files["cores"]["cores"]),
-        "many_speed": median(
-            files["cores"]["cores"]["columns"]["64"]["games"]["speed"]
-        ),
+        "steps": {
+            "random": speed(files["single_xeon"]["long"], "Breakout"),
+            "agent": speed(files["benchmark"]["agent"], "Breakout"),
+            "many": speed(files["cores"]["cores"], "64"),
+        },
         "beside": compared,
         "envpool_threads": rows["envpool"]["options"]["threads"],
         "one": ratios.beside(files["single"]["one"], "games_single"),
@@ -60,7 +62,6 @@ def measured():
             for context in ("fork", "forkserver")
         },
         "stock_update": updates(files["stock"]["share"], "stock"),
-        "async_update": updates(files["stock"]["share"], "wrappers"),
         "wrapped_update": updates(files["training"]["share"], "wrappers"),
         "gpu_update": {
             side: updates(files["gpu"]["8"], side)
@@ -76,6 +77,11 @@ def measured():
         "pong_games": whole_games(files["pong"]),
         "updates": len(files["stock"]["share"]["rounds"]),
     }
+
+
+def speed(part, column):
+    """How many steps a second `Games` makes in the median round."""
+    return median(part["columns"][column]["games"]["speed"])
 
 
 def recorded(name):

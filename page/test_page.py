@@ -405,18 +405,12 @@ def test_how_fast_it_is_in_words():
     for name in "sb3", "gymnasium", *ENGINES:
         [ratio] = re.findall(r"(\d\.\d\d) \(", found["xeon"][name])
         assert f">{ratio}</text>" in drawn
-    level = re.match(r"level, (\d\.\d\d) ", found["xeon"]["ale"])[1]
-    plays = re.match(r"level, (\d\.\d\d) ", found["played"]["ale"])[1]
-    row = f"| ALE's engine, in lockstep | {level}, level | {plays}, level |"
-    assert row in NOTES
     many = {
         (games, name): float(told.split()[0])
         for games, row in found["many"].items()
         for name, told in row.items()
         if name not in ("games", "limit")
     }
-    engines = [many[64, name] for name in ENGINES]
-    assert [round(each, 1) for each in engines] == [1.4, 1.4]
     # SB3 and Gymnasium are slower everywhere, and nobody is faster.
     for name in "sb3", "gymnasium", *ENGINES:
         machines = found["ahead"], found["xeon"], found["played"]
@@ -430,9 +424,13 @@ def test_how_fast_it_is_in_words():
             assert "slower" not in titles
             assert name in ENGINES or titles == "faster on 4 of 4 titles"
     assert found["xeon"]["ale"].startswith("level")
-    assert round(float(found["xeon"]["envpool"].split()[0]), 1) == 1.2
-    assert "ALE's, and 1.2 times as fast as another, EnvPool" in NOTES
-    assert "SB3, and 1.4 times as many as the engines**" in NOTES
+    assert "and is level with an engine in C++, ALE's" in NOTES
+    # With a trained agent the gain is smaller.
+    for name in "sb3", "gymnasium", "envpool":
+        plays, random = (
+            float(found[who][name].split()[0]) for who in ("played", "xeon")
+        )
+        assert plays < random
     for name, ratio in found["many"][64].items():
         if name not in ("games", "limit"):
             assert f">{ratio.split()[0]}</text>" in drawn
@@ -442,7 +440,7 @@ def test_how_fast_it_is_in_words():
     for name, ratio in about.items():
         assert round(float(updates[name].split()[0]), 1) == ratio
         assert measured.ratios.verdict(gpu_ratios(found, name)) == "faster"
-    assert "gets a process, and 1.1 times as fast as on EnvPool" in NOTES
+    assert "each game; and 1.1 times as fast as on EnvPool" in NOTES
     for name in "stock", "wrappers":
         assert f"{{{{gpu_update[{name}]:.3}}}} times" in NOTES
         assert updates[name].startswith(str(about[name]))
@@ -452,9 +450,6 @@ def test_how_fast_it_is_in_words():
     assert found["beside"]["waits"]["quiet"]["ratio"].startswith("level")
     paused = found["beside"]["paused"]["quiet"]["ratio"]
     assert 0.45 < float(paused.split()[0]) < 0.6  # makes twice as many
-    assert "are 1.4 to 1.6 times as fast as on [CleanRL's]" in NOTES
-    for name, about in [("stock", 1.4), ("async", 1.4), ("wrapped", 1.6)]:
-        assert round(float(found[f"{name}_update"].split()[0]), 1) == about
     five = {}  # of them, beside the fastest engine
     for title, rows in found["benchmark"]["waits"]["columns"].items():
         speeds = {name: row["speed"] for name, row in rows.items()}
@@ -470,7 +465,7 @@ def test_how_fast_it_is_in_words():
     assert f") match ALE's engine in Breakout, and are {told}" in NOTES
     single = found["single"]["one"]["columns"]["Breakout"]["games_single"]
     assert single["options"]["single"]
-    assert "`Games(processes=0)`: both in one process |" in NOTES
+    assert "Even if both play all games in one process, `Games` is" in NOTES
     # Fewer workers explain less of it than what is saved in one process.
     each = measured.ratios.beside(found["single"]["each"])
     fewer, saved = each["games_each"], found["one"]["sb3_single"]
@@ -507,7 +502,7 @@ def test_sums():
     assert round(18 * 2 * 3 / 5) == 22
     code = [block.text for block in weave.blocks(SOURCE) if block.is_code]
     lines = [line for line in "\n".join(code).split("\n") if line]
-    assert "All 700 lines of code and 500 of comments are here" in NOTES
+    assert "all of `game.py`, 700 lines of code and 500 of comments" in NOTES
     assert round(len(lines), -2) == 700
     said = [line for line in SOURCE.split("\n") if line.strip()]
     assert round(len(said) - len(lines), -2) == 500
