@@ -228,7 +228,7 @@ def bars(path, title, table, names, heads=None):
             narrow = len(axes) > 1 or heads
             axis.set_xlim(0, (1.45 if narrow else 1.15) * most)
             axis.set_xticks([])
-            axis.axvline(1 if heads else 100, color=GRID, lw=1, zorder=0)
+            axis.axvline(1 if heads else 100, color=QUIET, lw=1, zorder=0)
             axis.grid(visible=False)
             axis.spines[:].set_visible(False)
         axes[0].set_ylim(places[-1] + 0.6, -0.4)

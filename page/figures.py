@@ -97,7 +97,8 @@ def draw_guess(step):
         d.box(x + 1, y + 1, width - 2, height - 2, "line")
         d.text(x + width / 2, y + height / 2 + 8, "?", "big quiet mid")
         part = picture[top : top + 24, left : left + 28]
-        d.image(x, y, width, height, bright(part), "later")
+        kind = "later" if i < 3 else ""  # the newest is the large one
+        d.image(x, y, width, height, bright(part), kind)
     d.text(0, 308, "oldest", "quiet")
     d.text(305 / 2, 308, "four tell", "mid later")
     d.text(305, 308, "newest", "quiet end")

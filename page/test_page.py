@@ -435,15 +435,8 @@ def test_how_fast_it_is_in_words():
         if name not in ("games", "limit"):
             assert f">{ratio.split()[0]}</text>" in drawn
     # An update with a GPU.
-    updates = found["gpu_update"]
-    about = {"stock": 3.6, "wrappers": 1.6, "envpool": 1.1}
-    for name, ratio in about.items():
-        assert round(float(updates[name].split()[0]), 1) == ratio
+    for name in "stock", "wrappers", "envpool":
         assert measured.ratios.verdict(gpu_ratios(found, name)) == "faster"
-    assert "each game; and 1.1 times as fast as on EnvPool" in NOTES
-    for name in "stock", "wrappers":
-        assert f"{{{{gpu_update[{name}]:.3}}}} times" in NOTES
-        assert updates[name].startswith(str(about[name]))
     assert measured.ratios.verdict(gpu_ratios(found, "turns")) == "level"
     waits = found["beside"]["waits"]["quiet"]["titles"]
     assert waits == "level on 1, slower on 3 of 4 titles"
@@ -462,7 +455,7 @@ def test_how_fast_it_is_in_words():
     slower = [100 - round(100 * one) for one in sorted(five.values())]
     told = f"{slower[-1]} to {slower[0]}\u00a0% slower in three other titles"
     assert len(slower) == 3
-    assert f") match ALE's engine in Breakout, and are {told}" in NOTES
+    assert f"they are level in Breakout, and {told}" in NOTES
     single = found["single"]["one"]["columns"]["Breakout"]["games_single"]
     assert single["options"]["single"]
     assert "Even if both play all games in one process, `Games` is" in NOTES
