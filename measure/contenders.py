@@ -53,6 +53,11 @@ def rows(game, games):
     return itertools.cycle(np.ascontiguousarray(table[:, :games], np.int32))
 
 
+def id_of(game, sticky):
+    """The id of a title, with sticky actions or without."""
+    return f"ALE/{game}-v5" if sticky else f"{game}NoFrameskip-v4"
+
+
 # ## The limit, and the two C++ engines
 
 
@@ -73,7 +78,7 @@ def limit(game, games, rule):
         yield None, 1
 
 
-def ale(game, games, rule, num_envs, threads):
+def ale(game, games, rule, num_envs, threads, sticky=False):
     """ALE's vector, in the autoreset mode that is its default."""
     from ale_py.vector_env import AtariVectorEnv
 
@@ -86,12 +91,13 @@ def ale(game, games, rule, num_envs, threads):
         noop_max=0,
         use_fire_reset=False,
         reward_clipping=False,
+        repeat_action_probability=0.25 if sticky else 0.0,
     )
     *_, info = env.reset(seed=0)
     yield from batches(game, info, lambda row, ids: env.send(row), env.recv)
 
 
-def envpool(game, games, rule, num_envs, threads):
+def envpool(game, games, rule, num_envs, threads, sticky=False):
     """EnvPool. An episode starts with a no-op frame: it can't have fewer."""
     import envpool
 
@@ -103,6 +109,7 @@ def envpool(game, games, rule, num_envs, threads):
         episodic_life=rule == "continue",
         noop_max=1,
         use_fire_reset=False,
+        repeat_action_probability=0.25 if sticky else 0.0,
     )
     env.async_reset()
     *_, info = env.recv()
@@ -123,7 +130,7 @@ def batches(game, info, send, recv):
 # game, or a `single` one for all
 
 
-def gymnasium(game, games, rule, single=False):
+def gymnasium(game, games, rule, single=False, sticky=False):
     """In the autoreset mode that is its default."""
     import gymnasium as gym
     from gymnasium import wrappers
@@ -131,7 +138,7 @@ def gymnasium(game, games, rule, single=False):
     options = {"noop_max": 0, "terminal_on_life_loss": rule == "restart"}
 
     def make():
-        env = gym.make(f"ale_py:{game}NoFrameskip-v4")
+        env = gym.make(f"ale_py:{id_of(game, sticky)}", frameskip=1)
         env = wrappers.AtariPreprocessing(env, **options)
         return wrappers.FrameStackObservation(env, 4)
 
@@ -145,16 +152,17 @@ def gymnasium(game, games, rule, single=False):
         resets = int((terminated | truncated).sum())
 
 
-def sb3(game, games, rule, single=False):
+def sb3(game, games, rule, single=False, sticky=False):
     """It presses FIRE at each start, and clips rewards."""
     from stable_baselines3.common import env_util, vec_env
 
     wrapper = {"noop_max": 0, "terminal_on_life_loss": rule == "continue"}
     processes = {"start_method": "fork"}  # as everyone's here
     env = env_util.make_atari_env(
-        f"ale_py:{game}NoFrameskip-v4",
+        f"ale_py:{id_of(game, sticky)}",
         games,
         seed=0,
+        env_kwargs={"frameskip": 1},
         wrapper_kwargs=wrapper,
         vec_env_cls=vec_env.DummyVecEnv if single else vec_env.SubprocVecEnv,
         vec_env_kwargs=None if single else processes,
@@ -264,6 +272,7 @@ def games(
     snapshots=True,
     single=False,
     processes=None,
+    sticky=False,
 ):
     """`Games` as it comes. With a `count` of 2, two of them in turn: one plays
     while the network looks at the other's. `snapshots=False` makes every
@@ -273,7 +282,7 @@ def games(
 
     if not snapshots:
         AtariEnv.restore_state = lambda env, _: env.ale.reset_game()
-    options = {"processes": 0 if single else processes}
+    options = {"processes": 0 if single else processes, "sticky": sticky}
     yield from in_turn(itertools.cycle, game, games, rule, count, **options)
 
 
@@ -284,12 +293,12 @@ def ready(game, games, rule, count):
     yield from in_turn(ready_first, game, games, rule, count, processes=1)
 
 
-def in_turn(order, game, games, rule, count, **options):
+def in_turn(order, game, games, rule, count, sticky=False, **options):
     """A `count` of `Games`, played as examples/in_turn.py does."""
     from game import Games
     from in_turn import give_way
 
-    env_id = f"{game}NoFrameskip-v4"
+    env_id = id_of(game, sticky)
     actions, envs = rows(game, games), []
     for number in range(count):
         seed = number * games

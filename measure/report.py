@@ -99,13 +99,13 @@ AHEAD = {  # what is compared, and with whom
 }
 
 
-def speed_values(data, neighbours, waiting, single, xeon, cores):
+def speed_values(data, neighbours, waiting, single, xeon, cores, sticky):
     """What stands in speed.md, and README's part of it.
 
     `neighbours` was measured where other machines used the host, `waiting` is
     how long one process waits for another, and in `single` others play all
     games in one process, and for longer; in `xeon` on the other machine. In
-    `cores` there are more cores, and more games.
+    `cores` there are more cores, and more games; in `sticky` actions stick.
     """
     measured = {name: part for name, part in data.items() if name != "machine"}
     measured["true-neighbours"] = neighbours["whole"]
@@ -114,6 +114,7 @@ def speed_values(data, neighbours, waiting, single, xeon, cores):
     measured["long"] = single["long"]
     measured["xeon"] = xeon["long"]
     measured["cores"] = cores["cores"]
+    measured["sticky"] = sticky["sticky"]
     measured["one"] = single["one"]
     measured["each"] = single["each"]
     games = parts.pop("count")["columns"]
@@ -144,6 +145,8 @@ def speed_values(data, neighbours, waiting, single, xeon, cores):
             for rows in measured["cores"]["columns"].values()
         ],
         "many": ratios.by_games(measured["cores"]),
+        "sticky_machine": machine(sticky["machine"]),
+        "sticky_table": long_table(measured["sticky"]),
         "agent_table": long_table(measured["agent"]),
         "played": ratios.beside(measured["agent"]),
         "one": ratios.beside(measured["one"], "games_single"),
@@ -564,7 +567,7 @@ def write(docs):
     others = [curves[name] for name in drawn]
     charts.draw_learning(agents, *others, field, folder)
     of_speed = "benchmark", "shared_host", "waiting", "single", "single_xeon"
-    of_speed += ("cores",)
+    of_speed += "cores", "sticky"
     values = {
         "speed": speed_values(*map(data.get, of_speed)),
         "faults": faults_values(data["chaos"], data["mutants"]),

@@ -17,6 +17,8 @@ single.json:
 - each: as long, with a worker for each game, with and without shared memory
 - cores: Breakout with 8 games and with 64, for a machine of many cores, beside
   all that wait for each batch. Of such a machine, kept as cores.json
+- sticky: Breakout with sticky actions, where every reset is a true one. Of the
+  other machine, kept as sticky.json
 """
 
 import common
@@ -34,7 +36,7 @@ from ratios import ENGINES
 CONTENDERS = "limit", "games", "sb3", "sb3_single"
 CONTENDERS += "gymnasium", "gymnasium_single"
 BREAKOUT = {"Breakout": {"game": "Breakout"}}
-LONG, SHORT, TUNING = 30, 2, 1  # seconds of a round
+LONG, MIDDLE, SHORT, TUNING = 30, 10, 2, 1  # seconds of a round
 # Of each part who plays, how its columns are set up, and seconds of a round.
 PARTS = {
     "lockstep": (
@@ -53,6 +55,11 @@ PARTS = {
         ("limit", "games", *ENGINES, "gymnasium", "sb3"),
         {str(games): {"games": games} for games in (GAMES, 64)},
         SHORT,
+    ),
+    "sticky": (
+        ("games", *ENGINES, "gymnasium", "sb3"),
+        {"Breakout": {"sticky": True}},
+        MIDDLE,
     ),
 }
 

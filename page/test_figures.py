@@ -651,6 +651,8 @@ def test_the_race_goes_as_it_was_recorded(visit):
         np.ptp(side["games"], axis=1).sum() / end / race["machine"]["cores"]
         for side, end in zip(sides, ends, strict=True)
     ]
+    eight, two = (np.ptp(side["games"], axis=1).sum() for side in sides)
+    longer = percent(eight / two - 1)
     covered = at_each_step(
         figure,
         """[...figure.querySelectorAll(".race i")].map((it) =>
@@ -667,7 +669,8 @@ def test_the_race_goes_as_it_was_recorded(visit):
             most, few = map(percent, busy)
             wanted = (
                 f"Two workers are done {two}, eight {eight}. With two, the "
-                f"cores play for {few} of the time; with eight, for {most}."
+                f"cores play for {few} of the time; with eight, for {most}, "
+                f"and a game takes {longer} longer."
             )
         else:
             many, few = (

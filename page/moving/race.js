@@ -10,9 +10,13 @@ const choice = figure.querySelector(".asked div");
 let sides = null, asks = true, guess = "";
 
 const end = ({ program }) => program.at(-1)[1];
-const busy = (side) => `${Math.round(100 *
-  side.games.reduce((sum, [start, stop]) => sum + stop - start, 0) /
+const played = (side) =>
+  side.games.reduce((sum, [start, stop]) => sum + stop - start, 0);
+const busy = (side) => `${Math.round(100 * played(side) /
   (sides.machine.cores * end(side)))}\u00a0%`;
+// How much longer eight workers take for a game than two.
+const longer = () => `${Math.round(100 *
+  (played(sides.workers) / played(sides.games) - 1))}\u00a0%`;
 const ms = (time) => `${time.toFixed(2)} ms`;
 
 function show(at) {
@@ -30,7 +34,7 @@ function show(at) {
   if (now >= end(workers)) {
     return `${guess}Two workers are done after ${ms(end(games))}, eight after ` +
       `${ms(end(workers))}. With two, the cores play for ${busy(games)} of the ` +
-      `time; with eight, for ${busy(workers)}.`;
+      `time; with eight, for ${busy(workers)}, and a game takes ${longer()} longer.`;
   }
   const [many, few] = [workers, games].map((side) =>
     side.games.filter(([, end]) => end <= now).length);
