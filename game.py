@@ -204,7 +204,8 @@ class Game:
     # One picture shows where the ball is, but not where it is going.
     # The *stack*, the last four pictures, spans a fifth of a second from first
     # to last, long enough to show it. Four frames in a row span a twentieth of
-    # a second, in which the ball moves by only one to three pixels.
+    # a second, in which the ball moves by only one to three pixels of a
+    # picture.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
         # `shrink_changes` returns what `self.shrink(screen)` does, but resizes
@@ -226,8 +227,8 @@ class Game:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
     #   life is the next episode. To the agent a lost life then looks like the
-    #   end: no reward comes after it, so it learns to avoid that. Use this for
-    #   training, as [many others](#who-is-who) do.
+    #   end: no reward comes after it. So it learns not to lose lives. Use this
+    #   for training, as [many others](#who-is-who) do.
     # - `"ignore"`: the episode goes on to the end of the game. [Machado et al.
     #   (2018)](https://arxiv.org/abs/1709.06009) advise this for research.
     # - `"restart"`: the episode ends, and the next one is a new game. Don't

@@ -495,6 +495,9 @@ def test_sums():
     assert round(18 * 2 * 3 / 5) == 22
     code = [block.text for block in weave.blocks(SOURCE) if block.is_code]
     lines = [line for line in "\n".join(code).split("\n") if line]
+    soak = measured.measured()["chaos"]["soak"]
+    assert "None of {{chaos[soak][compared]:,}} observations" in NOTES
+    assert soak["differences"] == 0 < soak["compared"]
     assert "begins `game.py`, 700 lines of code and 500 of comments" in NOTES
     assert round(len(lines), -2) == 700
     said = [line for line in SOURCE.split("\n") if line.strip()]
@@ -511,7 +514,7 @@ def test_how_many_weights_the_network_has():
     weights = torch.load(ROOT / "examples/breakout.pt", map_location="cpu")
     count = sum(part.numel() for part in weights.values())
     assert round(count / 1e6, 1) == WEIGHTS
-    assert f"with {WEIGHTS} million *weights*" in NOTES
+    assert f"its {WEIGHTS} million *weights*" in NOTES
 
 
 def test_the_tables_of_others_say_what_was_seen():

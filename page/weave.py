@@ -386,6 +386,8 @@ def to_html(text):
         ('(<h. id="([^"]*)">.*?)(?=</h)', r"\1" + SIGN.format(r"\2")),
         (r"(\([\d.]+–[\d.]+\))(?=</td>)", r"<small>\1</small>"),
         (f"<strong>({COLOURED})", r'<strong class="\1">\1'),
+        # An option of a program breaks at no hyphen.
+        (r"<code>(--\w+)</code>", r'<code class="whole">\1</code>'),
         (
             "<details>(?!\\s*<summary)",
             '<details><summary aria-label="Details"></summary>',
