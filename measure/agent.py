@@ -16,6 +16,8 @@ runs/measure or, with --publish, in this one:
   ppo.py has, and on what it was trained;
 - docs/pong.webp: a film of the game with seed 0, all of it.
 
+(pong_three.json is of an earlier run, with three epochs an update.)
+
 For Breakout the files are called agent, and there are four more:
 
 - examples/breakout.pt: the weights in half precision. All of Breakout is

@@ -405,6 +405,7 @@ def learning_values(curves, data):
         ),
         "pong": agent_values(curves["pong"], data["pong"]),
         "pong_cores": curves["pong_cores"].mean(),
+        "pong_three": earlier(data["pong_three"]),
         "share": share | {"rounds": len(spent)},
         "share_machine": machine(share),
         "parts": {side: parts(np.stack(each)) for side, each in spent.items()},
@@ -492,6 +493,13 @@ def agent_values(curve, about):
         "ahead": curve.steps[ahead],
         "ahead_hours": hours[ahead],
     }
+
+
+def earlier(about):
+    """What learning.md says of a run whose curve isn't shown."""
+    ways = {way: summary(each) for way, each in about["scores"].items()}
+    hours = sum(about["seconds"].values()) / 3600
+    return {**about, **ways, "machine": machine(about), "hours": hours}
 
 
 def breakout(curves, data):

@@ -46,6 +46,7 @@ def measured():
         "race": race(),
         "ahead": ratios.beside(files["single"]["long"]),
         "xeon": ratios.beside(files["single_xeon"]["long"]),
+        "sticky": ratios.beside(files["sticky"]["sticky"]),
         "played": ratios.beside(files["benchmark"]["agent"]),
         "many": ratios.by_games(files["cores"]["cores"]),
         "steps": {

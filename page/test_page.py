@@ -425,7 +425,9 @@ def test_how_fast_it_is_in_words():
             assert name in ENGINES or titles == "faster on 4 of 4 titles"
     assert found["xeon"]["ale"].startswith("level")
     assert "and is level with an engine in C++, ALE's" in NOTES
-    # With a trained agent the gain is smaller.
+    # With sticky actions it stays, with a trained agent it is smaller.
+    for name in "sb3", "gymnasium", *ENGINES:
+        assert float(found["sticky"][name].split()[0]) > 1
     for name in "sb3", "gymnasium", "envpool":
         plays, random = (
             float(found[who][name].split()[0]) for who in ("played", "xeon")
@@ -495,7 +497,10 @@ def test_sums():
     assert round(18 * 2 * 3 / 5) == 22
     code = [block.text for block in weave.blocks(SOURCE) if block.is_code]
     lines = [line for line in "\n".join(code).split("\n") if line]
-    soak = measured.measured()["chaos"]["soak"]
+    found = measured.measured()
+    assert "won all of {{pong_games[games]}} games" in NOTES
+    assert found["pong_games"]["least"] > 0
+    soak = found["chaos"]["soak"]
     assert "None of {{chaos[soak][compared]:,}} observations" in NOTES
     assert soak["differences"] == 0 < soak["compared"]
     assert "begins `game.py`, 700 lines of code and 500 of comments" in NOTES
