@@ -668,7 +668,7 @@ def test_the_race_goes_as_it_was_recorded(visit):
             eight, two = (f"after {end:.2f} ms" for end in ends)
             most, few = map(percent, busy)
             wanted = (
-                f"Two workers are done {two}, eight {eight}. With two, the "
+                f"Two workers are done {two}, eight {eight}. With two, "
                 f"cores play for {few} of the time; with eight, for {most}, "
                 f"and a game takes {longer} longer."
             )

@@ -462,6 +462,8 @@ def test_how_fast_it_is_in_words():
     assert single["options"]["single"]
     assert "Even if both play all games in one process, `Games` is" in NOTES
     # Fewer workers explain less of it than what is saved in one process.
+    race = found["race"]["workers"] / found["race"]["games"]
+    assert f"Fewer workers, {race:.2f} times as fast in the race" in NOTES
     each = measured.ratios.beside(found["single"]["each"])
     fewer, saved = each["games_each"], found["one"]["sb3_single"]
     assert 1 < float(fewer.split()[0]) < float(saved.split()[0])
@@ -1150,7 +1152,7 @@ def test_who_follows_a_link_finds_the_way_back(visit, width):
 def test_the_route_of_who_trains_agents_goes_on(visit, width):
     """To all of its sections, one after the other, an open fold or not."""
     page = visit(width)
-    page.locator("summary", has_text="If you train agents already").click()
+    page.locator("summary", has_text="What you gain").click()
     links = page.locator("table:has(#route) td:first-child a")
     places = [link.get_attribute("href") for link in links.all()]
     assert len(places) == 6 and "leads through all six" in NOTES

@@ -33,8 +33,8 @@ function show(at) {
   if (asks) return "Which is done first?";
   if (now >= end(workers)) {
     return `${guess}Two workers are done after ${ms(end(games))}, eight after ` +
-      `${ms(end(workers))}. With two, the cores play for ${busy(games)} of the ` +
-      `time; with eight, for ${busy(workers)}, and a game takes ${longer()} longer.`;
+      `${ms(end(workers))}. With two, cores play for ${busy(games)} of the time; ` +
+      `with eight, for ${busy(workers)}, and a game takes ${longer()} longer.`;
   }
   const [many, few] = [workers, games].map((side) =>
     side.games.filter(([, end]) => end <= now).length);
