@@ -99,13 +99,14 @@ AHEAD = {  # what is compared, and with whom
 }
 
 
-def speed_values(data, neighbours, waiting, single, xeon, cores, sticky):
+def speed_values(data, neighbours, waiting, single, xeon, slow, cores, sticky):
     """What stands in speed.md, and README's part of it.
 
     `neighbours` was measured where other machines used the host, `waiting` is
     how long one process waits for another, and in `single` others play all
     games in one process, and for longer; in `xeon` on the other machine. In
-    `cores` there are more cores, and more games; in `sticky` actions stick.
+    `cores` there are more cores, and more games; in `sticky` actions stick. In
+    `slow` that machine was slow.
     """
     measured = {name: part for name, part in data.items() if name != "machine"}
     measured["true-neighbours"] = neighbours["whole"]
@@ -113,6 +114,7 @@ def speed_values(data, neighbours, waiting, single, xeon, cores, sticky):
     parts = dict(measured)
     measured["long"] = single["long"]
     measured["xeon"] = xeon["long"]
+    measured["slow"] = slow["long"]
     measured["cores"] = cores["cores"]
     measured["sticky"] = sticky["sticky"]
     measured["one"] = single["one"]
@@ -135,6 +137,10 @@ def speed_values(data, neighbours, waiting, single, xeon, cores, sticky):
         "long_table": long_table(measured["long"]),
         "xeon": ratios.beside(measured["xeon"]),
         "xeon_table": long_table(measured["xeon"]),
+        "slow": ratios.beside(measured["slow"]),
+        "slow_speed": middle(
+            slow["long"]["columns"]["Breakout"]["games"]["speed"]
+        ),
         "cores_machine": machine(cores["machine"]),
         "cores_tables": {
             int(games): long_table(measured["cores"], games)
@@ -575,7 +581,7 @@ def write(docs):
     others = [curves[name] for name in drawn]
     charts.draw_learning(agents, *others, field, folder)
     of_speed = "benchmark", "shared_host", "waiting", "single", "single_xeon"
-    of_speed += "cores", "sticky"
+    of_speed += "single_slow", "cores", "sticky"
     values = {
         "speed": speed_values(*map(data.get, of_speed)),
         "faults": faults_values(data["chaos"], data["mutants"]),

@@ -12,7 +12,7 @@ single.json:
   that have a process for each game; on four titles
 - long: Breakout alone, beside all that wait for each batch, for half a minute
   at a time: a speed that lasts. On another machine it was measured again, and
-  kept as single_xeon.json
+  kept as single_xeon.json, and as single_slow.json at an hour when it was slow
 - one: as long, with `Games` in a single process, too: what wrappers cost
 - each: as long, with a worker for each game, with and without shared memory
 - cores: Breakout with 8 games and with 64, for a machine of many cores, beside

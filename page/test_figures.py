@@ -683,7 +683,7 @@ def test_the_race_goes_as_it_was_recorded(visit):
 
 @pytest.mark.parametrize("guess, told", [(0, "No. Two"), (1, "Right. Two")])
 def test_who_is_first_is_guessed(visit, guess, told):
-    """Until then, or for half a minute, two games of each side are seen."""
+    """Until then, or for half a minute, no game is done."""
     page = visit(motion="no-preference")
     page.clock.install()
     figure = look_at(page, "race-figure")
@@ -691,7 +691,7 @@ def test_who_is_first_is_guessed(visit, guess, told):
     says, choice = figure.locator(".says"), figure.locator(".asked button")
     page.clock.run_for(14_000)
     expect(says).to_have_text("Which is done first?")
-    expect(slider).to_have_value("30")
+    expect(slider).to_have_value("15")
     expect(figure.locator(".play")).to_be_hidden()
     choice.nth(guess).click()
     expect(choice.first).to_be_hidden()

@@ -394,10 +394,8 @@ def gpu_ratios(found, side):
 def test_how_fast_it_is_in_words():
     """On two cores twice as fast as SB3, on sixteen ahead of everybody."""
     found = measured.measured()
-    assert round(float(found["xeon"]["sb3"].split()[0])) == 2
-    assert (
-        "eight games of Breakout at random **twice as fast as SB3**" in NOTES
-    )
+    assert 2 < float(found["xeon"]["sb3"].split()[0]) < 2.5
+    assert "at random **more than twice as fast as SB3**" in NOTES
     assert found["single"]["long"]["seconds"] == 30
     assert found["single_xeon"]["long"]["seconds"] == 30
     assert found["single_xeon"]["machine"]["cores"] == 2
@@ -412,8 +410,9 @@ def test_how_fast_it_is_in_words():
         if name not in ("games", "limit")
     }
     # SB3 and Gymnasium are slower everywhere, and nobody is faster.
+    slow = measured.ratios.beside(found["single_slow"]["long"])
     for name in "sb3", "gymnasium", *ENGINES:
-        machines = found["ahead"], found["xeon"], found["played"]
+        machines = found["ahead"], found["xeon"], slow, found["played"]
         for told in [machine[name] for machine in machines]:
             if not (name in ENGINES and told.startswith("level")):
                 assert float(told.split()[0]) > 1
@@ -423,8 +422,11 @@ def test_how_fast_it_is_in_words():
             titles = found["beside"][name][host]["titles"]
             assert "slower" not in titles
             assert name in ENGINES or titles == "faster on 4 of 4 titles"
-    assert found["xeon"]["ale"].startswith("level")
-    assert "and is level with an engine in C++, ALE's" in NOTES
+    told = "and 1.2 and 1.3 times as fast as two engines in C++, ALE's and"
+    assert told in NOTES
+    for name, ratio in ("ale", 1.2), ("envpool", 1.3):
+        assert round(float(found["xeon"][name].split()[0]), 1) == ratio
+        assert found["ahead"][name].startswith("level")
     # With sticky actions it stays, with a trained agent it is smaller.
     for name in "sb3", "gymnasium", *ENGINES:
         assert float(found["sticky"][name].split()[0]) > 1
@@ -460,7 +462,7 @@ def test_how_fast_it_is_in_words():
     assert f"they are level in Breakout, and {told}" in NOTES
     single = found["single"]["one"]["columns"]["Breakout"]["games_single"]
     assert single["options"]["single"]
-    assert "Even if both play all games in one process, `Games` is" in NOTES
+    assert "If both play all games in one process, `Games` is still" in NOTES
     # Fewer workers explain less of it than what is saved in one process.
     race = found["race"]["workers"] / found["race"]["games"]
     assert f"Fewer workers, {race:.2f} times as fast in the race" in NOTES
@@ -720,10 +722,10 @@ def test_a_step_to_learn_from():
         exec(targets, names)
         exec(advantages, names)
         told = "0.99 × {next_value} = {target:.2f}".format_map(names)
-        assert f"| {told} |" in NOTES
+        assert f"| {told} |" in NOTES.replace("\xa0", " ")
         told = "{target:.2f} - {value} = {advantage:.2f}".format_map(names)
         told = told.replace("-", "\N{MINUS SIGN}")
-        assert f"| {told} |" in NOTES
+        assert f"| {told} |" in NOTES.replace("\xa0", " ")
         assert (names["advantage"] > 0) == (next_value == after)
 
 
