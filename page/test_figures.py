@@ -116,7 +116,10 @@ def test_the_ball_flies_as_the_guesses_have_it():
 
 
 def test_how_far_the_ball_flies_in_four_frames():
-    """One to three pixels of a picture, as the page says."""
+    """One to three pixels of a picture, as the page says, and one flies up."""
+    notes = Path(__file__).with_name("notes.md").read_text()
+    assert "The ball of the question at the top flies up." in notes
+    assert GUESS in RISES
     for at in RISES + FALLS:
         frames = [frame for frame, _ in PLAYED[at]["frames"]]
         way = np.subtract(find_ball(frames[-1]), find_ball(frames[0]))

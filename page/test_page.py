@@ -427,14 +427,15 @@ def test_how_fast_it_is_in_words():
     for name, ratio in ("ale", 1.2), ("envpool", 1.3):
         assert round(float(found["xeon"][name].split()[0]), 1) == ratio
         assert found["ahead"][name].startswith("level")
-    # With sticky actions it stays, with a trained agent it is smaller.
+    # The tables have no rival that is level. With sticky actions the gain
+    # stays, with a trained agent it is smaller.
+    assert "both in C++, are slower in the tables" in NOTES
     for name in "sb3", "gymnasium", *ENGINES:
-        assert float(found["sticky"][name].split()[0]) > 1
-    for name in "sb3", "gymnasium", "envpool":
-        plays, random = (
-            float(found[who][name].split()[0]) for who in ("played", "xeon")
+        plays, random, sticky = (
+            float(found[who][name].split()[0])
+            for who in ("played", "xeon", "sticky")
         )
-        assert plays < random
+        assert 1 < plays < random and sticky > 1
     for name, ratio in found["many"][64].items():
         if name not in ("games", "limit"):
             assert f">{ratio.split()[0]}</text>" in drawn
@@ -465,7 +466,7 @@ def test_how_fast_it_is_in_words():
     assert "If both play all games in one process, `Games` is still" in NOTES
     # Fewer workers explain less of it than what is saved in one process.
     race = found["race"]["workers"] / found["race"]["games"]
-    assert f"Fewer workers, {race:.2f} times as fast in the race" in NOTES
+    assert f"two workers were {race:.2f} times as fast as eight" in NOTES
     each = measured.ratios.beside(found["single"]["each"])
     fewer, saved = each["games_each"], found["one"]["sb3_single"]
     assert 1 < float(fewer.split()[0]) < float(saved.split()[0])
@@ -501,12 +502,6 @@ def test_sums():
     assert round(18 * 2 * 3 / 5) == 22
     code = [block.text for block in weave.blocks(SOURCE) if block.is_code]
     lines = [line for line in "\n".join(code).split("\n") if line]
-    found = measured.measured()
-    assert "won all of {{pong_games[games]}} games" in NOTES
-    assert found["pong_games"]["least"] > 0
-    soak = found["chaos"]["soak"]
-    assert "None of {{chaos[soak][compared]:,}} observations" in NOTES
-    assert soak["differences"] == 0 < soak["compared"]
     assert "begins `game.py`, 700 lines of code and 500 of comments" in NOTES
     assert round(len(lines), -2) == 700
     said = [line for line in SOURCE.split("\n") if line.strip()]
@@ -517,6 +512,15 @@ def test_sums():
     assert f"{40e6 / 60 / day:.1f}" == "7.7" in NOTES
     assert f"{4 * 84 * 84 * 1e6 / 1e9:.1f} GB" == "28.2 GB" in NOTES
     assert f"{84 * 84 * 1e6 / 1e9:.1f} GB" == "7.1 GB" in NOTES
+
+
+def test_what_is_said_of_all_or_none():
+    found = measured.measured()
+    assert "won all of {{pong_games[games]}} games" in NOTES
+    assert found["pong_games"]["least"] > 0
+    soak = found["chaos"]["soak"]
+    assert "None of {{chaos[soak][compared]:,}} observations" in NOTES
+    assert soak["differences"] == 0 < soak["compared"]
 
 
 def test_how_many_weights_the_network_has():
