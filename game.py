@@ -162,8 +162,8 @@ class Game:
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
-            # A player may lose a life and win one within the same step, so
-            # lives are compared after every frame.
+            # Lives are compared after every frame, because one lost and one
+            # won within the same step would cancel out.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -203,9 +203,8 @@ class Game:
     #
     # One picture shows where the ball is, but not where it is going.
     # The *stack*, the last four pictures, spans a fifth of a second from first
-    # to last, long enough to show it. Four frames in a row span a twentieth of
-    # a second, in which the ball moves by only one to three pixels of a
-    # picture.
+    # to last, long enough to show it. In four frames in a row the
+    # ball moves by only one to three pixels of a picture.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
         # `shrink_changes` returns what `self.shrink(screen)` does, but resizes
@@ -220,15 +219,14 @@ class Game:
 
     # ### What ends an episode
     #
-    # An agent learns to collect as much reward as it can before the episode
-    # ends. So should losing a life end it?
-    # Most titles give the player a few lives, and you choose what happens when
-    # one is lost. The option `on_life_loss` has three values:
+    # Most titles give the player a few lives. Losing one costs no points, so
+    # an agent may not learn to avoid it, unless the loss ends the episode:
+    # then no reward comes after it. The option `on_life_loss` has three
+    # values:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
-    #   life is the next episode. To the agent a lost life then looks like the
-    #   end: no reward comes after it. So it learns not to lose lives. Use this
-    #   for training, as [many others](#who-is-who) do.
+    #   life is the next episode. Use this for training, as [many
+    #   others](#who-is-who) do.
     # - `"ignore"`: the episode goes on to the end of the game. [Machado et al.
     #   (2018)](https://arxiv.org/abs/1709.06009) advise this for research.
     # - `"restart"`: the episode ends, and the next one is a new game. Don't

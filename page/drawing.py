@@ -43,6 +43,7 @@ LARGE = """
 @media (min-width: 600px) { text { font-size: 11.5px } }
 @media (max-width: 400px) { text { font-size: 18px } }"""
 LATER = """
+@media (min-width: 340px) { text { font-size: 13px } }
 @media (prefers-reduced-motion: no-preference) {
 .later { animation: come .4s 30s backwards }
 text.later { animation-delay: 31.5s }

@@ -41,9 +41,8 @@ GUESS = 102  # the step in which the ball's way is asked for
 DARKEST = 0.4  # the oldest picture of those that are drawn over each other
 STEP = 62  # the step that stands still
 PIXEL = 17, 51  # column and row of the pixel that is taken apart
-BALL = 96, 184  # column and row of the ball in the step to learn from
 NEAR = slice(166, 202), slice(64, 114)  # what is near it
-FLICKER = 9  # a step in which the ship is far from the score
+PART = slice(105, 200), slice(76, 156)  # where Asteroids has the ship
 # How a target is made, whether the episode goes on or has ended, from the
 # reward. The value of its next or last observation is 5, that of the new
 # episode 7.
@@ -56,9 +55,9 @@ TARGETS = [
 OUTPUT = re.compile(r"(?m)^(\d+) (\d\.0) (True|False)")
 # The games of three environments, as an example: lengths and points.
 LANES = [(9, 9)], [(3, 2), (3, 2), (3, 2)], [(4, 3), (5, 4)]
-WEIGHTS = 1.7  # million, of the network in examples/ppo.py
 # Of the drawing that races; page/moving/race.js moves over it.
-RACE_LEFT, RACE_WIDTH, RACE_MS, RACE_TOP = 84, 390, 2, (4, 236)
+RACE_LEFT, RACE_WIDTH, RACE_MS, RACE_TOP = 84, 390, 2, (4, 196)
+RACE_ROW = 18
 BANDS = 42  # of five rows, which become two
 
 # Drawing
@@ -168,8 +167,8 @@ def draw_pixel(step):
 
 def draw_maximum():
     """Two frames of a step, one without rocks, and their maximum."""
-    third, fourth = (frames[FLICKER] for frames in flicker())
-    d = Drawing(236)
+    third, fourth = (frame[PART] for frame in flicker())
+    d = Drawing(216)
     for i, (name, frame, kind) in enumerate(
         [
             ("third frame", third, "third"),
@@ -177,8 +176,8 @@ def draw_maximum():
             ("the brighter", np.maximum(third, fourth), "picture"),
         ]
     ):
-        d.image(6 + 158 * i, 6, 152, 200, frame, kind)
-        d.text(6 + 158 * i, 228, name, kind)
+        d.image(6 + 158 * i, 6, 152, 180, frame, kind)
+        d.text(6 + 158 * i, 208, name, kind)
     d.save("maximum.svg")
 
 
@@ -451,7 +450,7 @@ def draw_race(sides):
     """A step of eight games: a process for each, and one for each core."""
     left, scale = RACE_LEFT, RACE_WIDTH / RACE_MS
     cores = sides["machine"]["cores"]
-    d = Drawing(RACE_TOP[1] + 22 * (cores + 1) + 48, screen=False)
+    d = Drawing(RACE_TOP[1] + RACE_ROW * (cores + 1) + 48, screen=False)
     shared = f"{cores} workers, {8 // cores} games each"
     for top, title, name, count, ink in (
         (RACE_TOP[0], "8 workers, a game each", "workers", 8, "game"),
@@ -465,14 +464,14 @@ def draw_race(sides):
         d.text(4, top + 14, title, "strong")
         d.text(474, top + 14, f"{program[-1][1]:.2f} ms", "strong end")
         for row, (label, spans) in enumerate(lanes.items()):
-            y = top + 22 + 22 * row
-            d.text(4, y + 14, label, "quiet")
-            d.line((left, y + 19), (left + RACE_WIDTH, y + 19))
+            y = top + 22 + RACE_ROW * row
+            d.text(4, y + 13, label, "quiet")
+            d.line((left, y + 15), (left + RACE_WIDTH, y + 15))
             for start, end in spans:
-                place = f"{left + start * scale:.1f}", y + 2
+                place = f"{left + start * scale:.1f}", y + 1
                 width = f"{max(1, (end - start) * scale - 1):.1f}"
-                d.box(*place, width, 16, "ink" if row == 0 else ink)
-    y = RACE_TOP[1] + 22 * (cores + 1) + 22
+                d.box(*place, width, 13, "ink" if row == 0 else ink)
+    y = RACE_TOP[1] + RACE_ROW * (cores + 1) + 22
     for ms in range(RACE_MS + 1):
         x = left + ms * scale
         d.line((x, y), (x, y + 6))
@@ -534,42 +533,6 @@ def objects(screen):
     shown = screen.any(-1).astype(np.uint8)
     _, _, boxes, _ = cv2.connectedComponentsWithStats(shown)
     return boxes[1:, :4]  # the first is the black one
-
-
-def draw_network(recording):
-    """What goes into the network and comes out, in the step to learn from."""
-    decisions, names = recording["decisions"], recording["actions"]
-    at = to_learn_from(recording)
-    action, _, _, _, value, chances = decisions[at]
-    screen = unpack(recording["screens"])[at]
-    frames = unpack(recording["frames"], 84, 84)
-    d = Drawing(192, screen=False)
-    d.text(4, 16, "the game", "quiet")
-    game = np.array(recording["rgb"], np.uint8)[screen]
-    d.image(4, 26, 88, 116, cv2.circle(game, BALL, 9, (255, 255, 255), 2))
-    d.line((98, 84), (118, 84), kind="line arrow")
-    d.text(124, 16, "obs_4", "quiet")
-    for i, picture in enumerate(frames[at : at + 4]):
-        x, y = 124 + 11 * i, 26 + 15 * i
-        d.box(x - 2, y - 2, 75, 75, "page")
-        d.image(x, y, 71, 71, bright(picture))
-    d.line((234, 84), (254, 84), kind="line arrow")
-    d.text(260, 16, "the network", "quiet")
-    d.box(260, 26, 80, 116, "ink")
-    for i, word in enumerate((f"{WEIGHTS}", "million", "weights")):
-        d.text(300, 69 + 20 * i, word, "on mid")
-    d.line((346, 36), (366, 36), kind="line arrow")
-    d.text(372, 16, "it returns", "quiet")
-    d.text(372, 41, f"value {value:.1f}", "strong")
-    d.line((346, 112), (366, 112), kind="line arrow")
-    d.text(372, 68, "probabilities", "quiet")
-    for i, (name, chance) in enumerate(zip(names, chances, strict=True)):
-        y, kind = 89 + 18 * i, "strong" if i == action else ""
-        d.text(372, y, name, kind)
-        d.text(476, y, percent(chance), f"{kind} end")
-    d.line((424, 151), (424, 170), (48, 170), (48, 150), kind="line arrow")
-    d.text(424, 188, f"one action, sampled: {names[action]}", "quiet end")
-    d.save("network.svg")
 
 
 def draw_move(recording, missed):
@@ -651,7 +614,6 @@ def draw():
     """Make all but pipe.svg, which is made by hand."""
     played = list(recordings.play())
     recordings.record(played)
-    recordings.record_flicker()
     draw_guess(played[GUESS])
     draw_step(played[STEP])
     draw_pixel(played[STEP])
@@ -671,7 +633,6 @@ def draw():
     draw_ends()
     draw_race(read("race"))
     draw_agent(read("agent"))
-    draw_network(read("agent"))
     draw_move(read("agent"), read("missed"))
     draw_backwards()
     draw_kill(read("eight"))

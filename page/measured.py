@@ -41,7 +41,7 @@ def measured():
         ],
         "wall": WALL,
         "young_steps": recorded("young")["trained"] / 1e6,
-        "trained": [score_after(10**7, name) for name in AGENTS],
+        "trained": [float(curve(name)[-1]["score"]) for name in AGENTS],
         "known": others,
         "race": race(),
         "ahead": ratios.beside(files["single"]["long"]),
@@ -55,28 +55,24 @@ def measured():
             "many": speed(files["cores"]["cores"], "64"),
         },
         "beside": compared,
-        "envpool_threads": rows["envpool"]["options"]["threads"],
-        "one": ratios.beside(files["single"]["one"], "games_single"),
         "emulator": between(shares, ".0f"),
         "replacing": {
             context: median(replaced[context]["killed"])
             for context in ("fork", "forkserver")
         },
         "stock_update": updates(files["stock"]["share"], "stock"),
-        "wrapped_update": updates(files["training"]["share"], "wrappers"),
+        "wrapped_update": updates(files["stock"]["share"], "wrappers"),
         "gpu_update": {
             side: updates(files["gpu"]["8"], side)
             for side in files["gpu"]["8"]["rounds"][0]
         },
         "gpu_hours": hours_of(files["gpu"]["8"], "turns"),
-        "early": [score_after(n * 10**6, "agent") for n in (1, 2, 5)],
         "alone_hours": alone,
         "slower_hours": hours_of(files["stock"]["share"], "games"),
         "float32_hours": slowest,
         "krull": krull(),
         "pong_learned": pong(),
         "pong_games": whole_games(files["pong"]),
-        "updates": len(files["stock"]["share"]["rounds"]),
     }
 
 
@@ -134,12 +130,13 @@ def seconds(share, side):
 
 def curve(name):
     """The rows that were written while agents were trained."""
-    return csv.DictReader((RESULTS / f"{name}.csv").read_text().splitlines())
+    text = (RESULTS / f"{name}.csv").read_text()
+    return list(csv.DictReader(text.splitlines()))
 
 
 def krull():
     """What one agent has learned on each side, in the mean of the seeds."""
-    rows = list(curve("training"))
+    rows = curve("training")
     last = max(int(row["steps"]) for row in rows)
     scores = {
         side: mean(
@@ -161,12 +158,6 @@ def pong():
     hours, score = times[-1]
     ahead = next(hour for hour, margin in times if margin > 0)
     return {"ahead": ahead, "hours": hours, "score": score}
-
-
-def score_after(steps, name):
-    """What an agent made while it was trained."""
-    rows = curve(name)
-    return next(float(r["score"]) for r in rows if int(r["steps"]) >= steps)
 
 
 def whole_games(agent):

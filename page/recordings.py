@@ -28,7 +28,7 @@ LOST_AT = 156  # the step of the recording that loses a life
 RISES = [*range(21, 28), *range(99, 107)]
 FALLS = [*range(122, 115, -1), *range(43, 35, -1)]
 THRUST = 2  # in Asteroids
-FLICKERS = 25, 45  # of its steps those that are shown
+FLICKER = 35  # steps of Asteroids, whose last is drawn
 
 gym.register_envs(ale_py)
 
@@ -203,14 +203,6 @@ def serve(no_ops):
     return frames_of("Breakout", actions)[-40:]
 
 
-@functools.cache
 def flicker():
-    """The third and the fourth frames of some steps of Asteroids."""
-    first, last = FLICKERS
-    frames = frames_of("Asteroids", [THRUST] * 4 * last)[4 * first :]
-    return frames[2::4], frames[3::4]
-
-
-def record_flicker():
-    third, fourth = map(pack, flicker())
-    write("flicker.json", {"third": third, "fourth": fourth})
+    """The third and the fourth frame of a step of Asteroids."""
+    return frames_of("Asteroids", [THRUST] * 4 * FLICKER)[-2:]

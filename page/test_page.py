@@ -30,7 +30,7 @@ import game
 import measured
 import publish
 import weave
-from figures import TARGETS, WEIGHTS, to_learn_from
+from figures import TARGETS, to_learn_from
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -392,10 +392,8 @@ def gpu_ratios(found, side):
 
 
 def test_how_fast_it_is_in_words():
-    """On two cores twice as fast as SB3, on sixteen ahead of everybody."""
+    """On two cores and on sixteen ahead of everybody, or level."""
     found = measured.measured()
-    assert 2 < float(found["xeon"]["sb3"].split()[0]) < 2.5
-    assert "at random **more than twice as fast as SB3**" in NOTES
     assert found["single"]["long"]["seconds"] == 30
     assert found["single_xeon"]["long"]["seconds"] == 30
     assert found["single_xeon"]["machine"]["cores"] == 2
@@ -422,14 +420,17 @@ def test_how_fast_it_is_in_words():
             titles = found["beside"][name][host]["titles"]
             assert "slower" not in titles
             assert name in ENGINES or titles == "faster on 4 of 4 titles"
-    told = "and 1.2 and 1.3 times as fast as two engines in C++, ALE's and"
-    assert told in NOTES
-    for name, ratio in ("ale", 1.2), ("envpool", 1.3):
-        assert round(float(found["xeon"][name].split()[0]), 1) == ratio
-        assert found["ahead"][name].startswith("level")
-    # The tables have no rival that is level. With sticky actions the gain
-    # stays, with a trained agent it is smaller.
-    assert "both in C++, are slower in the tables" in NOTES
+    # The engines are level on one machine, and slower in the table.
+    assert "On [an AMD EPYC]" in NOTES
+    assert found["single"]["machine"]["processor"].startswith("AMD EPYC")
+    assert all(found["ahead"][it].startswith("level") for it in ENGINES)
+    columns = found["played"], found["xeon"], found["many"][64]
+    told = [column[it].split()[0] for column in columns for it in ENGINES]
+    ends = "{{played[ale]:.4}} to {{many[64][envpool]:.4}} times as fast"
+    assert ends in NOTES
+    assert min(told) == found["played"]["ale"].split()[0]
+    assert max(told) == found["many"][64]["envpool"].split()[0]
+    # With sticky actions the gain stays, with a trained agent it is smaller.
     for name in "sb3", "gymnasium", *ENGINES:
         plays, random, sticky = (
             float(found[who][name].split()[0])
@@ -461,17 +462,8 @@ def test_how_fast_it_is_in_words():
     told = f"{slower[-1]} to {slower[0]}\u00a0% slower in three other titles"
     assert len(slower) == 3
     assert f"they are level in Breakout, and {told}" in NOTES
-    single = found["single"]["one"]["columns"]["Breakout"]["games_single"]
-    assert single["options"]["single"]
-    assert "If both play all games in one process, `Games` is still" in NOTES
-    # Fewer workers explain less of it than what is saved in one process.
-    race = found["race"]["workers"] / found["race"]["games"]
-    assert f"two workers were {race:.2f} times as fast as eight" in NOTES
-    each = measured.ratios.beside(found["single"]["each"])
-    fewer, saved = each["games_each"], found["one"]["sb3_single"]
-    assert 1 < float(fewer.split()[0]) < float(saved.split()[0])
     # In Krull the seeds' scores overlap.
-    curve = list(measured.curve("training"))
+    curve = measured.curve("training")
     last = [
         row for row in curve if int(row["steps"]) == found["krull"]["steps"]
     ]
@@ -526,8 +518,7 @@ def test_what_is_said_of_all_or_none():
 def test_how_many_weights_the_network_has():
     weights = torch.load(ROOT / "examples/breakout.pt", map_location="cpu")
     count = sum(part.numel() for part in weights.values())
-    assert round(count / 1e6, 1) == WEIGHTS
-    assert f"its {WEIGHTS} million *weights*" in NOTES
+    assert f"its {count / 1e6:.1f} million *weights*" in NOTES
 
 
 def test_the_tables_of_others_say_what_was_seen():
@@ -942,8 +933,7 @@ def test_rows(visit, width):
     sides = all_of(
         page,
         # A film that has all of the width stands below its words.
-        ".row:has(> .words):has(> .things)"
-        ":not(:has(#agent-figure, #kill-figure))",
+        ".row:has(> .words):has(> .things):not(:has(#agent-figure))",
         "[...it.children].slice(0, 2).map((it) => " + BOX + ")",
     )
     assert len(sides) > 100
@@ -1204,7 +1194,7 @@ def test_a_name_leads_to_its_definition(visit, script):
 
 def test_without_javascript(page):
     """There are stills, and folds open by hand."""
-    assert page.locator(".still img").count() == 7
+    assert page.locator(".still img").count() == 6
     for still in page.locator(".still img").all():
         expect(still).to_be_visible()
     expect(page.locator(".stage:visible")).to_have_count(0)

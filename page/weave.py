@@ -22,8 +22,9 @@ fold. `<!-- anchor: maximum -->` makes that address lead to the words that
 stand below it.
 
 In a browser words stand left, and what follows them right: code, programs,
-figures and tables. A docstring stands left of its `def` and what follows that.
-All but the first paragraph of a long one is folded.
+figures and tables. A figure that is indented by a space stays left. A
+docstring stands left of its `def` and what follows that. All but the first
+paragraph of a long one is folded.
 
 A picture `figures/NAME.svg` moves in the browser if there is `NAME.html` in
 `page/moving`: that stands in its place, with `{{picture}}` and `{{caption}}`

@@ -17,10 +17,10 @@ function show(at) {
     const since = at - Math.max(1, ...kills.filter((kill) => kill <= at));
     const replaced = kills.some((kill) => kill <= at && at < kill + TOLD);
     box.classList.toggle("dying", kills.includes(at));
-    does[i].textContent = replaced ? "was replaced"
-      : `plays games ${4 * i} to ${4 * i + 3}`;
-    cells.forEach((cell, j) => put(cell, `step ${every * since}`,
-      pictures[(4 * i + j) * count + since]));
+    const games = `games ${4 * i} to ${4 * i + 3}, step ${every * since}`;
+    does[i].textContent = `${replaced ? "replaced:" : "plays"} ${games}`;
+    cells.forEach((cell, j) =>
+      put(cell, "", pictures[(4 * i + j) * count + since]));
   });
   const all = workers.flatMap(({ kills }) => kills);
   player.rest(all.includes(at) ? REPLACED : 0);
