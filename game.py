@@ -2,7 +2,7 @@
 # Breakout, annotated
 
 What does an *agent*, a program that learns to play, actually see? Four small
-gray pictures at a time, as DQN did, the first network that learned dozens of
+gray pictures at a time. So did DQN, the first network that learned dozens of
 Atari titles from the screen ([Mnih et al.
 2015](https://doi.org/10.1038/nature14236)). `game.py`, one file to copy, makes
 these pictures for many games at once.
@@ -220,15 +220,15 @@ class Game:
     # ### What ends an episode
     #
     # Most titles give the player a few lives. Losing one costs no points, so
-    # an agent may not learn to avoid it, unless the loss ends the episode:
-    # then no reward comes after it. The option `on_life_loss` has three
-    # values:
+    # an agent learns only slowly to avoid it. If the loss ends the episode, it
+    # costs all rewards that would have followed. The option `on_life_loss` has
+    # three values:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
-    #   life is the next episode. Use this for training, as [many
-    #   others](#who-is-who) do.
-    # - `"ignore"`: the episode goes on to the end of the game. [Machado et al.
-    #   (2018)](https://arxiv.org/abs/1709.06009) advise this for research.
+    #   life is the next episode. Most agents are [trained
+    #   so](#which-setting-to-take).
+    # - `"ignore"`: the episode goes on to the end of the game, as [Machado et
+    #   al. (2018)](https://arxiv.org/abs/1709.06009) advise.
     # - `"restart"`: the episode ends, and the next one is a new game. Don't
     #   train with it: it is the default only so that the program of an older
     #   [tutorial](#other-settings) still runs.
@@ -352,16 +352,14 @@ class Game:
 
 # ### Which setting to take
 #
-# To train an agent, play a `Game(seed, **TRAINING)`, or [many at
-# once](#eight-games-at-once). SB3, CleanRL and others use the same options,
-# so you can compare your scores with theirs, apart from [small
-# differences](#coming-from-sb3-or-cleanrl). One of the options *clips* the
-# rewards:
-# they become -1, 0 or 1, so that the same learning rate suits titles with low
-# and with high scores.
+# To train an agent, play a `Game(seed, **TRAINING)`. [Most
+# others](#who-is-who) use the same options, so you can compare your scores
+# with theirs. One of the options *clips* the rewards: they
+# become -1, 0 or 1, so that the same learning rate suits titles with low and
+# with high scores.
 #
-# If your research claims something new, use
-# [sticky actions and whole games](#other-settings) instead.
+# To claim something new, take [sticky actions and whole
+# games](#other-settings) instead.
 TRAINING: dict[str, Any] = dict(
     on_life_loss="continue",  # ends an episode
     noop_max=30,  # 1 to 30 no-op frames first

@@ -209,18 +209,18 @@ def bars(path, title, table, names, heads=None):
                 axis.annotate(
                     heads[row],
                     (0, places[row] - 0.95),
-                    (4, 0),
+                    (-4, 0),
                     textcoords="offset points",
                     color=QUIET,
+                    ha="right",
                     va="center",
-                    bbox={"facecolor": GROUND, "edgecolor": "none", "pad": 1},
                 )
-            for place, value in zip(places, middle, strict=True):
+            for place, value, end in zip(places, middle, most_of, strict=True):
                 axis.annotate(
                     f"{value:.2f}" if heads else f"{value:,.0f}",
-                    (1, place),
-                    xycoords=("axes fraction", "data"),
-                    ha="right",
+                    (end, place),
+                    (6, 0),
+                    textcoords="offset points",
                     va="center",
                 )
             if len(axes) > 1:

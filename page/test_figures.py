@@ -843,7 +843,7 @@ def test_thirty_guesses(visit, width):
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_who_has_guessed_enough_goes_on(visit, width):
-    """From the first guess of a round on; the next one has ten again."""
+    """From the first guess of a round on; the next begins at once."""
     figure = look_at(visit(width), "guess")
     height = figure.evaluate("(one) => one.offsetHeight")
     enough = figure.locator(".enough")
@@ -860,13 +860,19 @@ def test_who_has_guessed_enough_goes_on(visit, width):
         rights = bricks(figure, name).count("hit")
         expect(figure.locator(".says")).to_contain_text("And this one?")
         assert figure.evaluate("(one) => one.offsetHeight") == height
+        after = third if name == second else second
+        expect(enough).to_have_text("Next round")
         enough.click()
         expect(enough).to_be_hidden()
-        told = f": {rights} of 4 (chance: 2)."
+        told = f": {rights} of 4 (chance: 2). With {after}."
         expect(figure.locator(".says")).to_contain_text(told)
-        figure.locator(".next").click()
+        assert figure.evaluate("(one) => one.offsetHeight") == height
     assert bricks(figure, third) == [""] * 10
-    expect(figure.locator(".says")).to_contain_text(f"With {third}.")
+    figure.locator("[value=up]").click()
+    expect(enough).to_have_text("Enough")
+    enough.click()
+    expect(figure.locator(".says")).to_contain_text("of 1 (chance: 0.5). In")
+    expect(figure.locator(".next")).to_have_text("Once more")
 
 
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])

@@ -430,6 +430,12 @@ def test_how_fast_it_is_in_words():
     assert ends in NOTES
     assert min(told) == found["played"]["ale"].split()[0]
     assert max(told) == found["many"][64]["envpool"].split()[0]
+    assert NOTES.count("about twice as fast as SB3") == 2
+    assert "and a fifth to a quarter faster than two engines in C++" in NOTES
+    for column in columns[:2]:
+        assert 1.9 < float(column["sb3"].split()[0]) < 2.4
+        for name in ENGINES:
+            assert 1 / 6 < float(column[name].split()[0]) - 1 < 0.3
     # With sticky actions the gain stays, with a trained agent it is smaller.
     for name in "sb3", "gymnasium", *ENGINES:
         plays, random, sticky = (
@@ -518,7 +524,7 @@ def test_what_is_said_of_all_or_none():
 def test_how_many_weights_the_network_has():
     weights = torch.load(ROOT / "examples/breakout.pt", map_location="cpu")
     count = sum(part.numel() for part in weights.values())
-    assert f"its {count / 1e6:.1f} million *weights*" in NOTES
+    assert f"their {count / 1e6:.1f} million *weights*" in NOTES
 
 
 def test_the_tables_of_others_say_what_was_seen():

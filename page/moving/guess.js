@@ -64,8 +64,12 @@ walls.forEach((wall) => build(wall, []));
 
 function count() {
   enough.hidden = !marks.length;
+  enough.textContent = round < 2 ? "Next round" : "Enough";
   build(walls[round], marks);
 }
+
+const result = () => `${RESULTS[round]}: ${right(marks)} of ${marks.length} ` +
+  `(chance: ${marks.length / 2}).`;
 
 function ask() {
   if (marks.length < GUESSES) {
@@ -81,14 +85,13 @@ function ask() {
 }
 
 function end() {
-  $in(".says").textContent = `${RESULTS[round]}: ${right(marks)} of ` +
-    `${marks.length} (chance: ${marks.length / 2}).${round === 2 ? WHY : ""}`;
+  $in(".says").textContent = `${result()}${round === 2 ? WHY : ""}`;
   enough.hidden = true;
   next.textContent = round < 2 ? `Now with ${ROUNDS[round + 1]}` : "Once more";
   show(false);
 }
 
-function begin() {
+function begin(told = "") {
   const first = round === null;
   round = first ? 0 : (round + 1) % ROUNDS.length;
   if (round === 0) {
@@ -97,7 +100,8 @@ function begin() {
   }
   marks = [];
   figure.classList.add("begun");
-  $in(".says").textContent = `With ${ROUNDS[round]}${round ? "" : ", enlarged"}.`;
+  $in(".says").textContent =
+    `${told}With ${ROUNDS[round]}${round ? "" : ", enlarged"}.`;
   count();
   show(true);
   figure.scrollIntoView({ block: "nearest" });
@@ -136,9 +140,11 @@ async function answer(guess) {
   ask();
 }
 
-next.addEventListener("click", begin);
+next.addEventListener("click", () => begin());
 enough.addEventListener("click", () => {
-  if (!flies) end();
+  if (flies) return;
+  if (round < 2) begin(`${result()} `);
+  else end();
 });
 arrows.forEach((arrow) =>
   arrow.addEventListener("click", async () => {
