@@ -162,8 +162,8 @@ class Game:
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
-            # Lives are compared after every frame, because one lost and one
-            # won within the same step would cancel out.
+            # Lives are compared after every frame: one lost and one won within
+            # the same step would leave their number unchanged.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -220,13 +220,13 @@ class Game:
     # ### What ends an episode
     #
     # Most titles give the player a few lives. Losing one costs no points, so
-    # an agent learns only slowly to avoid it. If the loss ends the episode, it
-    # costs all rewards that would have followed. The option `on_life_loss` has
-    # three values:
+    # an agent learns only slowly to avoid it. If the loss ends the episode,
+    # the agent counts no rewards after it, and learns sooner to stay alive.
+    # The option `on_life_loss` has three values:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
-    #   life is the next episode. Most agents are [trained
-    #   so](#which-setting-to-take).
+    #   life is the next episode. Most agents are [trained this
+    #   way](#which-setting-to-take).
     # - `"ignore"`: the episode goes on to the end of the game, as [Machado et
     #   al. (2018)](https://arxiv.org/abs/1709.06009) advise.
     # - `"restart"`: the episode ends, and the next one is a new game. Don't
@@ -358,8 +358,8 @@ class Game:
 # become -1, 0 or 1, so that the same learning rate suits titles with low and
 # with high scores.
 #
-# To claim something new, take [sticky actions and whole
-# games](#other-settings) instead.
+# For research that claims something new, take [sticky actions and whole
+# games](#other-settings) instead, as Machado et al. advise.
 TRAINING: dict[str, Any] = dict(
     on_life_loss="continue",  # ends an episode
     noop_max=30,  # 1 to 30 no-op frames first

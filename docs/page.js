@@ -37,7 +37,7 @@ for (const sign of document.querySelectorAll(".sign")) {
 
 // Who follows a link inside the page finds the way back, and whoever takes the
 // route for those who train agents the next place on it.
-const route = [...$("route").closest("table").querySelectorAll("td:first-child a")];
+const route = [...$("what-may-be-new").closest("details").querySelectorAll("td:first-child a")];
 let place = 0;  // the next one
 function passed(link) {
   place = route.indexOf(link) + 1;

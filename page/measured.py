@@ -45,10 +45,6 @@ def measured():
         "known": others,
         "race": race(),
         "ahead": ratios.beside(files["single"]["long"]),
-        "epyc": {
-            name: told.removeprefix("level, ")
-            for name, told in ratios.beside(files["single"]["long"]).items()
-        },
         "xeon": ratios.beside(files["single_xeon"]["long"]),
         "sticky": ratios.beside(files["sticky"]["sticky"]),
         "played": ratios.beside(files["benchmark"]["agent"]),
