@@ -1,8 +1,8 @@
 """
 # Breakout, annotated
 
-What does an *agent*, a program that learns to play, actually see? Four small
-gray pictures at a time. So did DQN, the first network that learned dozens of
+What does an *agent*, a program that learns to play, see? It sees four small
+gray pictures at a time, as DQN did, the first network that learned dozens of
 Atari titles from the screen ([Mnih et al.
 2015](https://doi.org/10.1038/nature14236)). `game.py`, one file to copy, makes
 these pictures for many games at once.
@@ -162,8 +162,8 @@ class Game:
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
-            # Lives are compared after every frame: one lost and one won within
-            # the same step would leave their number unchanged.
+            # If lives were compared once a step, one lost and one won would
+            # cancel out. So they are compared after every frame.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:

@@ -129,7 +129,7 @@ def rounds(columns, number="speed"):
     return pd.DataFrame(columns).map(lambda row: np.array(row[number]))
 
 
-def draw_speeds(data, two, cores, folder):
+def draw_speeds(data, cores, folder):
     """Draw the charts of docs/speed.md, and the page's."""
     title = "Of the emulator's own speed, %"
     for part, names in DRAWN.items():
@@ -139,9 +139,9 @@ def draw_speeds(data, two, cores, folder):
         bars(folder / f"{part}.svg", title, shares.loc[names], labels)
     # The page's chart is of our lead, on two machines.
     path = folder / "lockstep-breakout.svg"
-    title = "Breakout: how many times as fast Games is"
+    title = "Breakout: how many times as fast as others"
     speeds = {
-        "2 cores, 8 games": rounds(two["long"]["columns"])["Breakout"],
+        "2 cores, 8 games": rounds(data["agent"]["columns"])["Breakout"],
         "16 cores, 64 games": rounds(cores["cores"]["columns"])["64"],
     }
     leads = [
@@ -149,7 +149,7 @@ def draw_speeds(data, two, cores, folder):
     ]
     table = pd.DataFrame({"Breakout": leads})
     heads = {len(PAGE) * i: head for i, head in enumerate(speeds)}
-    labels = [f"as {name}" for name in PAGE.values()] * len(speeds)
+    labels = [*PAGE.values()] * len(speeds)
     bars(path, title, table, labels, heads)
     for number, title in (
         ("speed", "Breakout, steps/s"),

@@ -18,6 +18,7 @@ import time
 from importlib import metadata
 
 import psutil
+import torch
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -136,6 +137,11 @@ def git(*command):
 
 
 # Files
+
+
+def weights():
+    """Those of the published agent."""
+    return torch.load(ROOT / "examples/breakout.pt", "cpu")
 
 
 def target(name, publish):

@@ -430,6 +430,26 @@ def learning_values(curves, data):
         "stock_whole": ratios.told(apart_total.stock / apart_total.games),
         "stock_games": ratios.told(apart_games.stock / apart_games.games),
         "stock_async": ratios.told(apart_total.wrappers / apart_total.games),
+        "xeon_machine": machine(data["trained"]["share"]),
+        "xeon_date": data["trained"]["share"]["date"],
+        "xeon": {
+            "first": in_updates(data["stock_xeon"]["share"]["rounds"]),
+            "trained": in_updates(data["trained"]["share"]["rounds"]),
+        },
+        "sb3": data["sb3_updates"],
+        "sb3_machine": machine(data["sb3_updates"]),
+        "sb3_updates": {
+            who: in_updates(data["sb3_updates"][who])
+            for who in ("first", "trained")
+        },
+        "sb3_learning": np.median(
+            [
+                learning / (playing + learning)
+                for who in ("first", "trained")
+                for each in data["sb3_updates"][who]
+                for playing, learning in [each["games"]]
+            ]
+        ),
         "gpu": data["gpu"]["gpu"],
         "gpu_machine": machine(data["gpu"]["8"]),
         "on_gpu": {
@@ -443,6 +463,12 @@ def learning_values(curves, data):
         "labml_machine": machine(data["labml"]),
         "labml_hours": labml.seconds / 3600,
     }
+
+
+def in_updates(rounds):
+    """How many times as long an update takes on each other side."""
+    total = pd.DataFrame(rounds).map(sum)
+    return {side: ratios.told(total[side] / total.games) for side in total}
 
 
 def on_gpu(share):
@@ -572,9 +598,7 @@ def write(docs):
     curves = {table.stem: pd.read_csv(table) for table in tables}
     folder = docs / "charts"
     folder.mkdir(exist_ok=True)
-    charts.draw_speeds(
-        data["benchmark"], data["single_xeon"], data["cores"], folder
-    )
+    charts.draw_speeds(data["benchmark"], data["cores"], folder)
     agents = [curves[name] for name in sorted(filter(AGENTS.fullmatch, data))]
     drawn = "training", "labml", "pong", "pong_cores"
     field = data["field"]["agents"]

@@ -24,6 +24,7 @@ import facts
 import game
 import ppo
 import race
+import sb3_updates
 import single
 import step_time
 import training
@@ -83,6 +84,13 @@ def files(folder):
             {"PARTS": {"long": (["sb3_single", "ale"], single.BREAKOUT, 0.1)}}
             | {"ROUNDS": 1, "TUNING": 0.1},
             "single.json",
+        ),
+        (
+            sb3_updates,
+            [],
+            {"ROUNDS": 1, "GAMES": 2}
+            | {"ATARI": dict(n_steps=8, batch_size=16, n_epochs=1)},
+            "sb3_updates.json",
         ),
         (waiting, ["quiet"], {"ROUNDS": 1, "STEPS": 9}, "waiting.json"),
     ],
@@ -274,6 +282,20 @@ def test_a_run_is_the_same_with_the_same_seed(monkeypatch, side):
     ]
     assert all(map(torch.equal, first, same))
     assert not all(map(torch.equal, first, other))
+
+
+def test_sb3s_agent_is_ours():
+    """With the weights of the trained one."""
+    env = sb3_updates.on_games()
+    obs = torch.as_tensor(env.reset())
+    theirs = sb3_updates.agent_on(env, trained=True).policy
+    env.close()
+    ours = ppo.Agent(4)
+    ours.load_state_dict(common.weights())
+    policy, values = ours(obs)
+    same = theirs.get_distribution(obs).distribution.probs
+    torch.testing.assert_close(policy.probs, same)
+    torch.testing.assert_close(values, theirs.predict_values(obs)[:, 0])
 
 
 # The agent's recording

@@ -3,6 +3,7 @@
     pip install -r requirements.txt --group measure
     python measure/training.py share     # where the time of an update goes
     python measure/training.py stock     # the same beside CleanRL as it comes
+    python measure/training.py trained   # likewise, by the trained agent
     python measure/training.py float32   # as ppo.py trains without bfloat16
     python measure/training.py gpu       # the network and the learning on one
     python measure/training.py learn     # what is learned from equal steps
@@ -18,15 +19,18 @@ Agent and update are those of examples/ppo.py, whose settings hold for all.
 busy machine is as busy for all: about two minutes. Two more sides are
 `Games` as ppo.py plays them, two in turn, each with half of the games, and
 four `Games` of one process each, whichever is ready first. `stock` has
-`SyncVectorEnv` in their place. `float32` has only what ppo.py plays, for
-processors without instructions for bfloat16. `gpu` plays 8 games and 64 for a
+`SyncVectorEnv` in their place. `trained` has the agent of
+examples/breakout.pt, whose games are longer, and which learns no more.
+`float32` has only what ppo.py plays, for processors without instructions for
+bfloat16. `gpu` plays 8 games and 64 for a
 network on a GPU; another side is EnvPool as CleanRL's `ppo_atari_envpool.py`
 makes it, whose step after an end is but a reset. `learn` trains Krull, which
 is learned fast, on `Games` and under `AsyncVectorEnv` with each seed, one run
 after the other: about eight minutes a run on two cores.
 
-Results go to training.json, stock.json, float32.json, gpu.json and
-training.csv, a row for each update; report.py makes docs/learning.md of them.
+Results go to training.json, stock.json, trained.json, float32.json, gpu.json
+and training.csv, a row for each update; report.py makes docs/learning.md of
+them.
 """
 
 import contextlib
@@ -51,6 +55,7 @@ SIDES = ["games", "wrappers"]
 SHARED = {
     "share": ["turns", "ready", *SIDES],
     "stock": [*SIDES, "stock"],
+    "trained": [*SIDES, "stock"],
     "float32": ["turns"],
 }
 GPU = {
@@ -203,9 +208,19 @@ def play_ready_first(agent, fleet, obs, seconds):
 
 
 def training(
-    env_id, side, seed, updates, bfloat16=True, device="cpu", games=GAMES
+    env_id,
+    side,
+    seed,
+    updates,
+    bfloat16=True,
+    device="cpu",
+    games=GAMES,
+    weights=None,
 ):
-    """Train; after each update, yield its seconds and the scores so far."""
+    """Train; after each update, yield its seconds and the scores so far.
+
+    An agent that has its weights already keeps them.
+    """
     torch.manual_seed(seed)
     threads = torch.get_num_threads()
     fleet = make_fleet(side, env_id, games)
@@ -215,6 +230,8 @@ def training(
         for each in fleet:
             stack.callback(each.close)
         agent = ppo.Agent(each.single_action_space.n, bfloat16).to(device)
+        if weights:
+            agent.load_state_dict(weights)
         optimizer = torch.optim.Adam(agent.parameters(), eps=1e-5, fused=True)
         seed = torch.randint(2**31, (1,)).item()
         obs = [
@@ -223,7 +240,7 @@ def training(
         ]
         for update in range(updates):
             rate = ppo.LEARNING_RATE * (1 - update / updates)
-            optimizer.param_groups[0]["lr"] = rate
+            optimizer.param_groups[0]["lr"] = 0 if weights else rate
             seconds = dict.fromkeys(PARTS, 0.0)
             # Nobody else plays while the network of this side computes.
             torch.set_num_threads(threads if side == "stock" else 1)
@@ -236,11 +253,11 @@ def training(
             yield [round(seconds[part], 4) for part in PARTS], scores
 
 
-def share(sides, bfloat16, device="cpu", games=GAMES):
+def share(sides, bfloat16, device="cpu", games=GAMES, weights=None):
     """Let these sides train in turn; return where the time of each goes."""
+    how = bfloat16, device, games, weights
     runs = {
-        side: training(BREAKOUT, side, 0, ROUNDS + 1, bfloat16, device, games)
-        for side in sides
+        side: training(BREAKOUT, side, 0, ROUNDS + 1, *how) for side in sides
     }
     rounds = []
     for i in range(ROUNDS + 1):
@@ -292,7 +309,9 @@ def main():
             common.write(path, data)
     else:
         sides = SHARED[args.what]
-        data = {"share": share(sides, args.what != "float32")}
+        weights = common.weights() if args.what == "trained" else None
+        bfloat16 = args.what != "float32"
+        data = {"share": share(sides, bfloat16, weights=weights)}
         common.write(path, data)
 
 

@@ -45,6 +45,11 @@ def measured():
         "known": others,
         "race": race(),
         "ahead": ratios.beside(files["single"]["long"]),
+        "epyc": {
+            name: told.removeprefix("level, ")
+            for name, told in ratios.beside(files["single"]["long"]).items()
+        },
+        "sb3_learning": learning(files["sb3_updates"]),
         "xeon": ratios.beside(files["single_xeon"]["long"]),
         "sticky": ratios.beside(files["sticky"]["sticky"]),
         "played": ratios.beside(files["benchmark"]["agent"]),
@@ -60,12 +65,15 @@ def measured():
             context: median(replaced[context]["killed"])
             for context in ("fork", "forkserver")
         },
-        "stock_update": updates(files["stock"]["share"], "stock"),
-        "wrapped_update": updates(files["stock"]["share"], "wrappers"),
-        "gpu_update": {
-            side: updates(files["gpu"]["8"], side)
-            for side in files["gpu"]["8"]["rounds"][0]
+        "first_update": {
+            **updates(files["stock_xeon"]["share"]["rounds"]),
+            **updates(files["sb3_updates"]["first"]),
         },
+        "trained_update": {
+            **updates(files["trained"]["share"]["rounds"]),
+            **updates(files["sb3_updates"]["trained"]),
+        },
+        "gpu_update": updates(files["gpu"]["8"]["rounds"]),
         "gpu_hours": hours_of(files["gpu"]["8"], "turns"),
         "alone_hours": alone,
         "slower_hours": hours_of(files["stock"]["share"], "games"),
@@ -105,10 +113,22 @@ def between(values, form):
     return f"{min(values):{form}} to {max(values):{form}}"
 
 
-def updates(share, side):
-    """How many times as long updates take on a side."""
-    ours, theirs = (seconds(share, each) for each in ("games", side))
-    return ratios.spread(ratios.ratios(theirs, [ours]))
+def updates(rounds):
+    """How many times as long updates take on each side."""
+    return {
+        side: ratios.told([sum(it[side]) / sum(it["games"]) for it in rounds])
+        for side in rounds[0]
+    }
+
+
+def learning(updates):
+    """The share of learning in an update of SB3's PPO, in words."""
+    shares = [
+        100 * it["games"][1] / sum(it["games"])
+        for who in ("first", "trained")
+        for it in updates[who]
+    ]
+    return f"{median(shares):.0f}\u00a0%"
 
 
 def rounded(score):
