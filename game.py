@@ -162,8 +162,8 @@ class Game:
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
-            # If lives were compared once a step, one lost and one won would
-            # cancel out. So they are compared after every frame.
+            # A life can be lost and another won within the same step, which
+            # a comparison at its end would miss.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -220,8 +220,8 @@ class Game:
     # ### What ends an episode
     #
     # Most titles give the player a few lives. Losing one costs no points, so
-    # an agent learns only slowly to avoid it. If the loss ends the episode,
-    # the agent counts no rewards after it, and learns sooner to stay alive.
+    # an agent learns only slowly to avoid it. If a lost life ends the episode,
+    # it also costs all later rewards, and the agent learns sooner to avoid it.
     # The option `on_life_loss` has three values:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
@@ -229,9 +229,9 @@ class Game:
     #   way](#which-setting-to-take).
     # - `"ignore"`: the episode goes on to the end of the game, as [Machado et
     #   al. (2018)](https://arxiv.org/abs/1709.06009) advise.
-    # - `"restart"`: the episode ends, and the next one is a new game. Don't
-    #   train with it: it is the default only so that the program of an older
-    #   [tutorial](#other-settings) still runs.
+    # - `"restart"`: the episode ends, and the next one is a new game. This is
+    #   the default, so that an older [tutorial](#other-settings) still runs;
+    #   for training take another.
     #
     # #### How an episode ends, and the next one begins
     #

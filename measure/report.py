@@ -432,7 +432,7 @@ def learning_values(curves, data):
         "stock_async": ratios.told(apart_total.wrappers / apart_total.games),
         "xeon_machine": machine(data["trained"]["share"]),
         "xeon_date": data["trained"]["share"]["date"],
-        "xeon": {
+        "on_xeon": {
             "first": in_updates(data["stock_xeon"]["share"]["rounds"]),
             "trained": in_updates(data["trained"]["share"]["rounds"]),
         },

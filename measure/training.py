@@ -19,7 +19,7 @@ Agent and update are those of examples/ppo.py, whose settings hold for all.
 busy machine is as busy for all: about two minutes. Two more sides are
 `Games` as ppo.py plays them, two in turn, each with half of the games, and
 four `Games` of one process each, whichever is ready first. `stock` has
-`SyncVectorEnv` in their place. `trained` has the agent of
+`SyncVectorEnv` and EnvPool in their place. `trained` has the agent of
 examples/breakout.pt, whose games are longer, and which learns no more.
 `float32` has only what ppo.py plays, for processors without instructions for
 bfloat16. `gpu` plays 8 games and 64 for a
@@ -54,8 +54,8 @@ from game import BREAKOUT, Games
 SIDES = ["games", "wrappers"]
 SHARED = {
     "share": ["turns", "ready", *SIDES],
-    "stock": [*SIDES, "stock"],
-    "trained": [*SIDES, "stock"],
+    "stock": [*SIDES, "stock", "envpool"],
+    "trained": [*SIDES, "stock", "envpool"],
     "float32": ["turns"],
 }
 GPU = {

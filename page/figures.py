@@ -88,8 +88,7 @@ def draw_guess(step):
     d.text(x - 8, y + height / 2 + 9, "↑ up", "strong big end later")
     for i, line in enumerate(["What an", "agent", "sees"]):
         d.text(229, 14 + 22 * i, line, "strong")
-    for i, line in enumerate(["the newest", "of four,", "brightened"]):
-        d.text(229, 80 + 22 * i, line, "quiet")
+    d.text(229, 80, "brightened", "quiet")
     y = 228
     for i, picture in enumerate(step["stack"]):
         x = (305 - width) / 3 * i

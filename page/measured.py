@@ -24,7 +24,7 @@ def measured():
         for file in RESULTS.glob("*.json")
     }
     compared = ratios.published(files["benchmark"])
-    rows = files["single"]["long"]["columns"]["Breakout"]
+    rows = files["single_xeon"]["long"]["columns"]["Breakout"]
     speeds, limits = (rows[name]["speed"] for name in ("games", "limit"))
     shares = [100 * share for share in ratios.ratios(speeds, [limits])]
     replaced = files["chaos"]["replace"]["seconds"]
@@ -79,7 +79,6 @@ def measured():
         "slower_hours": hours_of(files["stock"]["share"], "games"),
         "float32_hours": slowest,
         "krull": krull(),
-        "pong_learned": pong(),
         "pong_games": whole_games(files["pong"]),
     }
 
@@ -167,17 +166,6 @@ def krull():
         for side in ("games", "wrappers")
     }
     return {"steps": last, **scores}
-
-
-def pong():
-    """How soon an agent of Pong was ahead, its hours, and its last score."""
-    times = []
-    for row in curve("pong"):
-        parts = row["games"], row["network"], row["learning"]
-        times.append((sum(map(float, parts)) / 3600, float(row["score"])))
-    hours, score = times[-1]
-    ahead = next(hour for hour, margin in times if margin > 0)
-    return {"ahead": ahead, "hours": hours, "score": score}
 
 
 def whole_games(agent):

@@ -429,9 +429,7 @@ def test_how_fast_it_is_in_words():
     assert min(told) == found["played"]["ale"].split()[0]
     assert max(told) == found["many"][64]["envpool"].split()[0]
     assert "**about twice as fast as SB3**" in NOTES
-    leads = (
-        "a quarter faster than EnvPool and a fifth faster than ALE's engine"
-    )
+    leads = "a quarter faster than EnvPool, and a fifth faster than ALE's"
     assert leads in NOTES
     for column in columns[:2]:
         assert 1.9 < float(column["sb3"].split()[0]) < 2.4
@@ -447,17 +445,16 @@ def test_how_fast_it_is_in_words():
     for name, ratio in found["many"][64].items():
         if name not in ("games", "limit"):
             assert f">{ratio.split()[0]}</text>" in drawn
-    # An update is faster, but for SB3's PPO by a trained agent.
-    first, trained = found["first_update"], found["trained_update"]
-    for name in "stock", "wrappers", "sb3":
-        gain, less = first[name].split()[0], trained[name].split()
-        assert 1 < float(less[-2]) < float(gain)
-    assert trained["sb3"].startswith("level")
-    assert (
-        "so it gains only a tenth; ours learns in bfloat16, and gains" in NOTES
-    )
-    assert 1.08 < float(first["sb3"].split()[0]) < 1.15
-    assert 1.4 < float(first["wrappers"].split()[0]) < 1.6
+    # An update is faster, and less so by a trained agent.
+    gains = found["first_update"], found["trained_update"]
+    for name in "stock", "wrappers", "sb3", "envpool":
+        first, trained = [float(one[name].split()[-2]) for one in gains]
+        low, high = (
+            (1.3, 1.55) if name in ("stock", "wrappers") else (1.05, 1.15)
+        )
+        assert low < trained < first < high
+    assert "gains only about a tenth; so does ours beside EnvPool" in NOTES
+    assert "Beside CleanRL's wrappers ours gains a third to a half" in NOTES
     assert found["stock_xeon"]["share"]["bfloat16"]
     # An update with a GPU.
     for name in "stock", "wrappers", "envpool":

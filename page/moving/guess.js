@@ -11,7 +11,7 @@ const RESULTS = ["One picture", "Four pictures", "Frames in a row"];
 const WHY = " In these the ball moves by one to three pixels, in a stack by four times as many.";
 const FIRST = 102; // the step of the still picture, guessed first
 const GUESSES = 10, LATER = [1, 2, 3, 4];
-const BLINK = 90, PROOF = 1600, NEARER = 700; // milliseconds
+const BLINK = 90, PROOF = 1200, NEARER = 700; // milliseconds
 const FADE = 0.8; // of the ball, for each step that it has flown on
 const KEYS = { ArrowUp: "up", u: "up", ArrowDown: "down", d: "down" };
 let game = null, deck = null, round = null, marks = null;
@@ -114,6 +114,7 @@ let flies = false;
 function wait(forIt) {
   flies = forIt;
   arrows.forEach((arrow) => { arrow.ariaDisabled = forIt; });
+  enough.disabled = forIt;
 }
 const sleep = (ms) => new Promise((done) => setTimeout(done, calm ? 0 : ms));
 async function answer(guess) {
@@ -142,7 +143,6 @@ async function answer(guess) {
 
 next.addEventListener("click", () => begin());
 enough.addEventListener("click", () => {
-  if (flies) return;
   if (round < 2) begin(`${result()} `);
   else end();
 });
