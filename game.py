@@ -162,8 +162,8 @@ class Game:
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
-            # A life can be lost and another won within the same step, which
-            # a comparison at its end would miss.
+            # Lives are compared after every frame, since one lost and another
+            # won by the end of the step would cancel out.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -186,9 +186,9 @@ class Game:
 
     # ### Small and gray
     #
-    # A screen has 33,600 pixels in 128 colours. DQN reduced it to what a
-    # network of its day could process: it took the brightness alone, as the
-    # method `screen` does here, and resized it to 84×84.
+    # A screen has 33,600 pixels, each in one of 128 colours. DQN reduced it to
+    # what a network of its day could process: it took the brightness alone, as
+    # the method `screen` does here, and resized it to 84×84.
     #
     # But how, without losing small objects? Here, as in OpenAI's
     # [Baselines](#who-is-who), each new pixel is the mean of the area that it
@@ -220,9 +220,9 @@ class Game:
     # ### What ends an episode
     #
     # Most titles give the player a few lives. Losing one costs no points, so
-    # an agent learns only slowly to avoid it. If a lost life ends the episode,
-    # it also costs all later rewards, and the agent learns sooner to avoid it.
-    # The option `on_life_loss` has three values:
+    # an agent learns only slowly to avoid it. It learns sooner if a lost life
+    # ends the episode, since for an agent nothing counts after that. The
+    # option `on_life_loss` has three values:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
     #   life is the next episode. Most agents are [trained this
@@ -374,10 +374,11 @@ TRAINING: dict[str, Any] = dict(
 # What slows down eight workers? A *pipe* joins each to its *parent*, the
 # program that started it, so a step takes eight messages and eight answers.
 # While a core goes from one worker to the next, it plays nothing: the first
-# has to answer and go to sleep, the second to wake up.
+# has to answer and fall asleep, and the next to wake up.
 #
-# `Games` therefore starts one worker for each core, which plays its *share* of
-# the games one after the other. Observations don't cross the pipes at all:
+# `Games` therefore starts one worker for each core, where SB3 and Gymnasium
+# have one for each game. It plays its *share* of the games one after the
+# other. Observations don't cross the pipes at all:
 # workers write them to memory that all processes share.
 #
 # ### A game in another process

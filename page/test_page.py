@@ -428,7 +428,7 @@ def test_how_fast_it_is_in_words():
     assert ends in NOTES
     assert min(told) == found["played"]["ale"].split()[0]
     assert max(told) == found["many"][64]["envpool"].split()[0]
-    assert "**about twice as fast as SB3**" in NOTES
+    assert "**about twice as fast as SB3's games**" in NOTES
     leads = "a quarter faster than EnvPool, and a fifth faster than ALE's"
     assert leads in NOTES
     for column in columns[:2]:
@@ -453,8 +453,10 @@ def test_how_fast_it_is_in_words():
             (1.3, 1.55) if name in ("stock", "wrappers") else (1.05, 1.15)
         )
         assert low < trained < first < high
-    assert "gains only about a tenth; so does ours beside EnvPool" in NOTES
-    assert "Beside CleanRL's wrappers ours gains a third to a half" in NOTES
+    assert "so faster games gain it only about a tenth" in NOTES
+    assert "It gains about a tenth beside EnvPool" in NOTES
+    assert "about a tenth under SB3, and a third to a half beside" in NOTES
+    assert "and a third to a half beside CleanRL's wrappers" in NOTES
     assert found["stock_xeon"]["share"]["bfloat16"]
     # An update with a GPU.
     for name in "stock", "wrappers", "envpool":
