@@ -64,6 +64,23 @@ def beside(part, ours="games", column="Breakout"):
     }
 
 
+def updates(rounds):
+    """How many times as fast an update is on `Games` as on each side."""
+    return {
+        side: told([sum(it[side]) / sum(it["games"]) for it in rounds])
+        for side in rounds[0]
+    }
+
+
+def learning(found):
+    """The share of learning in an update of SB3's PPO on `Games`."""
+    return median(
+        it["games"][1] / sum(it["games"])
+        for who in ("first", "trained")
+        for it in found[who]
+    )
+
+
 def by_games(part):
     """Likewise of a part whose columns are numbers of games."""
     return {

@@ -433,23 +433,16 @@ def learning_values(curves, data):
         "xeon_machine": machine(data["trained"]["share"]),
         "xeon_date": data["trained"]["share"]["date"],
         "on_xeon": {
-            "first": in_updates(data["stock_xeon"]["share"]["rounds"]),
-            "trained": in_updates(data["trained"]["share"]["rounds"]),
+            "first": ratios.updates(data["stock_xeon"]["share"]["rounds"]),
+            "trained": ratios.updates(data["trained"]["share"]["rounds"]),
         },
         "sb3": data["sb3_updates"],
         "sb3_machine": machine(data["sb3_updates"]),
         "sb3_updates": {
-            who: in_updates(data["sb3_updates"][who])
+            who: ratios.updates(data["sb3_updates"][who])
             for who in ("first", "trained")
         },
-        "sb3_learning": np.median(
-            [
-                learning / (playing + learning)
-                for who in ("first", "trained")
-                for each in data["sb3_updates"][who]
-                for playing, learning in [each["games"]]
-            ]
-        ),
+        "sb3_learning": ratios.learning(data["sb3_updates"]),
         "gpu": data["gpu"]["gpu"],
         "gpu_machine": machine(data["gpu"]["8"]),
         "on_gpu": {
@@ -463,12 +456,6 @@ def learning_values(curves, data):
         "labml_machine": machine(data["labml"]),
         "labml_hours": labml.seconds / 3600,
     }
-
-
-def in_updates(rounds):
-    """How many times as long an update takes on each other side."""
-    total = pd.DataFrame(rounds).map(sum)
-    return {side: ratios.told(total[side] / total.games) for side in total}
 
 
 def on_gpu(share):

@@ -41,7 +41,7 @@ def test_what_the_pages_say_in_words_is_so():
     assert scores.min().max() <= scores.max().min()
 
 
-RATIO = r"\d\.\d\d \(\d\.\d\d–\d\.\d\d\)"
+RATIO = r"(?:level, )?\d\.\d\d \(\d\.\d\d–\d\.\d\d\)"
 
 
 @pytest.mark.parametrize("page", ["README.md", "game.md", "docs/index.html"])

@@ -22,11 +22,11 @@ four `Games` of one process each, whichever is ready first. `stock` has
 `SyncVectorEnv` and EnvPool in their place. `trained` has the agent of
 examples/breakout.pt, whose games are longer, and which learns no more.
 `float32` has only what ppo.py plays, for processors without instructions for
-bfloat16. `gpu` plays 8 games and 64 for a
-network on a GPU; another side is EnvPool as CleanRL's `ppo_atari_envpool.py`
-makes it, whose step after an end is but a reset. `learn` trains Krull, which
-is learned fast, on `Games` and under `AsyncVectorEnv` with each seed, one run
-after the other: about eight minutes a run on two cores.
+bfloat16. `gpu` plays 8 games and 64 for a network on a GPU. EnvPool is made as
+in CleanRL's `ppo_atari_envpool.py`; its step after an end is but a reset.
+`learn` trains Krull, which is learned fast, on `Games` and under
+`AsyncVectorEnv` with each seed, one run after the other: about eight minutes a
+run on two cores.
 
 Results go to training.json, stock.json, trained.json, float32.json, gpu.json
 and training.csv, a row for each update; report.py makes docs/learning.md of

@@ -45,11 +45,7 @@ def measured():
         "known": others,
         "race": race(),
         "ahead": ratios.beside(files["single"]["long"]),
-        "epyc": {
-            name: told.removeprefix("level, ")
-            for name, told in ratios.beside(files["single"]["long"]).items()
-        },
-        "sb3_learning": learning(files["sb3_updates"]),
+        "sb3_learning": 100 * ratios.learning(files["sb3_updates"]),
         "xeon": ratios.beside(files["single_xeon"]["long"]),
         "sticky": ratios.beside(files["sticky"]["sticky"]),
         "played": ratios.beside(files["benchmark"]["agent"]),
@@ -66,14 +62,14 @@ def measured():
             for context in ("fork", "forkserver")
         },
         "first_update": {
-            **updates(files["stock_xeon"]["share"]["rounds"]),
-            **updates(files["sb3_updates"]["first"]),
+            **ratios.updates(files["stock_xeon"]["share"]["rounds"]),
+            **ratios.updates(files["sb3_updates"]["first"]),
         },
         "trained_update": {
-            **updates(files["trained"]["share"]["rounds"]),
-            **updates(files["sb3_updates"]["trained"]),
+            **ratios.updates(files["trained"]["share"]["rounds"]),
+            **ratios.updates(files["sb3_updates"]["trained"]),
         },
-        "gpu_update": updates(files["gpu"]["8"]["rounds"]),
+        "gpu_update": ratios.updates(files["gpu"]["8"]["rounds"]),
         "gpu_hours": hours_of(files["gpu"]["8"], "turns"),
         "alone_hours": alone,
         "slower_hours": hours_of(files["stock"]["share"], "games"),
@@ -110,24 +106,6 @@ def race():
 def between(values, form):
     """The range of values."""
     return f"{min(values):{form}} to {max(values):{form}}"
-
-
-def updates(rounds):
-    """How many times as long updates take on each side."""
-    return {
-        side: ratios.told([sum(it[side]) / sum(it["games"]) for it in rounds])
-        for side in rounds[0]
-    }
-
-
-def learning(updates):
-    """The share of learning in an update of SB3's PPO, in words."""
-    shares = [
-        100 * it["games"][1] / sum(it["games"])
-        for who in ("first", "trained")
-        for it in updates[who]
-    ]
-    return f"{median(shares):.0f}\u00a0%"
 
 
 def rounded(score):
