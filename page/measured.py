@@ -50,11 +50,6 @@ def measured():
         "sticky": ratios.beside(files["sticky"]["sticky"]),
         "played": ratios.beside(files["benchmark"]["agent"]),
         "many": ratios.by_games(files["cores"]["cores"]),
-        "steps": {
-            "random": speed(files["single_xeon"]["long"], "Breakout"),
-            "agent": speed(files["benchmark"]["agent"], "Breakout"),
-            "many": speed(files["cores"]["cores"], "64"),
-        },
         "beside": compared,
         "emulator": between(shares, ".0f"),
         "replacing": {
@@ -77,11 +72,6 @@ def measured():
         "krull": krull(),
         "pong_games": whole_games(files["pong"]),
     }
-
-
-def speed(part, column):
-    """How many steps a second `Games` makes in the median round."""
-    return median(part["columns"][column]["games"]["speed"])
 
 
 def recorded(name):
