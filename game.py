@@ -162,8 +162,8 @@ class Game:
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
-            # Lives are compared after every frame, since one lost and another
-            # won by the end of the step would cancel out.
+            # Lives are read after every frame: if one were lost and another
+            # won within a step, a look at its end would see no change.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -220,9 +220,9 @@ class Game:
     # ### What ends an episode
     #
     # Most titles give the player a few lives. Losing one costs no points, so
-    # an agent learns only slowly to avoid it. It learns sooner if a lost life
-    # ends the episode, since for an agent nothing counts after that. The
-    # option `on_life_loss` has three values:
+    # an agent learns only slowly to avoid it. If it ends the episode, no more
+    # rewards follow, and the agent learns sooner. The option `on_life_loss`
+    # has three values:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
     #   life is the next episode. Most agents are [trained this
@@ -353,7 +353,7 @@ class Game:
 # ### Which setting to take
 #
 # To train an agent, play a `Game(seed, **TRAINING)`. [Most
-# others](#who-is-who) use the same options, so you can compare your scores
+# others](#who-is-who) do nearly the same, so you can compare your scores
 # with theirs. One of the options *clips* the rewards: they
 # become -1, 0 or 1, so that the same learning rate suits titles with low and
 # with high scores.

@@ -28,8 +28,8 @@ For Breakout the files are called agent, and there are four more:
   than the agent's;
 - page/data/eight.json: eight games, as `record_eight` describes it.
 
-Of a run with another seed, such as --seed 1, there are the curve and the
-scores alone, in agent_1.csv and agent_1.json. Of a run that has just begun
+Of a further run, with --name agent_1, there are the curve and the scores
+alone, in agent_1.csv and agent_1.json. Of a run that has just begun
 --young makes page/data/young.json alone, a recording of its first decisions.
 
 About five minutes for an agent whose games are long.
@@ -192,7 +192,7 @@ def publish(agent, weights, state, root):
 def main():
     parser = common.options(__doc__)
     parser.add_argument("run", type=pathlib.Path, help="folder of the run")
-    parser.add_argument("--seed", type=int, default=0, help="of the run")
+    parser.add_argument("--name", help="of the files of a further run")
     parser.add_argument("--young", action="store_true", help="a recording")
     args = parser.parse_args()
     root = common.ROOT if args.publish else common.RUNS
@@ -220,10 +220,8 @@ def main():
         "seconds": state["seconds"],
         "scores": judge(agent, env_id),
     }
-    name = NAMES[env_id]
-    if args.seed:
-        name += f"_{args.seed}"
-    else:
+    name = args.name or NAMES[env_id]
+    if not args.name:
         info = publish(agent, weights, state, root)
         about["film"] = {"seed": SEED, **info}
     shutil.copy(args.run / "curve.csv", results / f"{name}.csv")

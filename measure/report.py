@@ -412,6 +412,8 @@ def learning_values(curves, data):
         "pong": agent_values(curves["pong"], data["pong"]),
         "pong_cores": curves["pong_cores"].mean(),
         "pong_three": earlier(data["pong_three"]),
+        "pong_64": agent_values(curves["pong_64"], data["pong_64"]),
+        "pong_gpu": agent_values(curves["pong_gpu"], data["pong_gpu"]),
         "share": share | {"rounds": len(spent)},
         "share_machine": machine(share),
         "parts": {side: parts(np.stack(each)) for side, each in spent.items()},
@@ -443,6 +445,13 @@ def learning_values(curves, data):
             for who in ("first", "trained")
         },
         "sb3_learning": ratios.learning(data["sb3_updates"]),
+        "gpu_sb3": {
+            who: ratios.updates(data["sb3_gpu"][who])["sb3"]
+            for who in ("first", "trained")
+        },
+        "gpu_sb3_learning": ratios.learning(data["sb3_gpu"]),
+        "gpu_sb3_machine": machine(data["sb3_gpu"]),
+        "gpu_sb3_date": data["sb3_gpu"]["date"],
         "gpu": data["gpu"]["gpu"],
         "gpu_machine": machine(data["gpu"]["8"]),
         "on_gpu": {
@@ -507,6 +516,7 @@ def agent_values(curve, about):
         "machine": machine(about),
         "so_far": f"{about['steps']:,} steps{so_far}",
         "hours": hours.iloc[-1],
+        "minutes": 60 * hours.iloc[-1],
         "speed": about["steps"] / hours.iloc[-1] / 3600,
         "score": curve.score.iloc[-1],
         "ahead": curve.steps[ahead],

@@ -1,7 +1,8 @@
 """Measure what Stable-Baselines3's PPO gains by `Games`.
 
     pip install -r requirements.txt --group measure
-    python measure/sb3_updates.py  # about two minutes
+    python measure/sb3_updates.py        # about two minutes
+    python measure/sb3_updates.py --gpu  # the network and the learning on one
 
 Both sides learn Breakout with the settings of SB3's own zoo: eight games,
 no-op starts, FIRE, an episode for each life, clipped rewards. One side is
@@ -9,7 +10,8 @@ no-op starts, FIRE, an episode for each life, clipped rewards. One side is
 `make_atari_env` under `SubprocVecEnv`, a process for each game. They play and
 learn one update in turn, so that a busy machine is as busy for both. `first`
 has the first updates, `trained` those of the agent of examples/breakout.pt,
-which learns no more, and whose games are longer.
+which learns no more, and whose games are longer. Results go to
+sb3_updates.json or, with --gpu, to sb3_gpu.json.
 """
 
 import contextlib
@@ -27,6 +29,7 @@ import ppo
 from game import BREAKOUT, TRAINING, Games
 from sb3 import ATARI, CONTEXT, GamesVecEnv
 
+PACKAGES = f"ale-py gymnasium numpy {common.OPENCV} stable_baselines3 torch"
 GAMES = 8
 ROUNDS = 15
 
@@ -77,9 +80,9 @@ def update(model):
     return [round(clock.playing, 4), round(learning, 4)]
 
 
-def agent_on(env, trained):
+def agent_on(env, trained, device="cpu"):
     settings = ATARI | {"learning_rate": 0} if trained else ATARI
-    model = PPO("CnnPolicy", env, **settings, seed=0, device="cpu")
+    model = PPO("CnnPolicy", env, **settings, seed=0, device=device)
     if trained:
         ours = ppo.Agent(env.action_space.n)
         ours.load_state_dict(common.weights())
@@ -94,7 +97,7 @@ def agent_on(env, trained):
     return model
 
 
-def updates(rounds, trained):
+def updates(rounds, trained, device):
     """Of each round, what an update took on each side."""
     names = list(SIDES)
     with contextlib.ExitStack() as stack:
@@ -102,7 +105,7 @@ def updates(rounds, trained):
         for name, make in SIDES.items():
             env = make()
             stack.callback(env.close)
-            models[name] = agent_on(env, trained)
+            models[name] = agent_on(env, trained, device)
         found = []
         for i in range(rounds + 1):
             order = names[:: (-1) ** i]
@@ -111,20 +114,26 @@ def updates(rounds, trained):
 
 
 def main():
-    args = common.options(__doc__).parse_args()
+    parser = common.options(__doc__)
+    parser.add_argument("--gpu", action="store_true", help="learn on a GPU")
+    args = parser.parse_args()
     if args.publish:
         common.must_be_quiet()
+    device, gpu, name = "cpu", None, "sb3_updates"
+    if args.gpu:
+        device, gpu, name = "cuda", torch.cuda.get_device_name(), "sb3_gpu"
     data = {
-        **common.machine(f"{common.PACKAGES} torch"),
+        **common.machine(PACKAGES),
+        "gpu": gpu,
         "threads": torch.get_num_threads(),
         "date": common.today(),
         "games": GAMES,
         "steps": ATARI["n_steps"] * GAMES,
         "parts": ["games and network", "learning"],
-        "first": updates(ROUNDS, trained=False),
-        "trained": updates(ROUNDS, trained=True),
+        "first": updates(ROUNDS, False, device),
+        "trained": updates(ROUNDS, True, device),
     }
-    common.write(common.target("sb3_updates.json", args.publish), data)
+    common.write(common.target(f"{name}.json", args.publish), data)
 
 
 if __name__ == "__main__":

@@ -318,8 +318,10 @@ def run(trial, monkeypatch):
     return trial
 
 
-def test_of_another_seed_there_are_curve_and_scores_alone(run, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["agent.py", str(run), "--seed", "1"])
+def test_of_a_further_run_there_are_curve_and_scores_alone(run, monkeypatch):
+    monkeypatch.setattr(
+        sys, "argv", ["agent.py", str(run), "--name", "agent_1"]
+    )
     agent.main()
     written = {path.name: path for path in files(common.RUNS)}
     assert sorted(written) == ["agent_1.csv", "agent_1.json"]

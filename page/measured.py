@@ -64,13 +64,22 @@ def measured():
             **ratios.updates(files["trained"]["share"]["rounds"]),
             **ratios.updates(files["sb3_updates"]["trained"]),
         },
-        "gpu_update": ratios.updates(files["gpu"]["8"]["rounds"]),
+        "gpu_update": {
+            **ratios.updates(files["gpu"]["8"]["rounds"]),
+            **ratios.updates(files["sb3_gpu"]["first"]),
+        },
+        "gpu_trained": ratios.updates(files["sb3_gpu"]["trained"]),
+        "sb3_gpu_learning": 100 * ratios.learning(files["sb3_gpu"]),
         "gpu_hours": hours_of(files["gpu"]["8"], "turns"),
         "alone_hours": alone,
         "slower_hours": hours_of(files["stock"]["share"], "games"),
         "float32_hours": slowest,
         "krull": krull(),
-        "pong_games": whole_games(files["pong"]),
+        "pong": [
+            whole_games(files[name])
+            | {"minutes": sum(files[name]["seconds"].values()) / 60}
+            for name in ("pong_64", "pong_gpu")
+        ],
     }
 
 

@@ -8,7 +8,9 @@ const [next, ...arrows] = group.children;
 const enough = $in(".enough"), walls = figure.querySelectorAll(".tally p");
 const ROUNDS = ["one picture", "four pictures", "four frames in a row, 1/60\u00a0s apart"];
 const RESULTS = ["One picture", "Four pictures", "Frames in a row"];
-const WHY = " In these the ball moves by one to three pixels, in a stack by four times as many.";
+const WHY = [" One shows where the ball is, but not where it flies.",
+  " Four show both.",
+  " In these the ball moves by one to three pixels, in a stack by four times as many."];
 const FIRST = 102; // the step of the still picture, guessed first
 const GUESSES = 10, LATER = [1, 2, 3, 4];
 const BLINK = 90, PROOF = 1200, NEARER = 700; // milliseconds
@@ -85,7 +87,7 @@ function ask() {
 }
 
 function end() {
-  $in(".says").textContent = `${result()}${round === 2 ? WHY : ""}`;
+  $in(".says").textContent = result() + WHY[round];
   enough.hidden = true;
   next.textContent = round < 2 ? `Now with ${ROUNDS[round + 1]}` : "Once more";
   show(false);
@@ -120,18 +122,19 @@ const sleep = (ms) => new Promise((done) => setTimeout(done, calm ? 0 : ms));
 async function answer(guess) {
   if (flies || next.hidden === false) return;
   wait(true);
-  if (round === null) {
-    begin();
-    $in(".shown").classList.add("first");
-    await sleep(NEARER);
-    $in(".shown").classList.remove("first");
-  }
-  $in(".shown").classList.remove("alone");
+  const first = round === null;
+  if (first) begin();
   const at = deck[round].shift(), way = game.up.includes(at) ? "up" : "down";
   marks.push(guess === way);
   count();
   $in(".says").textContent =
     `${guess === way ? "Right" : "No"}: after that it flew ${way}.`;
+  if (first) {
+    $in(".shown").classList.add("first");
+    await sleep(NEARER);
+    $in(".shown").classList.remove("first");
+  }
+  $in(".shown").classList.remove("alone");
   for (const i of LATER) {
     draw(at, LATER.slice(0, calm ? LATER.length : i));
     await sleep(BLINK);

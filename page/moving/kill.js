@@ -30,7 +30,7 @@ function show(at) {
   const [who, others] = killed.length > 1
     ? ["Both workers were killed and replaced, and their eight games", ""]
     : [`Worker ${killed} was killed and replaced, and its four games`,
-      " The other four wait for them, and play on."];
+      " The other four waited, and play on."];
   return `${who} start over.${others}`;
 }
 
