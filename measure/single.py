@@ -19,6 +19,8 @@ single.json:
   all that wait for each batch. Of such a machine, kept as cores.json
 - sticky: Breakout with sticky actions, where every reset is a true one. Of the
   other machine, kept as sticky.json
+- titles: the other three titles of benchmark.py, for ten seconds at a time. Of
+  the other machine, kept as titles.json
 """
 
 import common
@@ -59,6 +61,11 @@ PARTS = {
     "sticky": (
         ("games", *ENGINES, "gymnasium", "sb3"),
         {"Breakout": {"sticky": True}},
+        MIDDLE,
+    ),
+    "titles": (
+        ("games", *ENGINES, "sb3"),
+        {title: {"game": title} for title in TITLES if title not in BREAKOUT},
         MIDDLE,
     ),
 }
