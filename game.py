@@ -220,9 +220,9 @@ class Game:
     # ### What ends an episode
     #
     # Most titles give the player a few lives. Losing one costs no points, so
-    # an agent learns only slowly to avoid it. If it ends the episode, no more
-    # rewards follow, and the agent learns sooner. The option `on_life_loss`
-    # has three values:
+    # nothing tells an agent at once to avoid it. If it ends the episode, the
+    # agent counts no reward after it, and learns sooner. The option
+    # `on_life_loss` has three values:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
     #   life is the next episode. Most agents are [trained this
@@ -231,7 +231,7 @@ class Game:
     #   al. (2018)](https://arxiv.org/abs/1709.06009) advise.
     # - `"restart"`: the episode ends, and the next one is a new game. This is
     #   the default, so that an older [tutorial](#other-settings) still runs;
-    #   for training take another.
+    #   don't train with it.
     #
     # #### How an episode ends, and the next one begins
     #
@@ -359,7 +359,7 @@ class Game:
 # with high scores.
 #
 # For research that claims something new, take [sticky actions and whole
-# games](#other-settings) instead, as Machado et al. advise.
+# games](#other-settings).
 TRAINING: dict[str, Any] = dict(
     on_life_loss="continue",  # ends an episode
     noop_max=30,  # 1 to 30 no-op frames first
@@ -376,10 +376,10 @@ TRAINING: dict[str, Any] = dict(
 # While a core goes from one worker to the next, it plays nothing: the first
 # has to answer and fall asleep, and the next to wake up.
 #
-# `Games` therefore starts one worker for each core, where SB3 and Gymnasium
-# have one for each game. It plays its *share* of the games one after the
-# other. Observations don't cross the pipes at all:
-# workers write them to memory that all processes share.
+# `Games` therefore starts no more workers than there are cores, while SB3 and
+# Gymnasium start one for each game. A worker plays its *share* of the games
+# one after the other. Observations don't cross the pipes at all: workers write
+# them to memory that all processes share.
 #
 # ### A game in another process
 #

@@ -139,7 +139,7 @@ def draw_speeds(data, cores, folder):
         bars(folder / f"{part}.svg", title, shares.loc[names], labels)
     # The page's chart is of our lead, on two machines.
     path = folder / "lockstep-breakout.svg"
-    title = "Breakout: Games is so many times as fast"
+    title = "Breakout: how many times as fast Games is"
     speeds = {
         "2 cores, 8 games": rounds(data["agent"]["columns"])["Breakout"],
         "16 cores, 64 games": rounds(cores["cores"]["columns"])["64"],

@@ -99,14 +99,16 @@ AHEAD = {  # what is compared, and with whom
 }
 
 
-def speed_values(data, neighbours, waiting, single, xeon, slow, cores, sticky):
+def speed_values(
+    data, neighbours, waiting, single, xeon, slow, cores, sticky, titles
+):
     """What stands in speed.md, and README's part of it.
 
     `neighbours` was measured where other machines used the host, `waiting` is
     how long one process waits for another, and in `single` others play all
     games in one process, and for longer; in `xeon` on the other machine. In
     `cores` there are more cores, and more games; in `sticky` actions stick. In
-    `slow` that machine was slow.
+    `slow` that machine was slow. `titles` are others than Breakout.
     """
     measured = {name: part for name, part in data.items() if name != "machine"}
     measured["true-neighbours"] = neighbours["whole"]
@@ -117,6 +119,7 @@ def speed_values(data, neighbours, waiting, single, xeon, slow, cores, sticky):
     measured["slow"] = slow["long"]
     measured["cores"] = cores["cores"]
     measured["sticky"] = sticky["sticky"]
+    measured["titles"] = titles["titles"]
     measured["one"] = single["one"]
     measured["each"] = single["each"]
     games = parts.pop("count")["columns"]
@@ -153,6 +156,8 @@ def speed_values(data, neighbours, waiting, single, xeon, slow, cores, sticky):
         "many": ratios.by_games(measured["cores"]),
         "sticky_machine": machine(sticky["machine"]),
         "sticky_table": long_table(measured["sticky"]),
+        "titles_table": titles_table(measured["titles"]),
+        "titles_machine": machine(titles["machine"]),
         "agent_table": long_table(measured["agent"]),
         "played": ratios.beside(measured["agent"]),
         "one": ratios.beside(measured["one"], "games_single"),
@@ -266,6 +271,18 @@ def long_table(part, column="Breakout"):
     lines = [["who plays", "steps/s", "`Games` compared with it"], ["---"] * 3]
     for name, speed in speeds.items():
         lines.append([NAMES[name], middle(speed), told[name]])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def titles_table(part):
+    """A Markdown table of our lead, with a column for each title."""
+    columns = part["columns"]
+    told = [ratios.beside(part, column=title) for title in columns]
+    lines = [["`Games` compared with", *columns]]
+    lines.append(["---"] * (1 + len(columns)))
+    for name in told[0]:
+        if name != "games":
+            lines.append([NAMES[name], *(each[name] for each in told)])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -602,7 +619,7 @@ def write(docs):
     others = [curves[name] for name in drawn]
     charts.draw_learning(agents, *others, field, folder)
     of_speed = "benchmark", "shared_host", "waiting", "single", "single_xeon"
-    of_speed += "single_slow", "cores", "sticky"
+    of_speed += "single_slow", "cores", "sticky", "titles"
     values = {
         "speed": speed_values(*map(data.get, of_speed)),
         "faults": faults_values(data["chaos"], data["mutants"]),

@@ -1,7 +1,7 @@
 """Measure `Games` beside more of its peers, for longer, and on more cores.
 
     pip install -r requirements.txt --group measure
-    python measure/single.py --publish      # 45 minutes
+    python measure/single.py --publish      # an hour
     python measure/single.py lockstep       # a minute
 
 Rounds and turns are benchmark.py's. The parts, whose results go to

@@ -48,6 +48,7 @@ def measured():
         "sb3_learning": 100 * ratios.learning(files["sb3_updates"]),
         "xeon": ratios.beside(files["single_xeon"]["long"]),
         "sticky": ratios.beside(files["sticky"]["sticky"]),
+        "titles": titles(files["titles"]["titles"]),
         "played": ratios.beside(files["benchmark"]["agent"]),
         "many": ratios.by_games(files["cores"]["cores"]),
         "beside": compared,
@@ -80,6 +81,15 @@ def measured():
             | {"minutes": sum(files[name]["seconds"].values()) / 60}
             for name in ("pong_64", "pong_gpu")
         ],
+    }
+
+
+def titles(part):
+    """How many times as fast we are as each, from title to title."""
+    each = [ratios.beside(part, column=title) for title in part["columns"]]
+    return {
+        name: between([float(one[name].split()[-2]) for one in each], ".2f")
+        for name in each[0]
     }
 
 

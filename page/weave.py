@@ -341,6 +341,10 @@ def highlight(text, language="python", _=None, start=1, anchors=()):
     lexer = get_lexer_by_name(language or "text", stripnl=False)
     html = pygments.highlight(text, lexer, HtmlFormatter(nowrap=True))
     html = re.sub(f'="n">({COLOURED})<', r'="n \1">\1<', html)
+    if language == "bash":
+        # An option breaks at no hyphen.
+        whole = r'<span class="whole">\g<0></span>'
+        html = re.sub(r"(?<= )--\w+", whole, html)
     # The screen that is compared with the third frame is the fourth.
     html = re.sub(
         r"(third</span>[^/]*,</span>[^/]*n)(?=\W+screen)", r"\1 fourth", html
@@ -387,7 +391,7 @@ def to_html(text):
         ('(<h. id="([^"]*)">.*?)(?=</h)', r"\1" + SIGN.format(r"\2")),
         (r"(\([\d.]+–[\d.]+\))(?=</td>)", r"<small>\1</small>"),
         (f"<strong>({COLOURED})", r'<strong class="\1">\1'),
-        # An option of a program breaks at no hyphen.
+        # Nor does an option in a sentence.
         (r"<code>(--\w+)</code>", r'<code class="whole">\1</code>'),
         (
             "<details>(?!\\s*<summary)",
