@@ -376,10 +376,11 @@ TRAINING: dict[str, Any] = dict(
 # While a core goes from one worker to the next, it plays nothing: the first
 # has to answer and fall asleep, and the next to wake up.
 #
-# `Games` therefore starts no more workers than there are cores, while SB3 and
-# Gymnasium start one for each game. A worker plays its *share* of the games
-# one after the other. Observations don't cross the pipes at all: workers write
-# them to memory that all processes share.
+# `Games` therefore starts no more workers than there are cores, while SB3's
+# `SubprocVecEnv` and Gymnasium's `AsyncVectorEnv` start one for each game. A
+# worker plays its *share* of the games one after the other. Observations don't
+# cross the pipes at all: workers write them to memory that all processes
+# share.
 #
 # ### A game in another process
 #

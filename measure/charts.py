@@ -149,7 +149,7 @@ def draw_speeds(data, cores, folder):
     ]
     table = pd.DataFrame({"Breakout": leads})
     heads = {len(PAGE) * i: head for i, head in enumerate(speeds)}
-    labels = [f"as {name}" for name in PAGE.values()] * len(speeds)
+    labels = [f"beside {name}" for name in PAGE.values()] * len(speeds)
     bars(path, title, table, labels, heads)
     for number, title in (
         ("speed", "Breakout, steps/s"),

@@ -418,6 +418,12 @@ def test_how_fast_it_is_in_words():
             titles = found["beside"][name][host]["titles"]
             assert "slower" not in titles
             assert name in ENGINES or titles == "faster on 4 of 4 titles"
+    shared = [found["beside"][name]["shared"]["titles"] for name in ENGINES]
+    assert shared == [
+        "faster on 1, level on 3 of 4 titles",
+        "level on 4 of 4 titles",
+    ]
+    assert "it is level with both in most titles" in NOTES
     # The engines are level on one machine, and slower in the table.
     assert "On [an AMD EPYC]" in NOTES
     assert found["single"]["machine"]["processor"].startswith("AMD EPYC")
@@ -428,7 +434,7 @@ def test_how_fast_it_is_in_words():
     assert ends in NOTES
     assert min(told) == found["played"]["ale"].split()[0]
     assert max(told) == found["many"][64]["envpool"].split()[0]
-    assert "**about twice as fast as on SB3's games**" in NOTES
+    assert "**about twice as fast as on SB3's `SubprocVecEnv`**" in NOTES
     leads = "a quarter faster than on EnvPool, and a fifth faster than on"
     assert leads in NOTES
     for column in columns[:2]:
@@ -457,14 +463,14 @@ def test_how_fast_it_is_in_words():
         )
         assert low < trained < first < high
     assert "a third to a half faster than on CleanRL's wrappers, w" in NOTES
-    assert "SB3's PPO gains a tenth or nothing; with a GPU it" in NOTES
+    assert "SB3's PPO gains a tenth or nothing; on 16 cores with" in NOTES
     assert "with a GPU it gains a quarter to a half." in NOTES
-    assert "little on two cores, and a quarter or more with a GPU" in NOTES
+    assert "little on two cores, and a quarter or more on 16 with" in NOTES
     with_gpu = found["gpu_trained"], found["gpu_update"]
     gains = [float(one["sb3"].split()[0]) for one in with_gpu]
     assert 1.2 < gains[0] < gains[1] < 1.5
     lower, mean = found["first_finished"], found["first_of_each"]
-    assert "average makes scores a fifth too low" in NOTES
+    assert "made scores of random play a fifth too low" in NOTES
     assert round(float(lower) / float(mean), 1) == 0.8
     assert found["stock_xeon"]["share"]["bfloat16"]
     # An update with a GPU.
@@ -535,7 +541,7 @@ def test_sums():
 
 def test_what_is_said_of_all_or_none():
     found = measured.measured()
-    assert "Both agents then won all of {{pong[0][games]}} games" in NOTES
+    assert "Each agent then won all of its {{pong[0][games]}} games" in NOTES
     assert all(agent["least"] > 0 for agent in found["pong"])
     soak = found["chaos"]["soak"]
     assert "None of {{chaos[soak][compared]:,}} observations" in NOTES

@@ -70,8 +70,8 @@ function count() {
   build(walls[round], marks);
 }
 
-const result = () => `${RESULTS[round]}: ${right(marks)} of ${marks.length} ` +
-  `(chance: ${marks.length / 2}).`;
+const result = () => `${RESULTS[round]}: ${right(marks)} of ${marks.length}` +
+  (marks.length > 1 ? ` (chance: ${marks.length / 2}).` : ".");
 
 function ask() {
   if (marks.length < GUESSES) {
