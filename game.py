@@ -220,8 +220,8 @@ class Game:
     # ### What ends an episode
     #
     # Most titles give the player a few lives. Losing one costs no points, so
-    # nothing tells an agent at once to avoid it. If it ends the episode, the
-    # agent counts no reward after it, and learns sooner. The option
+    # nothing tells an agent at once to avoid it. If it ends the episode, no
+    # later rewards count, so the agent learns sooner to avoid it. The option
     # `on_life_loss` has three values:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
@@ -352,8 +352,8 @@ class Game:
 
 # ### Which setting to take
 #
-# To train an agent, play a `Game(seed, **TRAINING)`. [Most
-# others](#who-is-who) do nearly the same, so you can compare your scores
+# To train an agent, play a `Game(seed, **TRAINING)`. [Most other
+# programs](#who-is-who) do nearly the same, so you can compare your scores
 # with theirs. One of the options *clips* the rewards: they
 # become -1, 0 or 1, so that the same learning rate suits titles with low and
 # with high scores.

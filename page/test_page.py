@@ -462,16 +462,10 @@ def test_how_fast_it_is_in_words():
             (1.3, 1.55) if name in ("stock", "wrappers") else (1.05, 1.15)
         )
         assert low < trained < first < high
-    assert "a third to a half faster than on CleanRL's wrappers, w" in NOTES
-    assert "SB3's PPO gains a tenth or nothing; on 16 cores with" in NOTES
-    assert "with a GPU it gains a quarter to a half." in NOTES
-    assert "little on two cores, and a quarter or more on 16 with" in NOTES
+    assert "A training gains less, since learning takes time" in NOTES
     with_gpu = found["gpu_trained"], found["gpu_update"]
     gains = [float(one["sb3"].split()[0]) for one in with_gpu]
     assert 1.2 < gains[0] < gains[1] < 1.5
-    lower, mean = found["first_finished"], found["first_of_each"]
-    assert "made scores of random play a fifth too low" in NOTES
-    assert round(float(lower) / float(mean), 1) == 0.8
     assert found["stock_xeon"]["share"]["bfloat16"]
     # An update with a GPU.
     for name in "stock", "wrappers", "envpool":

@@ -344,7 +344,7 @@ def highlight(text, language="python", _=None, start=1, anchors=()):
     if language == "bash":
         # An option breaks at no hyphen.
         whole = r'<span class="whole">\g<0></span>'
-        html = re.sub(r"(?<= )--\w+", whole, html)
+        html = re.sub(r"(?<=[ >])--\w+", whole, html)
     # The screen that is compared with the third frame is the fourth.
     html = re.sub(
         r"(third</span>[^/]*,</span>[^/]*n)(?=\W+screen)", r"\1 fourth", html
