@@ -162,8 +162,8 @@ class Game:
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
-            # Lives are read after every frame: if one were lost and another
-            # won within a step, a look at its end would see no change.
+            # Lives are read after every frame: a life lost and another won
+            # within one step would go unnoticed at its end.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -220,9 +220,9 @@ class Game:
     # ### What ends an episode
     #
     # Most titles give the player a few lives. Losing one costs no points, so
-    # nothing tells an agent at once to avoid it. If it ends the episode, no
-    # later rewards count, so the agent learns sooner to avoid it. The option
-    # `on_life_loss` has three values:
+    # nothing tells an agent at once to avoid it. If a lost life ends the
+    # episode, the agent gives up all later rewards, so it learns sooner. The
+    # option `on_life_loss` has three values:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
     #   life is the next episode. Most agents are [trained this

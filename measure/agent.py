@@ -29,8 +29,10 @@ For Breakout the files are called agent, and there are four more:
 - page/data/eight.json: eight games, as `record_eight` describes it.
 
 Of a further run, with --name agent_1, there are the curve and the scores
-alone, in agent_1.csv and agent_1.json. Of a run that has just begun
---young makes page/data/young.json alone, a recording of its first decisions.
+alone, in agent_1.csv and agent_1.json; the machine is that of the games.
+pong_gpu was trained on another, whose versions are in sb3_gpu.json. Of a run
+that has just begun --young makes page/data/young.json alone, a recording of
+its first decisions.
 
 About five minutes for an agent whose games are long.
 """

@@ -535,8 +535,10 @@ def test_sums():
 
 def test_what_is_said_of_all_or_none():
     found = measured.measured()
-    assert "Each agent then won all of its {{pong[0][games]}} games" in NOTES
+    assert "the agent then won all of {{pong[0][games]}} games" in NOTES
     assert all(agent["least"] > 0 for agent in found["pong"])
+    assert "**Pong takes half an hour.** With 64 games at once, 3 m" in NOTES
+    assert 25 < found["pong"][0]["minutes"] < 35
     soak = found["chaos"]["soak"]
     assert "None of {{chaos[soak][compared]:,}} observations" in NOTES
     assert soak["differences"] == 0 < soak["compared"]
