@@ -455,20 +455,8 @@ def learning_values(curves, data):
             "first": ratios.updates(data["stock_xeon"]["share"]["rounds"]),
             "trained": ratios.updates(data["trained"]["share"]["rounds"]),
         },
-        "sb3": data["sb3_updates"],
-        "sb3_machine": machine(data["sb3_updates"]),
-        "sb3_updates": {
-            who: ratios.updates(data["sb3_updates"][who])
-            for who in ("first", "trained")
-        },
-        "sb3_learning": ratios.learning(data["sb3_updates"]),
-        "gpu_sb3": {
-            who: ratios.updates(data["sb3_gpu"][who])["sb3"]
-            for who in ("first", "trained")
-        },
-        "gpu_sb3_learning": ratios.learning(data["sb3_gpu"]),
-        "gpu_sb3_machine": machine(data["sb3_gpu"]),
-        "gpu_sb3_date": data["sb3_gpu"]["date"],
+        "sb3_updates": sb3(data["sb3_updates"]),
+        "sb3_gpu": sb3(data["sb3_gpu"]),
         "gpu": data["gpu"]["gpu"],
         "gpu_machine": machine(data["gpu"]["8"]),
         "on_gpu": {
@@ -481,6 +469,17 @@ def learning_values(curves, data):
         "labml": data["labml"] | labml.to_dict(),
         "labml_machine": machine(data["labml"]),
         "labml_hours": labml.seconds / 3600,
+    }
+
+
+def sb3(found):
+    """What an update of SB3's own PPO gains, and how long it learns."""
+    return {
+        "first": ratios.updates(found["first"])["sb3"],
+        "trained": ratios.updates(found["trained"])["sb3"],
+        "learning": ratios.learning(found),
+        "machine": machine(found),
+        "date": found["date"],
     }
 
 

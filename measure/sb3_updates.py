@@ -119,12 +119,11 @@ def main():
     args = parser.parse_args()
     if args.publish:
         common.must_be_quiet()
-    device, gpu, name = "cpu", None, "sb3_updates"
-    if args.gpu:
-        device, gpu, name = "cuda", torch.cuda.get_device_name(), "sb3_gpu"
+    device = "cuda" if args.gpu else "cpu"
+    name = "sb3_gpu" if args.gpu else "sb3_updates"
     data = {
         **common.machine(PACKAGES),
-        "gpu": gpu,
+        "gpu": torch.cuda.get_device_name() if args.gpu else None,
         "threads": torch.get_num_threads(),
         "date": common.today(),
         "games": GAMES,

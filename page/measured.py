@@ -86,10 +86,19 @@ def measured():
 
 def titles(part):
     """How many times as fast we are as each, from title to title."""
-    each = [ratios.beside(part, column=title) for title in part["columns"]]
+    columns = [
+        {name: row["speed"] for name, row in rows.items()}
+        for rows in part["columns"].values()
+    ]
     return {
-        name: between([float(one[name].split()[-2]) for one in each], ".2f")
-        for name in each[0]
+        name: between(
+            [
+                median(ratios.ratios(speeds["games"], [speeds[name]]))
+                for speeds in columns
+            ],
+            ".2f",
+        )
+        for name in columns[0]
     }
 
 
