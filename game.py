@@ -2,7 +2,7 @@
 # Breakout, annotated
 
 What does an *agent*, a program that learns to play, see? It sees four small
-gray pictures at a time, as DQN did, the first network that learned dozens of
+gray pictures at a time. So did DQN, the first network that learned dozens of
 Atari titles from the screen ([Mnih et al.
 2015](https://doi.org/10.1038/nature14236)). `game.py`, one file to copy, makes
 these pictures for many games at once.
@@ -155,15 +155,14 @@ class Game:
         if not self._stack:
             raise gym.error.ResetNeeded("call reset() before step()")
 
-        # `act` plays one frame on the emulator, `_ale`. DQN held each action
-        # for four of them: to decide at every frame would have given its
-        # network four times the work.
+        # `act` plays one frame on the emulator. To decide at every frame
+        # would give the network four times the work.
         reward = 0.0
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
-            # Lives are read after every frame: a life lost and another won
-            # within one step would go unnoticed at its end.
+            # Lives are read after every frame. At the end of a step, one
+            # that was lost and another that was won would cancel out.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -202,9 +201,9 @@ class Game:
     # ### The stack
     #
     # One picture shows where the ball is, but not where it is going.
-    # The *stack*, the last four pictures, spans a fifth of a second from first
-    # to last, long enough to show it. In four frames in a row the
-    # ball moves by only one to three pixels of a picture.
+    # The *stack*, the last four pictures, spans a fifth of a second, long
+    # enough to show it. In four frames in a row the
+    # ball moves by one to three pixels of a picture.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
         # `shrink_changes` returns what `self.shrink(screen)` does, but resizes
@@ -220,18 +219,18 @@ class Game:
     # ### What ends an episode
     #
     # Most titles give the player a few lives. Losing one costs no points, so
-    # nothing tells an agent at once to avoid it. If a lost life ends the
-    # episode, the agent gives up all later rewards, so it learns sooner. The
-    # option `on_life_loss` has three values:
+    # nothing tells an agent at once to avoid it. But if a lost life ends the
+    # episode, later rewards no longer count: losing a life then costs
+    # something at once, and the agent learns sooner to avoid it. Take one of
+    # two values of `on_life_loss`:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
     #   life is the next episode. Most agents are [trained this
     #   way](#which-setting-to-take).
     # - `"ignore"`: the episode goes on to the end of the game, as [Machado et
     #   al. (2018)](https://arxiv.org/abs/1709.06009) advise.
-    # - `"restart"`: the episode ends, and the next one is a new game. This is
-    #   the default, so that an older [tutorial](#other-settings) still runs;
-    #   don't train with it.
+    #
+    # (A third, the default, is for [an older tutorial](#other-settings).)
     #
     # #### How an episode ends, and the next one begins
     #
@@ -369,18 +368,21 @@ TRAINING: dict[str, Any] = dict(
 
 # ## 2. Many games
 #
-# ### What crosses the pipes
+# ### Eight workers or two?
 #
-# What slows down eight workers? A *pipe* joins each to its *parent*, the
-# program that started it, so a step takes eight messages and eight answers.
-# While a core goes from one worker to the next, it plays nothing: the first
-# has to answer and fall asleep, and the next to wake up.
+# To play eight games on all cores, `Games` needs several processes, called
+# *workers*. But how many? On two cores it could start eight, with a game each,
+# as SB3 and Gymnasium do, or two with four games each.
 #
-# `Games` therefore starts no more workers than there are cores, while SB3's
-# `SubprocVecEnv` and Gymnasium's `AsyncVectorEnv` start one for each game. A
-# worker plays its *share* of the games one after the other. Observations don't
-# cross the pipes at all: workers write them to memory that all processes
-# share.
+# A *pipe* joins each worker to its *parent*, the program that started it, so
+# a step of eight workers takes eight messages and eight answers. While a core
+# goes from one worker to the next, it plays nothing: the first has to answer
+# and fall asleep, and the next to wake up. So `Games` starts no more workers
+# than there are cores, and each plays its *share* of the games one after the
+# other.
+#
+# Observations don't cross the pipes: workers write them to memory that all
+# processes share, as Gymnasium's do.
 #
 # ### A game in another process
 #

@@ -7,7 +7,7 @@
 
 A part that is measured again replaces itself in benchmark.json; report.py
 makes docs/speed.md, its charts and README's table of it. The parts, of three
-minutes or less but for the agent's eight:
+minutes or less but for the agent's sixteen:
 
 - tune: how many threads the two C++ engines take, which the others ask for
 - lockstep: whole games of four titles; who waits for each batch
@@ -58,6 +58,11 @@ NETWORKS = {
 }
 ROUNDS = 5
 SECONDS = 0.3  # of a round, of each contender
+# From SB3's wrappers to `Games`, one difference at a time: `Worker`s that
+# neither restore snapshots nor resize only what has changed; `Games` likewise,
+# with a process for each game; with one for each core; then the two.
+LADDER = ["sb3", "worker_plain", "games_plain_each", "games_plain"]
+LADDER += ["games_true", "games"]
 LONG = 10  # where an agent plays, whose games are long, too
 
 # Of each part who plays, and how the columns of its table are set up. Who can
@@ -83,7 +88,7 @@ COLUMNS = {
         {title: {"game": title, "rule": "continue"} for title in WITH_LIVES},
     ),
     "agent": (
-        ["games", "ale", "envpool", "gymnasium", "sb3"],
+        [*LADDER, "ale", "envpool", "gymnasium"],
         {"Breakout": {"network": AGENT}},
     ),
     "count": (
@@ -111,6 +116,8 @@ def setup(name, threads, network=NO_NETWORK, **changes):
         options["processes"] = options["games"]
     elif name == "limit":
         network = NO_NETWORK
+    if "_plain" in name:
+        options["plain"] = True
     return kind, options, network
 
 

@@ -115,10 +115,14 @@ def name_lines(axis, ends):
 
 # Who is drawn on the page, by which name; and of each part of the benchmark.
 PAGE = {
+    "sb3": "SB3",
+    "worker_plain": "+ one Game, no wrappers",
+    "games_plain_each": "+ shared memory",
+    "games_plain": "+ two workers, not eight",
+    "games_true": "+ resizing only changes",
+    "games": "+ snapshots: Games",
     "envpool": "EnvPool",
     "ale": "ALE's engine",
-    "gymnasium": "Gymnasium",
-    "sb3": "SB3",
 }
 DRAWN = {"lockstep": [*OURS, *LOCKSTEP]}
 DRAWN |= dict.fromkeys(NETWORKS, ["games", *OURS_FLYING, *FLYING])
@@ -129,28 +133,17 @@ def rounds(columns, number="speed"):
     return pd.DataFrame(columns).map(lambda row: np.array(row[number]))
 
 
-def draw_speeds(data, cores, folder):
+def draw_speeds(data, folder):
     """Draw the charts of docs/speed.md, and the page's."""
     title = "Of the emulator's own speed, %"
     for part, names in DRAWN.items():
         speeds = rounds(data[part]["columns"])
         shares = 100 * speeds / speeds.loc["limit"]
         labels = [label(name) for name in names]
-        bars(folder / f"{part}.svg", title, shares.loc[names], labels)
-    # The page's chart is of our lead, on two machines.
-    path = folder / "lockstep-breakout.svg"
-    title = "Breakout: how many times as fast Games is"
-    speeds = {
-        "2 cores, 8 games": rounds(data["agent"]["columns"])["Breakout"],
-        "16 cores, 64 games": rounds(cores["cores"]["columns"])["64"],
-    }
-    leads = [
-        each["games"] / each[name] for each in speeds.values() for name in PAGE
-    ]
-    table = pd.DataFrame({"Breakout": leads})
-    heads = {len(PAGE) * i: head for i, head in enumerate(speeds)}
-    labels = [f"beside {name}" for name in PAGE.values()] * len(speeds)
-    bars(path, title, table, labels, heads)
+        bars(folder / f"{part}.svg", title, shares.loc[names], labels, 100)
+    speeds = rounds(data["agent"]["columns"]).loc[list(PAGE)]
+    title = "Eight games of Breakout on two cores, steps/s"
+    bars(folder / "ladder.svg", title, speeds, PAGE.values())
     for number, title in (
         ("speed", "Breakout, steps/s"),
         ("memory", "Breakout, memory in MB"),
@@ -174,18 +167,13 @@ def draw_speeds(data, cores, folder):
             )
 
 
-def bars(path, title, table, names, heads=None):
+def bars(path, title, table, names, mark=None):
     """A bar for each cell: the median of the rounds, and their range.
 
-    A column has a panel of its own, in which a line marks the emulator's
-    speed, in percent. If there are `heads`, words above some rows, the bars
-    are of our lead, and the line marks 1.
+    A column has a panel of its own, in which a line may mark a value.
     """
-    heads = heads or {}
-    colours = OUR if heads else [colour(name) for name in table.index]
-    places = [
-        row + sum(head <= row for head in heads) for row in range(len(names))
-    ]
+    colours = [colour(name) for name in table.index]
+    places = range(len(table))
     most = table.map(np.max).max(axis=None)
     panels = {"ncols": len(table.columns), "sharex": True, "sharey": True}
     with chart(path, title, squeeze=False, **panels) as [axes]:
@@ -205,19 +193,9 @@ def bars(path, title, table, names, heads=None):
                 elinewidth=1,
                 capsize=2,
             )
-            for row in heads:
-                axis.annotate(
-                    heads[row],
-                    (0, places[row] - 0.95),
-                    (-4, 0),
-                    textcoords="offset points",
-                    color=QUIET,
-                    ha="right",
-                    va="center",
-                )
             for place, value, end in zip(places, middle, most_of, strict=True):
                 axis.annotate(
-                    f"{value:.2f}" if heads else f"{value:,.0f}",
+                    f"{value:,.0f}",
                     (end, place),
                     (6, 0),
                     textcoords="offset points",
@@ -225,10 +203,10 @@ def bars(path, title, table, names, heads=None):
                 )
             if len(axes) > 1:
                 axis.set_title(column)
-            narrow = len(axes) > 1 or heads
-            axis.set_xlim(0, (1.45 if narrow else 1.15) * most)
+            axis.set_xlim(0, (1.45 if len(axes) > 1 else 1.25) * most)
             axis.set_xticks([])
-            axis.axvline(1 if heads else 100, color=QUIET, lw=1, zorder=0)
+            if mark is not None:
+                axis.axvline(mark, color=QUIET, lw=1, zorder=0)
             axis.grid(visible=False)
             axis.spines[:].set_visible(False)
         axes[0].set_ylim(places[-1] + 0.6, -0.4)

@@ -237,10 +237,13 @@ def labml_worker(pipe, seed, game, rule):
         pipe.send((stack, reward, done, None))
 
 
-def worker(game, games, rule):
+def worker(game, games, rule, plain=False):
     """`Worker`s, driven as the tutorial drives labml's."""
     from game import Worker
 
+    if plain:
+        reset_truly()
+        resize_all()
     env_id = f"{game}NoFrameskip-v4"
     workers = [Worker(i, env_id, on_life_loss=rule) for i in range(games)]
     for each in workers:
@@ -270,20 +273,35 @@ def games(
     rule,
     count=1,
     snapshots=True,
+    plain=False,
     single=False,
     processes=None,
     sticky=False,
 ):
     """`Games` as it comes. With a `count` of 2, two of them in turn: one plays
     while the network looks at the other's. `snapshots=False` makes every
-    reset a true one, and a `single` process plays all games, or as many
-    `processes`."""
-    from ale_py.env import AtariEnv
-
-    if not snapshots:
-        AtariEnv.restore_state = lambda env, _: env.ale.reset_game()
+    reset a true one, `plain` resizes whole screens, too, and a `single`
+    process plays all games, or as many `processes`."""
+    if plain or not snapshots:
+        reset_truly()
+    if plain:
+        resize_all()
     options = {"processes": 0 if single else processes, "sticky": sticky}
     yield from in_turn(itertools.cycle, game, games, rule, count, **options)
+
+
+def reset_truly():
+    """Let no reset restore a snapshot, here and in processes to come."""
+    from ale_py.env import AtariEnv
+
+    AtariEnv.restore_state = lambda env, _: env.ale.reset_game()
+
+
+def resize_all():
+    """Let each screen be resized as a whole, likewise."""
+    import game
+
+    game.shrink_changes = lambda shrink, screen, *_: shrink(screen)
 
 
 def ready(game, games, rule, count):

@@ -8,6 +8,7 @@ Measures nothing: what is in measure/results is put into the tables of
 """
 
 import argparse
+import itertools
 import re
 from collections import ChainMap
 
@@ -17,7 +18,7 @@ import pandas as pd
 import charts
 import common
 import ratios
-from benchmark import LOCKSTEP, NETWORKS, TITLES, best_threads
+from benchmark import LADDER, LOCKSTEP, NETWORKS, TITLES, best_threads
 from charts import TESTER, rounds
 from in_turn import NETWORK
 from waiting import PARTS
@@ -69,6 +70,13 @@ NAMES |= {
     f"{engine}_{batches}": f"{NAMES[engine]}, asynchronous"
     for engine in ratios.ENGINES
     for batches in ("2", "3", "many")
+}
+CHANGES = {  # by which each differs from the one before
+    "worker_plain": "+ one `Game` in place of its wrappers, in a `Worker`",
+    "games_plain_each": "+ pictures in shared memory, not through the pipes",
+    "games_plain": "+ two workers in place of eight",
+    "games_true": "+ only what has changed is resized",
+    "games": "+ resets by snapshot: `Games`",
 }
 AHEAD = {  # what is compared, and with whom
     "`Games` compared with the best of the others in lockstep": (
@@ -158,7 +166,7 @@ def speed_values(
         "sticky_table": long_table(measured["sticky"]),
         "titles_table": titles_table(measured["titles"]),
         "titles_machine": machine(titles["machine"]),
-        "agent_table": long_table(measured["agent"]),
+        "agent_table": ladder_table(measured["agent"]),
         "played": ratios.beside(measured["agent"]),
         "one": ratios.beside(measured["one"], "games_single"),
         "each": ratios.beside(measured["each"]),
@@ -271,6 +279,23 @@ def long_table(part, column="Breakout"):
     lines = [["who plays", "steps/s", "`Games` compared with it"], ["---"] * 3]
     for name, speed in speeds.items():
         lines.append([NAMES[name], middle(speed), told[name]])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def ladder_table(part):
+    """A Markdown table from SB3 to `Games`, and of who else plays."""
+    speeds = rounds(part["columns"])["Breakout"]
+    told = ratios.beside(part) | {"games": ""}
+    last = "`Games` compared with it"
+    lines = [["who plays", "steps/s", "compared with the row above", last]]
+    lines.append(["---"] * len(lines[0]))
+    gains = {
+        name: ratios.told(speeds[name] / speeds[above])
+        for above, name in itertools.pairwise(LADDER)
+    }
+    for name, speed in speeds.items():
+        who = CHANGES.get(name) or NAMES[name]
+        lines.append([who, middle(speed), gains.get(name, ""), told[name]])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -611,7 +636,7 @@ def write(docs):
     curves = {table.stem: pd.read_csv(table) for table in tables}
     folder = docs / "charts"
     folder.mkdir(exist_ok=True)
-    charts.draw_speeds(data["benchmark"], data["cores"], folder)
+    charts.draw_speeds(data["benchmark"], folder)
     agents = [curves[name] for name in sorted(filter(AGENTS.fullmatch, data))]
     drawn = "training", "labml", "pong", "pong_cores"
     field = data["field"]["agents"]

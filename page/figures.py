@@ -41,7 +41,7 @@ GUESS = 102  # the step in which the ball's way is asked for
 DARKEST = 0.4  # the oldest picture of those that are drawn over each other
 STEP = 62  # the step that stands still
 PIXEL = 17, 51  # column and row of the pixel that is taken apart
-NEAR = slice(166, 202), slice(64, 114)  # what is near it
+NEAR = slice(170, 198), slice(71, 111)  # what is near it
 PART = slice(105, 200), slice(76, 156)  # where Asteroids has the ship
 # How a target is made, whether the episode goes on or has ended, from the
 # reward. The value of its next or last observation is 5, that of the new
@@ -86,9 +86,9 @@ def draw_guess(step):
     d.image(0, 0, side, side, bright(step["picture"]))
     d.box(x, y, width, height, "line")
     d.text(x - 8, y + height / 2 + 9, "↑ up", "strong big end later")
-    for i, line in enumerate(["What an", "agent", "sees"]):
+    for i, line in enumerate(["What an", "agent sees"]):
         d.text(229, 14 + 22 * i, line, "strong")
-    d.text(229, 80, "brightened", "quiet")
+    d.text(229, 58, "brightened", "quiet")
     y = 228
     for i, picture in enumerate(step["stack"]):
         x = (305 - width) / 3 * i
@@ -219,16 +219,12 @@ def draw_stack(step):
 
 
 def draw_modes(actions):
-    """The step that loses a life, in the three modes, a row for each."""
-    d = Drawing(268, large=True)
+    """The step that loses a life, in two modes, a row for each."""
+    d = Drawing(187, large=True)
     d.text(156, 16, "oldest", "quiet")
     d.text(474, 16, "newest", "quiet end")
     for i, (mode, words) in enumerate(
-        [
-            ("continue", "game goes on"),
-            ("ignore", "episode goes on"),
-            ("restart", "game restarts"),
-        ]
+        [("continue", "game goes on"), ("ignore", "episode goes on")]
     ):
         step = list(recordings.play(mode, actions))[LOST_AT]
         y = 26 + 81 * i
@@ -555,17 +551,18 @@ def draw_move(recording, missed):
     flown = now - old
     hits = [now, now + flown / 2, new]
     misses = [now, now + flown]
-    d = Drawing(142, large=True)
+    d, scale = Drawing(139, large=True), 150 / 40
     for x, told, paddle, screen, way in (
         (6, "before the step", paddles[0], hit[at], [old, now]),
         (165, f"{action}: hit", paddles[1], hit[at + 1], hits),
         (324, "NOOP: missed", paddles[1], lost[0], misses),
     ):
         d.text(x, 18, told, "strong")
-        d.image(x, 26, 150, 108, screen[NEAR])
-        left, top, width, height = 3 * paddle
+        d.image(x, 26, 150, 105, screen[NEAR])
+        left, top, width, height = scale * paddle
         d.box(x + left, 26 + top, width, height, "line past")
-        d.line(*((x, 26) + 3 * point for point in way), kind="line arrow")
+        places = ((x, 26) + scale * point for point in way)
+        d.line(*places, kind="line arrow")
     d.save("move.svg")
 
 
@@ -575,7 +572,9 @@ def draw_backwards():
     for i, name in enumerate(["step 1", "step 2", "step 3: a brick"]):
         d.text(120 + 120 * i, 16, name, "quiet")
     values, rewards = np.zeros(3), np.array([0, 0, 1])
-    for row, name in enumerate(["at first", "once", "twice", "three times"]):
+    for row, name in enumerate(
+        ["at first", "after 1 update", "after 2", "after 3"]
+    ):
         y, before = 24 + 34 * row, values
         if row:
             values = rewards + 0.99 * np.append(values[1:], 0)

@@ -48,7 +48,10 @@ def measured():
         "sb3_learning": 100 * ratios.learning(files["sb3_updates"]),
         "xeon": ratios.beside(files["single_xeon"]["long"]),
         "sticky": ratios.beside(files["sticky"]["sticky"]),
-        "titles": titles(files["titles"]["titles"]),
+        "titles": {
+            title: ratios.beside(files["titles"]["titles"], column=title)
+            for title in files["titles"]["titles"]["columns"]
+        },
         "played": ratios.beside(files["benchmark"]["agent"]),
         "many": ratios.by_games(files["cores"]["cores"]),
         "beside": compared,
@@ -81,24 +84,6 @@ def measured():
             | {"minutes": sum(files[name]["seconds"].values()) / 60}
             for name in ("pong_64", "pong_gpu")
         ],
-    }
-
-
-def titles(part):
-    """How many times as fast we are as each, from title to title."""
-    columns = [
-        {name: row["speed"] for name, row in rows.items()}
-        for rows in part["columns"].values()
-    ]
-    return {
-        name: between(
-            [
-                median(ratios.ratios(speeds["games"], [speeds[name]]))
-                for speeds in columns
-            ],
-            ".2f",
-        )
-        for name in columns[0]
     }
 
 

@@ -128,7 +128,7 @@ async function answer(guess) {
   marks.push(guess === way);
   count();
   $in(".says").textContent =
-    `${guess === way ? "Right" : "No"}: after that it flew ${way}.`;
+    `${guess === way ? "Right" : "No"}: it flew on ${way}, as the large picture shows.`;
   if (first) {
     $in(".shown").classList.add("first");
     await sleep(NEARER);
