@@ -2,7 +2,7 @@
 # Breakout, annotated
 
 What does an *agent*, a program that learns to play, see? It sees four small
-gray pictures at a time. So did DQN, the first network that learned dozens of
+gray pictures at a time, as DQN did, the first network that learned dozens of
 Atari titles from the screen ([Mnih et al.
 2015](https://doi.org/10.1038/nature14236)). `game.py`, one file to copy, makes
 these pictures for many games at once.
@@ -161,8 +161,8 @@ class Game:
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
-            # Lives are read after every frame. At the end of a step, one
-            # that was lost and another that was won would cancel out.
+            # Lives are read after every frame. Read only after the fourth,
+            # one lost and another won would cancel out.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -185,9 +185,10 @@ class Game:
 
     # ### Small and gray
     #
-    # A screen has 33,600 pixels, each in one of 128 colours. DQN reduced it to
-    # what a network of its day could process: it took the brightness alone, as
-    # the method `screen` does here, and resized it to 84×84.
+    # A *screen*, a frame as an array, has 33,600 pixels in 128 colours. DQN
+    # reduced it to what a network of its day could process: it took the
+    # brightness alone, as the method `screen` does here, and resized it to
+    # 84×84.
     #
     # But how, without losing small objects? Here, as in OpenAI's
     # [Baselines](#who-is-who), each new pixel is the mean of the area that it
@@ -220,9 +221,8 @@ class Game:
     #
     # Most titles give the player a few lives. Losing one costs no points, so
     # nothing tells an agent at once to avoid it. But if a lost life ends the
-    # episode, later rewards no longer count: losing a life then costs
-    # something at once, and the agent learns sooner to avoid it. Take one of
-    # two values of `on_life_loss`:
+    # episode, it costs all rewards that would have followed, and the agent
+    # learns sooner to avoid it. Take one of two values of `on_life_loss`:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
     #   life is the next episode. Most agents are [trained this
@@ -230,7 +230,8 @@ class Game:
     # - `"ignore"`: the episode goes on to the end of the game, as [Machado et
     #   al. (2018)](https://arxiv.org/abs/1709.06009) advise.
     #
-    # (A third, the default, is for [an older tutorial](#other-settings).)
+    # (`"restart"`, the default, is for [an older tutorial](#other-settings),
+    # not for training.)
     #
     # #### How an episode ends, and the next one begins
     #
@@ -375,11 +376,11 @@ TRAINING: dict[str, Any] = dict(
 # as SB3 and Gymnasium do, or two with four games each.
 #
 # A *pipe* joins each worker to its *parent*, the program that started it, so
-# a step of eight workers takes eight messages and eight answers. While a core
-# goes from one worker to the next, it plays nothing: the first has to answer
-# and fall asleep, and the next to wake up. So `Games` starts no more workers
-# than there are cores, and each plays its *share* of the games one after the
-# other.
+# a step of eight workers takes eight messages and eight answers. Whenever a
+# core goes from one worker to the next, no game moves on it: the first has to
+# answer and fall asleep, and the next to wake up. So `Games` starts no more
+# workers than there are cores, and each plays its *share* of the games one
+# after the other.
 #
 # Observations don't cross the pipes: workers write them to memory that all
 # processes share, as Gymnasium's do.

@@ -1,13 +1,13 @@
 """Measure `Games` and `Worker` of game.py beside their peers.
 
     pip install -r requirements.txt --group measure
-    python measure/benchmark.py             # all of it, 40 minutes
+    python measure/benchmark.py             # all of it, 50 minutes
     python measure/benchmark.py tune count  # two parts
     python measure/benchmark.py --publish
 
 A part that is measured again replaces itself in benchmark.json; report.py
 makes docs/speed.md, its charts and README's table of it. The parts, of three
-minutes or less but for the agent's sixteen:
+minutes or less but for the agent's fourteen:
 
 - tune: how many threads the two C++ engines take, which the others ask for
 - lockstep: whole games of four titles; who waits for each batch
@@ -60,9 +60,8 @@ ROUNDS = 5
 SECONDS = 0.3  # of a round, of each contender
 # From SB3's wrappers to `Games`, one difference at a time: `Worker`s that
 # neither restore snapshots nor resize only what has changed; `Games` likewise,
-# with a process for each game; with one for each core; then the two.
-LADDER = ["sb3", "worker_plain", "games_plain_each", "games_plain"]
-LADDER += ["games_true", "games"]
+# with a process for each game; then with both; then with one for each core.
+LADDER = ["sb3", "worker_plain", "games_plain_each", "games_each", "games"]
 LONG = 10  # where an agent plays, whose games are long, too
 
 # Of each part who plays, and how the columns of its table are set up. Who can

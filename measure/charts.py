@@ -118,9 +118,8 @@ PAGE = {
     "sb3": "SB3",
     "worker_plain": "+ one Game, no wrappers",
     "games_plain_each": "+ shared memory",
-    "games_plain": "+ two workers, not eight",
-    "games_true": "+ resizing only changes",
-    "games": "+ snapshots: Games",
+    "games_each": "+ snapshots, less resizing",
+    "games": "+ two workers: Games",
     "envpool": "EnvPool",
     "ale": "ALE's engine",
 }

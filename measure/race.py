@@ -1,13 +1,14 @@
 """Record a step of eight games, for the figure on the page that races.
 
     pip install -r requirements.txt --group measure
-    python measure/race.py             # half a minute
+    python measure/race.py             # two minutes
     python measure/race.py --publish
 
 A `Games` with a process for each game plays against one with a process for
-each core. Both take turns. Of each the step of median length is kept, as
-`page/data/race.json`: when each game began and ended its own step, and when
-the program was at work itself, in milliseconds since the step began.
+each core. Both take turns, and in both the published agent chooses the
+actions, while all workers wait. Of each the step nearest to the mean is kept,
+as `page/data/race.json`: when each game began and ended its own step, and
+when the program was at work itself, in milliseconds since the step began.
 """
 
 import multiprocessing
@@ -17,12 +18,12 @@ from contextlib import ExitStack
 import numpy as np
 
 import common
-from contenders import rows
+from contenders import choose
 from game import Game, Games
 
 GAMES = 8
 PROCESSES = {"workers": GAMES, "games": None}  # None: one for each core
-ROUNDS = 20
+ROUNDS = 60
 STEPS = 100  # of a round, after as many that aren't timed
 OPTIONS = dict(on_life_loss="ignore")
 
@@ -41,33 +42,28 @@ class Clocked(Game):
         return result
 
 
-def timed(games, actions):
-    """Make a step; return when the program was at work."""
-    start = time.perf_counter()
-    games.step_async(actions)
-    sent = time.perf_counter()
-    for pipe in games.pipes:
-        multiprocessing.connection.wait([pipe])
-    back = time.perf_counter()
-    games.step_wait()
-    return [(start, sent), (back, time.perf_counter())]
+def play(games, times, obs):
+    """Play a round; return each step's times, and the last observations.
 
-
-def play(games, times, actions):
-    """Play a round; return each step's times, those of the games first."""
-    for _ in range(STEPS):
-        timed(games, next(actions))
+    Of a step come the times of the games, then those of the program.
+    """
     found = []
-    for _ in range(STEPS):
-        busy = timed(games, next(actions))
-        found.append((np.array(times).reshape(GAMES, 2), np.array(busy)))
-    return found
+    for _ in range(2 * STEPS):
+        actions = choose(obs)
+        start = time.perf_counter()
+        games.step_async(actions)
+        sent = time.perf_counter()
+        obs, *_ = games.step_wait()
+        end = time.perf_counter()
+        played = np.array(times).reshape(GAMES, 2)
+        found.append((played, np.array([(start, sent), (played.max(), end)])))
+    return found[STEPS:], obs
 
 
-def median(steps):
-    """The step of median length, in milliseconds since it began."""
-    ordered = sorted(steps, key=lambda it: it[1][-1, 1] - it[1][0, 0])
-    games, program = ordered[len(ordered) // 2]
+def typical(steps):
+    """The step nearest to the mean, in milliseconds since it began."""
+    long = np.array([program[-1, 1] - program[0, 0] for _, program in steps])
+    games, program = steps[np.abs(long - long.mean()).argmin()]
     start = program[0, 0]
     return {
         name: (1000 * (part - start)).round(3).tolist()
@@ -90,12 +86,12 @@ def record():
                 **OPTIONS,
             )
             sides[name] = stack.enter_context(games), times
-            games.reset()
-        actions = rows("Breakout", GAMES)
+        seen = {name: games.reset()[0] for name, (games, _) in sides.items()}
         for _ in range(ROUNDS):
             for name, (games, times) in sides.items():
-                found[name] += play(games, times, actions)
-    return {name: median(steps) for name, steps in found.items()}
+                steps, seen[name] = play(games, times, seen[name])
+                found[name] += steps
+    return {name: typical(steps) for name, steps in found.items()}
 
 
 def main():

@@ -74,9 +74,8 @@ NAMES |= {
 CHANGES = {  # by which each differs from the one before
     "worker_plain": "+ one `Game` in place of its wrappers, in a `Worker`",
     "games_plain_each": "+ pictures in shared memory, not through the pipes",
-    "games_plain": "+ two workers in place of eight",
-    "games_true": "+ only what has changed is resized",
-    "games": "+ resets by snapshot: `Games`",
+    "games_each": "+ resets by snapshot, and resizing only what has changed",
+    "games": "+ two workers in place of eight: `Games`",
 }
 AHEAD = {  # what is compared, and with whom
     "`Games` compared with the best of the others in lockstep": (

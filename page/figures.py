@@ -56,7 +56,7 @@ OUTPUT = re.compile(r"(?m)^(\d+) (\d\.0) (True|False)")
 # The games of three environments, as an example: lengths and points.
 LANES = [(9, 9)], [(3, 2), (3, 2), (3, 2)], [(4, 3), (5, 4)]
 # Of the drawing that races; page/moving/race.js moves over it.
-RACE_LEFT, RACE_WIDTH, RACE_MS, RACE_TOP = 84, 390, 2, (4, 196)
+RACE_LEFT, RACE_WIDTH, RACE_MS, RACE_TOP = 84, 390, 3, (4, 196)
 RACE_ROW = 18
 BANDS = 42  # of five rows, which become two
 

@@ -66,7 +66,7 @@ walls.forEach((wall) => build(wall, []));
 
 function count() {
   enough.hidden = !marks.length;
-  enough.textContent = round < 2 ? "Next round" : "Enough";
+  enough.textContent = round < 2 ? "Next round" : "End";
   build(walls[round], marks);
 }
 
