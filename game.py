@@ -161,8 +161,8 @@ class Game:
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
-            # Lives are read after every frame. Read only after the fourth,
-            # one lost and another won would cancel out.
+            # Lives are read after every frame. If they were read only after
+            # the fourth, one lost and one won would cancel out.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -376,11 +376,11 @@ TRAINING: dict[str, Any] = dict(
 # as SB3 and Gymnasium do, or two with four games each.
 #
 # A *pipe* joins each worker to its *parent*, the program that started it, so
-# a step of eight workers takes eight messages and eight answers. Whenever a
-# core goes from one worker to the next, no game moves on it: the first has to
-# answer and fall asleep, and the next to wake up. So `Games` starts no more
-# workers than there are cores, and each plays its *share* of the games one
-# after the other.
+# a step of eight workers takes eight messages and eight answers. Each change
+# from one worker to the next costs time in which that core plays nothing: the
+# first has to answer and fall asleep, and the next to wake up. So `Games`
+# starts no more workers than there are cores, and each plays its *share* of
+# the games one after the other.
 #
 # Observations don't cross the pipes: workers write them to memory that all
 # processes share, as Gymnasium's do.

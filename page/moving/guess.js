@@ -73,12 +73,9 @@ function count() {
 const result = () => `${RESULTS[round]}: ${right(marks)} of ${marks.length}` +
   (marks.length > 1 ? ` (chance: ${marks.length / 2}).` : ".");
 
-function ask() {
+function ask(told) {
   if (marks.length < GUESSES) {
-    if (marks.length) {
-      const told = calm ? `${$in(".says").textContent} ` : "";
-      $in(".says").textContent = `${told}And this one?`;
-    }
+    if (marks.length) $in(".says").textContent = `${told} And this one?`;
     draw(deck[round][0]);
     $in(".shown").classList.toggle("alone", round === 0);
   } else {
@@ -127,8 +124,8 @@ async function answer(guess) {
   const at = deck[round].shift(), way = game.up.includes(at) ? "up" : "down";
   marks.push(guess === way);
   count();
-  $in(".says").textContent =
-    `${guess === way ? "Right" : "No"}: it flew on ${way}, as the large picture shows.`;
+  const told = `${guess === way ? "Right" : "No"}: it flew on ${way}.`;
+  $in(".says").textContent = told;
   if (first) {
     $in(".shown").classList.add("first");
     await sleep(NEARER);
@@ -141,7 +138,7 @@ async function answer(guess) {
   }
   await sleep(PROOF);
   wait(false);
-  ask();
+  ask(told);
 }
 
 next.addEventListener("click", () => begin());
