@@ -221,8 +221,8 @@ class Game:
     #
     # Most titles give the player a few lives. Losing one costs no points, so
     # nothing tells an agent at once to avoid it. But if a lost life ends the
-    # episode, it costs all rewards that would have followed, and the agent
-    # learns sooner to avoid it. Take one of two values of `on_life_loss`:
+    # episode, the agent counts no reward beyond it, and learns sooner to avoid
+    # it. Take one of two values of `on_life_loss`:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
     #   life is the next episode. Most agents are [trained this

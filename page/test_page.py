@@ -432,6 +432,12 @@ def test_how_fast_it_is_in_words():
         assert 1.9 < float(column["sb3"].split()[0]) < 2.4
         for name, lead in ("envpool", 1.3), ("ale", 1.2):
             assert abs(float(column[name].split()[0]) - lead) < 0.05
+    # At the end of part 1: level, or at most so much faster than an engine.
+    assert "it is level to 1.4 times as fast, as machine and title" in NOTES
+    titles = found["titles"].values()
+    rows = *columns, found["sticky"], found["many"][64], *titles
+    leads = [float(row[name].split()[0]) for row in rows for name in ENGINES]
+    assert 1 < min(leads) and round(max(leads), 1) == 1.4
     # What is gained by each change on the way from SB3.
     speeds = {
         name: row["speed"]
