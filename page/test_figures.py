@@ -590,8 +590,8 @@ def test_after_another_action_the_ball_is_lost():
     before = film["decisions"][at]
     assert film["actions"][before[0]] == "LEFT" and before[1] == 0
     for name, *steps in (
-        ("before it", before, before),
-        ("after it", hit[0], missed["decisions"][0]),
+        ("before", before, before),
+        ("after", hit[0], missed["decisions"][0]),
     ):
         values = " | ".join(f"{step[4]:.2f}" for step in steps)
         assert f"| value {name} | {values} |" in NOTES
