@@ -242,8 +242,7 @@ def worker(game, games, rule, plain=False):
     from game import Worker
 
     if plain:
-        reset_truly()
-        resize_all()
+        play_plainly()
     env_id = f"{game}NoFrameskip-v4"
     workers = [Worker(i, env_id, on_life_loss=rule) for i in range(games)]
     for each in workers:
@@ -282,10 +281,10 @@ def games(
     while the network looks at the other's. `snapshots=False` makes every
     reset a true one, `plain` resizes whole screens, too, and a `single`
     process plays all games, or as many `processes`."""
-    if plain or not snapshots:
+    if not snapshots:
         reset_truly()
     if plain:
-        resize_all()
+        play_plainly()
     options = {"processes": 0 if single else processes, "sticky": sticky}
     yield from in_turn(itertools.cycle, game, games, rule, count, **options)
 
@@ -297,10 +296,11 @@ def reset_truly():
     AtariEnv.restore_state = lambda env, _: env.ale.reset_game()
 
 
-def resize_all():
-    """Let each screen be resized as a whole, likewise."""
+def play_plainly():
+    """Let each screen be resized as a whole, too, likewise."""
     import game
 
+    reset_truly()
     game.shrink_changes = lambda shrink, screen, *_: shrink(screen)
 
 

@@ -271,14 +271,21 @@ def in_flight(row):
     return options.get("num_envs", options["games"] * options.get("count", 1))
 
 
+def markdown(lines):
+    """A Markdown table of lists of cells, of which the first is its head."""
+    head, *rest = lines
+    rows = [head, ["---"] * len(head), *rest]
+    return "\n".join(f"| {' | '.join(map(str, row))} |" for row in rows)
+
+
 def long_table(part, column="Breakout"):
     """A Markdown table of everybody's speed in Breakout beside ours."""
     speeds = rounds(part["columns"])[column]
     told = ratios.beside(part, column=column) | {"games": ""}
-    lines = [["who plays", "steps/s", "`Games` compared with it"], ["---"] * 3]
+    lines = [["who plays", "steps/s", "`Games` compared with it"]]
     for name, speed in speeds.items():
         lines.append([NAMES[name], middle(speed), told[name]])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return markdown(lines)
 
 
 def ladder_table(part):
@@ -287,7 +294,6 @@ def ladder_table(part):
     told = ratios.beside(part) | {"games": ""}
     last = "`Games` compared with it"
     lines = [["who plays", "steps/s", "compared with the row above", last]]
-    lines.append(["---"] * len(lines[0]))
     gains = {
         name: ratios.told(speeds[name] / speeds[above])
         for above, name in itertools.pairwise(LADDER)
@@ -295,7 +301,7 @@ def ladder_table(part):
     for name, speed in speeds.items():
         who = CHANGES.get(name) or NAMES[name]
         lines.append([who, middle(speed), gains.get(name, ""), told[name]])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return markdown(lines)
 
 
 def titles_table(part):
@@ -303,11 +309,10 @@ def titles_table(part):
     columns = part["columns"]
     told = [ratios.beside(part, column=title) for title in columns]
     lines = [["`Games` compared with", *columns]]
-    lines.append(["---"] * (1 + len(columns)))
     for name in told[0]:
         if name != "games":
             lines.append([NAMES[name], *(each[name] for each in told)])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return markdown(lines)
 
 
 def speed_table(name, part):
@@ -323,10 +328,8 @@ def speed_table(name, part):
         words = (speeds / speeds.loc["limit"]).map(ratios.spread)
     words.loc["limit"] = speeds.loc["limit"].map(middle) + " steps/s"
     rows = next(iter(columns.values()))
-    lines = [
-        ["steps/s" if network else "share of the limit", "in flight", *speeds],
-        ["---"] * (2 + len(speeds.columns)),
-    ]
+    what = "steps/s" if network else "share of the limit"
+    lines = [[what, "in flight", *speeds]]
     for one, row in rows.items():
         flying = "" if one == "limit" else in_flight(row)
         lines.append([NAMES[one], flying, *words.loc[one]])
@@ -338,7 +341,7 @@ def speed_table(name, part):
                 for _, speed in speeds.items()
             ]
             lines.append([f"**{title}**", "", *told])
-    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+    return markdown(lines)
 
 
 def limits(parts, prefix):
