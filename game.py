@@ -162,7 +162,7 @@ class Game:
             reward += self._ale.act(self._actions[action])
 
             # Lives are read after every frame. If they were read only after
-            # the fourth, one lost and one won would cancel out.
+            # the fourth, a life lost and one won would cancel out.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -220,9 +220,9 @@ class Game:
     # ### What ends an episode
     #
     # Most titles give the player a few lives. Losing one costs no points, so
-    # nothing tells an agent at once to avoid it. But if a lost life ends the
-    # episode, the agent counts no reward beyond it, and learns sooner to avoid
-    # it. Take one of two values of `on_life_loss`:
+    # nothing tells an agent at once to avoid it. But if it ends the episode,
+    # the agent counts no reward beyond it, and learns sooner to keep its
+    # lives. Take one of two values of `on_life_loss`:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
     #   life is the next episode. Most agents are [trained this
@@ -230,8 +230,8 @@ class Game:
     # - `"ignore"`: the episode goes on to the end of the game, as [Machado et
     #   al. (2018)](https://arxiv.org/abs/1709.06009) advise.
     #
-    # (`"restart"`, the default, is for [an older tutorial](#other-settings),
-    # not for training.)
+    # (The default, `"restart"`, is there so that [labml's
+    # tutorial](#other-settings) runs unchanged. To train, take another.)
     #
     # #### How an episode ends, and the next one begins
     #
@@ -363,7 +363,7 @@ class Game:
 TRAINING: dict[str, Any] = dict(
     on_life_loss="continue",  # ends an episode
     noop_max=30,  # 1 to 30 no-op frames first
-    fire_on_reset=True,  # the ball is served
+    fire_on_reset=True,  # FIRE serves the ball
     clip_reward=True,  # to its sign
 )
 

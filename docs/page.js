@@ -35,23 +35,10 @@ for (const sign of document.querySelectorAll(".sign")) {
   sign.ariaLabel = "Link to this place";
 }
 
-// Who follows a link inside the page finds the way back, and whoever takes the
-// route for those who train agents the next place on it.
-const route = [...$("what-may-be-new").closest("details").querySelectorAll("td:first-child a")];
-let place = 0;  // the next one
-function passed(link) {
-  place = route.indexOf(link) + 1;
-  $("next").hidden = place === route.length;
-  $("next").textContent = `Next ${place + 1}/${route.length} →`;
-}
+// Who follows a link inside the page finds the way back.
 $("top").addEventListener("click", ({ target }) => {
   const link = target.closest("a[href^='#']:not(.sign)");
   if (link) $("back").hidden = false;
-  if (route.includes(link)) passed(link);
-});
-$("next").addEventListener("click", () => {
-  location.hash = route[place].hash;
-  passed(route[place]);
 });
 $("back").addEventListener("click", () => {
   history.back();

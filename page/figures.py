@@ -11,7 +11,11 @@ instruments in `measure/`, as are the numbers in the text (`facts.py`).
 
 import itertools
 import json
+import os
 import re
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import cv2
@@ -53,6 +57,7 @@ TARGETS = [
 ]
 # What the first program prints of a step: its number, the reward, done.
 OUTPUT = re.compile(r"(?m)^(\d+) (\d\.0) (True|False)")
+PROGRAM = re.compile(r"(?s)```python\n(.*?)```")
 # The games of three environments, as an example: lengths and points.
 LANES = [(9, 9)], [(3, 2), (3, 2), (3, 2)], [(4, 3), (5, 4)]
 # Of the drawing that races; page/moving/race.js moves over it.
@@ -272,6 +277,22 @@ def draw_lives():
         d.text(x + 4, 85, f"life {i + 1}")
         d.text(right, 116, str(end), "quiet end")
     d.save("lives.svg")
+
+
+def draw_seen():
+    """What the first program saves."""
+    program, *_ = PROGRAM.findall((HERE / "notes.md").read_text())
+    with tempfile.TemporaryDirectory() as there:
+        run = [sys.executable, "-c", program]
+        environ = os.environ | {"PYTHONPATH": str(HERE.parent)}
+        subprocess.run(run, cwd=there, env=environ, check=True)
+        name = f"{there}/seen.png"
+        seen = cv2.imread(name, cv2.IMREAD_GRAYSCALE)[::4, ::4]
+    d = Drawing(139)
+    for i, picture in enumerate(np.hsplit(seen, 4)):
+        d.image(121 * i, 0, 117, 117, picture)
+        d.text(121 * i + 2, 134, f"obs_4[{i}]", "quiet")
+    d.save("seen.svg")
 
 
 def draw_lanes():
@@ -623,6 +644,7 @@ def draw():
     draw_modes(actions)
     draw_serves()
     draw_lives()
+    draw_seen()
     draw_lanes()
     draw_bands(played[STEP - 1], played[STEP])
     draw_stack(played[GUESS])

@@ -656,8 +656,8 @@ def test_the_race_goes_as_it_was_recorded(visit):
             most, few = map(percent, busy)
             wanted = (
                 f"Two workers are done {two}, eight {eight}. With two, "
-                f"cores play for {few} of the time; with eight, for {most}, "
-                f"and a game takes {longer} longer."
+                f"cores play {few} of the time; with eight, "
+                f"{most}, and a game's step takes {longer} longer."
             )
         else:
             many, few = (
@@ -833,9 +833,7 @@ def test_thirty_guesses(visit, width):
     assert all("" not in bricks(figure, name) for name in ROUNDS)
     expect(begin).to_be_focused()
     page.keyboard.press("Enter")
-    expect(figure.locator(".says")).to_contain_text(
-        "With one picture, enlarged."
-    )
+    expect(figure.locator(".says")).to_contain_text("With one picture.")
     assert all(bricks(figure, name) == [""] * 10 for name in ROUNDS)
 
 

@@ -100,7 +100,7 @@ function begin(told = "") {
   marks = [];
   figure.classList.add("begun");
   $in(".says").textContent =
-    `${told}With ${ROUNDS[round]}${round ? "" : ", enlarged"}.`;
+    `${told}With ${ROUNDS[round]}.`;
   count();
   show(true);
   figure.scrollIntoView({ block: "nearest" });

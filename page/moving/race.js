@@ -14,7 +14,7 @@ const played = (side) =>
   side.games.reduce((sum, [start, stop]) => sum + stop - start, 0);
 const busy = (side) => `${Math.round(100 * played(side) /
   (sides.machine.cores * end(side)))}\u00a0%`;
-// How much longer eight workers take for a game than two.
+// How much longer eight workers take for the step of a game than two.
 const longer = () => `${Math.round(100 *
   (played(sides.workers) / played(sides.games) - 1))}\u00a0%`;
 const ms = (time) => `${time.toFixed(2)} ms`;
@@ -33,8 +33,8 @@ function show(at) {
   if (asks) return "Which is done first?";
   if (now >= end(workers)) {
     return `${guess}Two workers are done after ${ms(end(games))}, eight after ` +
-      `${ms(end(workers))}. With two, cores play for ${busy(games)} of the time; ` +
-      `with eight, for ${busy(workers)}, and a game takes ${longer()} longer.`;
+      `${ms(end(workers))}. With two, cores play ${busy(games)} of the time; with ` +
+      `eight, ${busy(workers)}, and a game's step takes ${longer()} longer.`;
   }
   const [many, few] = [workers, games].map((side) =>
     side.games.filter(([, end]) => end <= now).length);
