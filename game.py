@@ -220,8 +220,8 @@ class Game:
     # ### What ends an episode
     #
     # Most titles give the player a few lives. Losing one costs no points, so
-    # nothing tells an agent at once to avoid it. But if it ends the episode,
-    # the agent counts no reward beyond it, and learns sooner to keep its
+    # nothing tells an agent at once to avoid it. But if a lost life ends the
+    # episode, no later reward counts, so the agent learns sooner to keep its
     # lives. Take one of two values of `on_life_loss`:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
@@ -373,14 +373,13 @@ TRAINING: dict[str, Any] = dict(
 #
 # To play eight games on all cores, `Games` needs several processes, called
 # *workers*. But how many? On two cores it could start eight, with a game each,
-# as SB3 and Gymnasium do, or two with four games each.
+# as most programs do, or two with four games each.
 #
-# A *pipe* joins each worker to its *parent*, the program that started it, so
-# a step of eight workers takes eight messages and eight answers. Each change
-# from one worker to the next costs time in which that core plays nothing: the
-# first has to answer and fall asleep, and the next to wake up. So `Games`
-# starts no more workers than there are cores, and each plays its *share* of
-# the games one after the other.
+# A *pipe* joins each worker to its *parent*, the program that started it. With
+# eight workers the program has eight messages to send, and whenever a core
+# changes from one worker to the next, it plays nothing for a moment. So
+# `Games` starts no more workers than there are cores, and each plays its
+# *share* of the games one after the other.
 #
 # Observations don't cross the pipes: workers write them to memory that all
 # processes share, as Gymnasium's do.

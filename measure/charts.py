@@ -142,7 +142,7 @@ def draw_speeds(data, folder):
         bars(folder / f"{part}.svg", title, shares.loc[names], labels, 100)
     speeds = rounds(data["agent"]["columns"]).loc[list(PAGE)]
     title = "Eight games of Breakout on two cores, steps/s"
-    bars(folder / "ladder.svg", title, speeds, PAGE.values())
+    bars(folder / "ladder.svg", title, speeds, PAGE.values(), others=2)
     for number, title in (
         ("speed", "Breakout, steps/s"),
         ("memory", "Breakout, memory in MB"),
@@ -166,13 +166,15 @@ def draw_speeds(data, folder):
             )
 
 
-def bars(path, title, table, names, mark=None):
+def bars(path, title, table, names, mark=None, others=0):
     """A bar for each cell: the median of the rounds, and their range.
 
-    A column has a panel of its own, in which a line may mark a value.
+    A column has a panel of its own, in which a line may mark a value. The last
+    `others` bars stand apart.
     """
     colours = [colour(name) for name in table.index]
-    places = range(len(table))
+    places = np.arange(len(table), dtype=float)
+    places[len(table) - others :] += 0.6
     most = table.map(np.max).max(axis=None)
     panels = {"ncols": len(table.columns), "sharex": True, "sharey": True}
     with chart(path, title, squeeze=False, **panels) as [axes]:

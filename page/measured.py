@@ -24,9 +24,6 @@ def measured():
         for file in RESULTS.glob("*.json")
     }
     compared = ratios.published(files["benchmark"])
-    rows = files["single_xeon"]["long"]["columns"]["Breakout"]
-    speeds, limits = (rows[name]["speed"] for name in ("games", "limit"))
-    shares = [100 * share for share in ratios.ratios(speeds, [limits])]
     replaced = files["chaos"]["replace"]["seconds"]
     alone = hours_of(files["training"]["share"], "turns")
     slowest = hours_of(files["float32"]["share"], "turns")
@@ -55,7 +52,6 @@ def measured():
         "played": ratios.beside(files["benchmark"]["agent"]),
         "many": ratios.by_games(files["cores"]["cores"]),
         "beside": compared,
-        "emulator": between(shares, ".0f"),
         "replacing": {
             context: median(replaced[context]["killed"])
             for context in ("fork", "forkserver")
@@ -104,11 +100,6 @@ def race():
         "steps": sides["steps"],
         "processor": sides["machine"]["processor"].replace("(R)", ""),
     }
-
-
-def between(values, form):
-    """The range of values."""
-    return f"{min(values):{form}} to {max(values):{form}}"
 
 
 def rounded(score):

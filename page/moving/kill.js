@@ -28,10 +28,9 @@ function show(at) {
   const killed = workers.flatMap(({ kills }, i) => kills.includes(last) ? i : []);
   if (!killed.length) return "All eight games play on.";
   const [who, others] = killed.length > 1
-    ? ["Both workers were killed and replaced, and their eight games", ""]
-    : [`Worker ${killed} was killed and replaced, and its four games`,
-      " The other four waited, and play on."];
-  return `${who} start over.${others}`;
+    ? ["Both workers were", ""]
+    : [`Worker ${killed} was`, " The other four play on."];
+  return `${who} killed and replaced. The games start over.${others}`;
 }
 
 const player = film(figure, async () => {

@@ -14,9 +14,6 @@ const played = (side) =>
   side.games.reduce((sum, [start, stop]) => sum + stop - start, 0);
 const busy = (side) => `${Math.round(100 * played(side) /
   (sides.machine.cores * end(side)))}\u00a0%`;
-// How much longer eight workers take for the step of a game than two.
-const longer = () => `${Math.round(100 *
-  (played(sides.workers) / played(sides.games) - 1))}\u00a0%`;
 const ms = (time) => `${time.toFixed(2)} ms`;
 
 function show(at) {
@@ -32,9 +29,8 @@ function show(at) {
   choice.hidden = !asks;
   if (asks) return "Which is done first?";
   if (now >= end(workers)) {
-    return `${guess}Two workers are done after ${ms(end(games))}, eight after ` +
-      `${ms(end(workers))}. With two, cores play ${busy(games)} of the time; with ` +
-      `eight, ${busy(workers)}, and a game's step takes ${longer()} longer.`;
+    return `${guess}Two workers: ${ms(end(games))}, with cores playing ` +
+      `${busy(games)} of the time. Eight: ${ms(end(workers))}, ${busy(workers)}.`;
   }
   const [many, few] = [workers, games].map((side) =>
     side.games.filter(([, end]) => end <= now).length);
