@@ -162,7 +162,7 @@ class Game:
             reward += self._ale.act(self._actions[action])
 
             # Lives are read after every frame. If they were read only after
-            # the fourth, a life lost and one won would cancel out.
+            # the fourth, a life lost and another one won would go unnoticed.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -172,8 +172,10 @@ class Game:
 
         # Each pixel keeps its brighter value of the **third** and the
         # **fourth** frame. If the episode ends sooner, its last screen is
-        # taken as it is. Then `_see` resizes the result to a picture
-        # and puts that on [the stack](#the-stack).
+        # taken as it is, for the last observation, `final_obs`, which
+        # [learners may need](#when-one-of-many-episodes-ends). `_see` then
+        # resizes the result to a picture and puts that on [the
+        # stack](#the-stack).
         screen = self.screen()  # gray, (210, 160)
         if frame == ACTION_REPEAT:
             np.maximum(third, screen, out=screen)
@@ -221,8 +223,8 @@ class Game:
     #
     # Most titles give the player a few lives. Losing one costs no points, so
     # nothing tells an agent at once to avoid it. But if a lost life ends the
-    # episode, no later reward counts, so the agent learns sooner to keep its
-    # lives. Take one of two values of `on_life_loss`:
+    # episode, it costs all later rewards, so the agent soon learns to avoid
+    # it. Take one of two values of `on_life_loss`:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
     #   life is the next episode. Most agents are [trained this

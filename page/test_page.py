@@ -426,7 +426,7 @@ def test_how_fast_it_is_in_words():
     assert found["single"]["machine"]["processor"].startswith("AMD EPYC")
     assert all(found["ahead"][it].startswith("level") for it in ENGINES)
     columns = found["played"], found["xeon"]
-    assert "**about twice as fast as on SB3's `SubprocVecEnv`**" in NOTES
+    assert "**about twice as fast as on the `SubprocVecEnv` of SB3**" in NOTES
     leads = "and 1.2 to 1.3 times as fast as on the vector environments in C"
     assert leads in NOTES
     for column in columns:

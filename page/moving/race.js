@@ -3,7 +3,7 @@
 const figure = $("race-figure"), race = figure.querySelector(".race");
 const LEFT = 84 / 480, LONG = 390 / 480; // of the drawing, by page/figures.py
 const SHOWN = 3, TICK = 0.03; // ms
-const START = 10;  // where it waits for a guess, while the first games are played
+const START = 3;  // where it waits for a guess, while the first games are played
 const WAIT = 30_000;  // milliseconds to guess in, before it plays by itself
 const covers = race.querySelectorAll("i"), times = race.querySelectorAll("b");
 const choice = figure.querySelector(".asked div");
@@ -14,7 +14,7 @@ const played = (side) =>
   side.games.reduce((sum, [start, stop]) => sum + stop - start, 0);
 const busy = (side) => `${Math.round(100 * played(side) /
   (sides.machine.cores * end(side)))}\u00a0%`;
-const ms = (time) => `${time.toFixed(2)} ms`;
+const ms = (time) => `${time.toFixed(2)}\u00a0ms`;
 
 function show(at) {
   const now = at * TICK, { workers, games } = sides;
