@@ -172,10 +172,9 @@ class Game:
 
         # Each pixel keeps its brighter value of the **third** and the
         # **fourth** frame. If the episode ends sooner, its last screen is
-        # taken as it is, for the last observation, `final_obs`, which
-        # [learners may need](#when-one-of-many-episodes-ends). `_see` then
-        # resizes the result to a picture and puts that on [the
-        # stack](#the-stack).
+        # taken as it is, since the last observation is kept, too
+        # ([why](#when-one-of-many-episodes-ends)). `_see` then resizes the
+        # result to a picture and puts that on [the stack](#the-stack).
         screen = self.screen()  # gray, (210, 160)
         if frame == ACTION_REPEAT:
             np.maximum(third, screen, out=screen)
@@ -192,10 +191,10 @@ class Game:
     # brightness alone, as the method `screen` does here, and resized it to
     # 84×84.
     #
-    # But how, without losing small objects? Here, as in OpenAI's
-    # [Baselines](#who-is-who), each new pixel is the mean of the area that it
-    # covers (`INTER_AREA`). That darkens small objects, but copying single
-    # pixels could lose thin ones altogether.
+    # But how, without losing small objects? Here, as in
+    # [Baselines](#who-is-who), OpenAI's programs of 2017, each new pixel is
+    # the mean of the area that it covers (`INTER_AREA`). That darkens small
+    # objects, but copying single pixels could lose thin ones altogether.
     @staticmethod
     def shrink(screen: NDArray) -> NDArray:
         """Shrink a screen, `(210, 160)`, to `(84, 84)`."""
@@ -204,9 +203,9 @@ class Game:
     # ### The stack
     #
     # One picture shows where the ball is, but not where it is going.
-    # The *stack*, the last four pictures, spans a fifth of a second, long
-    # enough to show it. In four frames in a row the
-    # ball moves by one to three pixels of a picture.
+    # The *stack*, the last four pictures, shows both: it spans a fifth of a
+    # second from the first to the last. In four frames in a row the
+    # ball moves by one to three pixels of a picture, which is easily missed.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
         # `shrink_changes` returns what `self.shrink(screen)` does, but resizes
@@ -223,7 +222,7 @@ class Game:
     #
     # Most titles give the player a few lives. Losing one costs no points, so
     # nothing tells an agent at once to avoid it. But if a lost life ends the
-    # episode, it costs all later rewards, so the agent soon learns to avoid
+    # episode, it costs all later rewards, and the agent soon learns to avoid
     # it. Take one of two values of `on_life_loss`:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
@@ -232,8 +231,9 @@ class Game:
     # - `"ignore"`: the episode goes on to the end of the game, as [Machado et
     #   al. (2018)](https://arxiv.org/abs/1709.06009) advise.
     #
-    # (The default, `"restart"`, is there so that [labml's
-    # tutorial](#other-settings) runs unchanged. To train, take another.)
+    # (The default, `"restart"`, is there for [an older
+    # tutorial](#other-settings), which runs on it unchanged. To train, take
+    # another.)
     #
     # #### How an episode ends, and the next one begins
     #
