@@ -162,7 +162,8 @@ class Game:
             reward += self._ale.act(self._actions[action])
 
             # Lives are read after every frame. If they were read only after
-            # the fourth, a life lost and another one won would go unnoticed.
+            # the fourth, a life lost in one frame and another one won in the
+            # next would cancel out.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -171,9 +172,9 @@ class Game:
                 third = self.screen()  # a copy
 
         # Each pixel keeps its brighter value of the **third** and the
-        # **fourth** frame. If the episode ends sooner, its last screen is
-        # taken as it is, since the last observation is kept, too
-        # ([why](#when-one-of-many-episodes-ends)). `_see` then resizes the
+        # **fourth** frame. If the episode ends before the fourth, its last
+        # screen is used alone, for the last observation ([why that is
+        # kept](#when-one-of-many-episodes-ends)). `_see` then resizes the
         # result to a picture and puts that on [the stack](#the-stack).
         screen = self.screen()  # gray, (210, 160)
         if frame == ACTION_REPEAT:
@@ -221,9 +222,9 @@ class Game:
     # ### What ends an episode
     #
     # Most titles give the player a few lives. Losing one costs no points, so
-    # nothing tells an agent at once to avoid it. But if a lost life ends the
-    # episode, it costs all later rewards, and the agent soon learns to avoid
-    # it. Take one of two values of `on_life_loss`:
+    # no reward tells an agent to avoid it. But if a lost life ends the
+    # episode, the agent gets no more rewards in it, and soon learns to avoid
+    # that. `on_life_loss` has three values. Take one of these two:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
     #   life is the next episode. Most agents are [trained this

@@ -665,7 +665,7 @@ def test_the_race_goes_as_it_was_recorded(visit):
         assert ("done" in told) == (min(ends) <= now < max(ends))
 
 
-@pytest.mark.parametrize("guess, told", [(0, "No. Two"), (1, "Right. Two")])
+@pytest.mark.parametrize("guess, told", [(0, "No. Two"), (1, "Yes. Two")])
 def test_who_is_first_is_guessed(visit, guess, told):
     """Until then, or for half a minute, no game is done."""
     page = visit(motion="no-preference")
@@ -808,7 +808,7 @@ def test_thirty_guesses(visit, width):
                 figure.locator(f"[value={way}]").click()
             else:
                 page.keyboard.press(key if right else "ud"[way == "up"])
-            word = "Right" if right else "No"
+            word = "Yes" if right else "No"
             says = f"{word}: it flew on {way}."
             expect(figure.locator(".says")).to_have_text(says)
             if len(seen) == 1:

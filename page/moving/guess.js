@@ -13,7 +13,7 @@ const WHY = [" One shows where the ball is, but not where it flies.",
   " In these the ball moves by one to three pixels, in a stack by four times as many."];
 const FIRST = 102; // the step of the still picture, guessed first
 const GUESSES = 10, LATER = [1, 2, 3, 4];
-const BLINK = 90, PROOF = 800, NEARER = 700; // milliseconds
+const BLINK = 90, PROOF = 1000, NEARER = 700; // milliseconds
 const FADE = 0.8; // of the ball, for each step that it has flown on
 const KEYS = { ArrowUp: "up", u: "up", ArrowDown: "down", d: "down" };
 let game = null, deck = null, round = null, marks = null;
@@ -124,7 +124,7 @@ async function answer(guess) {
   const at = deck[round].shift(), way = game.up.includes(at) ? "up" : "down";
   marks.push(guess === way);
   count();
-  const told = `${guess === way ? "Right" : "No"}: it flew on ${way}.`;
+  const told = `${guess === way ? "Yes" : "No"}: it flew on ${way}.`;
   $in(".says").textContent = told;
   if (first) {
     $in(".shown").classList.add("first");

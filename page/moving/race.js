@@ -47,7 +47,7 @@ const player = film(figure, async () => {
 
 choice.querySelectorAll("button").forEach((button, i) =>
   button.addEventListener("click", () => {
-    guess = i ? "Right. " : "No. ";
+    guess = i ? "Yes. " : "No. ";
     player.forward();
     player.go(true);
     figure.querySelector(".play").focus({ preventScroll: true });
