@@ -587,7 +587,9 @@ def test_the_tables_of_others_say_what_was_seen():
 def program(word):
     """The whole program of the notes with that word, and what follows it."""
     programs = re.findall(
-        r"```python\n(.*?)```(.*?)(?=^#{1,3} |^<!|^```python|\Z)", NOTES, re.M | re.S
+        r"```python\n(.*?)```(.*?)(?=^#{1,3} |^<!|^```python|\Z)",
+        NOTES,
+        re.M | re.S,
     )
     [found] = [one for one in programs if word in one[0]]
     return found
