@@ -173,16 +173,16 @@ class Game:
 
         # Each pixel keeps its brighter value of the **third** and the
         # **fourth** frame. If the episode ends before the fourth, its last
-        # screen is used alone, for the last observation ([why that is
-        # kept](#when-one-of-many-episodes-ends)). `_see` then resizes the
-        # result to a picture and puts that on [the stack](#the-stack).
+        # screen is used alone. `_see` then resizes the result to a picture
+        # and puts that on [the stack](#the-stack).
         screen = self.screen()  # gray, (210, 160)
         if frame == ACTION_REPEAT:
             np.maximum(third, screen, out=screen)
         self._see(screen)
 
-        # If the episode is over, `_end_step` begins the next one and returns
-        # its first observation.
+        # If the episode is over, `_end_step` keeps its last observation
+        # ([for learners](#when-one-of-many-episodes-ends)), begins the next
+        # one and returns that one's first.
         return self._end_step(reward, life_over, game_over)
 
     # ### Small and gray
@@ -223,8 +223,8 @@ class Game:
     #
     # Most titles give the player a few lives. Losing one costs no points, so
     # no reward tells an agent to avoid it. But if a lost life ends the
-    # episode, the agent gets no more rewards in it, and soon learns to avoid
-    # that. `on_life_loss` has three values. Take one of these two:
+    # episode, it ends the rewards, and the agent soon learns to keep its
+    # lives. `on_life_loss` has three values. Take one of these two:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
     #   life is the next episode. Most agents are [trained this

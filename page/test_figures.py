@@ -835,14 +835,14 @@ def test_thirty_guesses(visit, width):
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_who_has_guessed_enough_goes_on(visit, width):
-    """From the first guess of a round on; the next begins at once."""
+    """From the third guess of a round on; the next begins at once."""
     figure = look_at(visit(width), "guess")
     height = figure.evaluate("(one) => one.offsetHeight")
     enough = figure.locator(".enough")
     first, second, third = ROUNDS
     for name in first, second:
         for i in range(4):
-            if i == 0:
+            if i < 3:
                 expect(enough).to_be_hidden()
             figure.locator("[value=up]").click()
             laid = figure.locator(".tally i:not([class=''])")
@@ -860,10 +860,14 @@ def test_who_has_guessed_enough_goes_on(visit, width):
         expect(figure.locator(".says")).to_contain_text(told)
         assert figure.evaluate("(one) => one.offsetHeight") == height
     assert bricks(figure, third) == [""] * 10
-    figure.locator("[value=up]").click()
+    for i in range(3):
+        expect(enough).to_be_hidden()
+        figure.locator("[value=up]").click()
+        laid = figure.locator(".tally i:not([class=''])")
+        expect(laid).to_have_count(9 + i)
     expect(enough).to_have_text("End")
     enough.click()
-    expect(figure.locator(".says")).to_contain_text("of 1. In")
+    expect(figure.locator(".says")).to_contain_text("of 3 (chance: 1.5). In")
     expect(figure.locator(".next")).to_have_text("Once more")
 
 

@@ -12,7 +12,7 @@ const WHY = [" One shows where the ball is, but not where it flies.",
   " Four show both.",
   " In these the ball moves by one to three pixels, in a stack by four times as many."];
 const FIRST = 102; // the step of the still picture, guessed first
-const GUESSES = 10, LATER = [1, 2, 3, 4];
+const GUESSES = 10, SOME = 3, LATER = [1, 2, 3, 4];
 const BLINK = 90, PROOF = 1000, NEARER = 700; // milliseconds
 const FADE = 0.8; // of the ball, for each step that it has flown on
 const KEYS = { ArrowUp: "up", u: "up", ArrowDown: "down", d: "down" };
@@ -65,13 +65,13 @@ function build(wall, marks) {
 walls.forEach((wall) => build(wall, []));
 
 function count() {
-  enough.hidden = !marks.length;
+  enough.hidden = marks.length < SOME;
   enough.textContent = round < 2 ? "Next round" : "End";
   build(walls[round], marks);
 }
 
 const result = () => `${RESULTS[round]}: ${right(marks)} of ${marks.length}` +
-  (marks.length > 1 ? ` (chance: ${marks.length / 2}).` : ".");
+  ` (chance: ${marks.length / 2}).`;
 
 function ask(told) {
   if (marks.length < GUESSES) {
