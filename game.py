@@ -180,9 +180,9 @@ class Game:
             np.maximum(third, screen, out=screen)
         self._see(screen)
 
-        # If the episode is over, `_end_step` keeps its last observation
-        # ([for learners](#when-one-of-many-episodes-ends)), begins the next
-        # one and returns that one's first.
+        # If the episode is over, `_end_step` stores its last observation ([for
+        # programs that learn](#when-one-of-many-episodes-ends)), begins the
+        # next episode, and returns the first observation of that.
         return self._end_step(reward, life_over, game_over)
 
     # ### Small and gray
@@ -223,8 +223,8 @@ class Game:
     #
     # Most titles give the player a few lives. Losing one costs no points, so
     # no reward tells an agent to avoid it. But if a lost life ends the
-    # episode, it ends the rewards, and the agent soon learns to keep its
-    # lives. `on_life_loss` has three values. Take one of these two:
+    # episode, no more rewards can follow in it, and the agent soon learns to
+    # keep its lives. `on_life_loss` has three values. Take one of these two:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
     #   life is the next episode. Most agents are [trained this
@@ -232,9 +232,8 @@ class Game:
     # - `"ignore"`: the episode goes on to the end of the game, as [Machado et
     #   al. (2018)](https://arxiv.org/abs/1709.06009) advise.
     #
-    # (The default, `"restart"`, is there for [an older
-    # tutorial](#other-settings), which runs on it unchanged. To train, take
-    # another.)
+    # (The default, `"restart"`, starts a new game at each lost life. It is
+    # there for [an older tutorial](#other-settings); to train, take another.)
     #
     # #### How an episode ends, and the next one begins
     #
