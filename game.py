@@ -2,8 +2,8 @@
 # Breakout, annotated
 
 What does an *agent*, a program that learns to play, see? It sees four small
-gray pictures at a time, as DQN did, the first network that learned dozens of
-Atari titles from the screen ([Mnih et al.
+gray pictures at a time, as DQN did, the first algorithm that learned dozens
+of Atari titles from the screen ([Mnih et al.
 2015](https://doi.org/10.1038/nature14236)). `game.py`, one file to copy, makes
 these pictures for many games at once.
 """
@@ -222,7 +222,7 @@ class Game:
     # ### What ends an episode
     #
     # Most titles give the player a few lives. Losing one costs no points, so
-    # no reward tells an agent to avoid it. But if a lost life ends the
+    # no reward tells an agent at once to avoid it. But if a lost life ends the
     # episode, no more rewards can follow in it, and the agent soon learns to
     # keep its lives. `on_life_loss` has three values. Take one of these two:
     #
