@@ -70,12 +70,15 @@ def corner_of(ball):
     return (12 * np.clip(corner, 0, 1 / 2)).round().astype(int).tolist()
 
 
-def close_up(step):
+def close_up(step, width=28):
     """The part of a picture that a guess is about: left, top, width, height.
 
-    Neither the bricks nor the paddle are in it, which would give it away.
+    Neither the bricks nor the paddle are in it, which would give it away. The
+    large picture, the newest, is 36 pixels wide.
     """
-    return 7 * corner_of(step["ball"])[0] + 3, 38, 28, 36
+    middle = 7 * corner_of(step["ball"])[0] + 17
+    left = np.clip(middle - width // 2, 0, 84 - width)
+    return int(left), 38, width, 36
 
 
 def kept(step):

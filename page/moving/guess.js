@@ -38,15 +38,17 @@ function dealt(first) {
 // the paddle, which would give it away. In the large picture, the newest, the
 // ball flies on for some `later` steps.
 function draw(at, later = []) {
-  const [column] = game.steps[at][5], part = [7 * column + 3, 38, 28, 36];
+  const middle = 7 * game.steps[at][5][0] + 17;
+  const part = (width) =>
+    [Math.max(0, Math.min(SIZE - width, middle - width / 2)), 38, width, 36];
   const four = round < 2 ? game.steps[at][6].map(game.picture)
     : game.grays(at).map(shrink);
   const names = ["oldest", "", "", "newest"];
   four.forEach((pixels, i) =>
-    put(stack[i], names[i], pixels, "plain", GRAYS, part));
+    put(stack[i], names[i], pixels, "plain", GRAYS, part(28)));
   const flown = later.reduce((pixels, i) =>
     brighter(pixels.map((v) => FADE * v), game.picture(at + i)), four[3]);
-  put(newest, "", flown, "plain", GRAYS, part);
+  put(newest, "", flown, "plain", GRAYS, part(36));
 }
 
 function show(asking) {
