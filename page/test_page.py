@@ -459,7 +459,7 @@ def test_how_fast_it_is_in_words():
     }
     most = sorted(gains, key=gains.get)
     assert most[-2:] == ["worker_plain", "games"]
-    assert "with eight workers it would be slower than both" in NOTES
+    assert "with eight workers `Games` would be slower than both" in NOTES
     eight, two = (np.median(speeds[it]) for it in ("games_each", "games"))
     assert all(eight < np.median(speeds[name]) < two for name in ENGINES)
     drawn = (DOCS / "charts/ladder.svg").read_text()
