@@ -72,8 +72,8 @@ function count() {
   build(walls[round], marks);
 }
 
-const result = () => `${RESULTS[round]}: ${right(marks)} of ${marks.length}` +
-  ` (chance: ${marks.length / 2}).`;
+const result = () => `${RESULTS[round]}: ${right(marks)} of ` +
+  `${marks.length} (chance: ${marks.length / 2}).`;
 
 function ask(told) {
   if (marks.length < GUESSES) {
@@ -101,8 +101,7 @@ function begin(told = "") {
   }
   marks = [];
   figure.classList.add("begun");
-  $in(".says").textContent =
-    `${told}With ${ROUNDS[round]}.`;
+  $in(".says").textContent = `${told}With ${ROUNDS[round]}.`;
   count();
   show(true);
   figure.scrollIntoView({ block: "nearest" });

@@ -27,10 +27,11 @@ function show(at) {
   const last = Math.max(...all.filter((kill) => kill <= at && at < kill + TOLD));
   const killed = workers.flatMap(({ kills }, i) => kills.includes(last) ? i : []);
   if (!killed.length) return "All eight games play on.";
-  const [who, others] = killed.length > 1
-    ? ["Both workers were", ""]
-    : [`Worker ${killed} was`, " The other four play on."];
-  return `${who} killed and replaced. The games start over.${others}`;
+  if (killed.length > 1) {
+    return "Both workers were killed and replaced. All games start over.";
+  }
+  return `Worker ${killed} was killed and replaced. Its games start over, ` +
+    "and the others play on.";
 }
 
 const player = film(figure, async () => {

@@ -3,7 +3,7 @@
 const figure = $("race-figure"), race = figure.querySelector(".race");
 const LEFT = 84 / 480, LONG = 390 / 480; // of the drawing, by page/figures.py
 const SHOWN = 3, TICK = 0.03; // ms
-const START = 3;  // where it waits for a guess, while the first games are played
+const START = 3;  // where it waits for a guess, before any game is played
 const WAIT = 30_000;  // milliseconds to guess in, before it plays by itself
 const covers = race.querySelectorAll("i"), times = race.querySelectorAll("b");
 const choice = figure.querySelector(".asked div");
