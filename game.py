@@ -169,13 +169,13 @@ class Game:
             if life_over or game_over:
                 break
             if frame == ACTION_REPEAT - 1:
-                third = self.screen()  # a copy
+                third = self.screen()  # gray, (210, 160), a copy
 
         # Each pixel keeps its brighter value of the **third** and the
         # **fourth** frame. If the episode ends before the fourth, its last
         # screen is used alone. `_see` then resizes the result to a picture
         # and puts that on [the stack](#the-stack).
-        screen = self.screen()  # gray, (210, 160)
+        screen = self.screen()
         if frame == ACTION_REPEAT:
             np.maximum(third, screen, out=screen)
         self._see(screen)
@@ -223,8 +223,8 @@ class Game:
     #
     # Most titles give the player a few lives. Losing one costs no points, so
     # no reward tells an agent at once to avoid it. But if a lost life ends the
-    # episode, no more rewards can follow in it, and the agent soon learns to
-    # keep its lives. `on_life_loss` has three values. Take one of these two:
+    # episode, its rewards end there, too, so that it pays to keep a life.
+    # `on_life_loss` has three values. Take one of these two:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
     #   life is the next episode. Most agents are [trained this
@@ -374,17 +374,12 @@ TRAINING: dict[str, Any] = dict(
 # ### Eight workers or two?
 #
 # To play eight games on all cores, `Games` needs several processes, called
-# *workers*. But how many? On two cores it could start eight, with a game each,
-# as most programs do, or two with four games each.
-#
-# A *pipe* joins each worker to its *parent*, the program that started it. With
-# eight workers the program has eight messages to send, and whenever a core
-# changes from one worker to the next, it plays nothing for a moment. So
-# `Games` starts no more workers than there are cores, and each plays its
-# *share* of the games one after the other.
-#
+# *workers*. A *pipe* joins each to its *parent*, the program that started it.
 # Observations don't cross the pipes: workers write them to memory that all
 # processes share, as Gymnasium's do.
+#
+# But how many workers? On two cores `Games` could start eight, with a game
+# each, as most programs do, or two with four games each.
 #
 # ### A game in another process
 #

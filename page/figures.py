@@ -94,7 +94,7 @@ def draw_guess(step):
     for i, line in enumerate(["What an", "agent sees"]):
         d.text(229, 14 + 22 * i, line, "strong")
     d.text(229, 58, "brightened", "quiet")
-    y = 228
+    y = 233
     for i, picture in enumerate(step["stack"]):
         x = (305 - width) / 3 * i
         d.box(x + 1, y + 1, width - 2, height - 2, "line")

@@ -59,7 +59,8 @@ CHARTS = PICTURES.parent / "charts"
 NOTES = Path(__file__).with_name("notes.md").read_text()
 FILMS = ["step-figure", "agent-figure", "race-figure", "kill-figure"]
 AGENTS = ["young", "agent"]
-FIGURES = ["guess", "pixel-figure", *FILMS]
+ASKING = {"serves": "Only 4.", "lanes": "Take the first of each environment."}
+FIGURES = ["guess", "pixel-figure", *ASKING, *FILMS]
 PLAYED = list(play())
 ACTIONS = [step["action"] for step in PLAYED[1:]]
 SAYS = "figure.querySelector('.says').textContent"  # of a script
@@ -667,7 +668,7 @@ def test_the_race_goes_as_it_was_recorded(visit):
 
 @pytest.mark.parametrize("guess, told", [(0, "No. Two"), (1, "Yes. Two")])
 def test_who_is_first_is_guessed(visit, guess, told):
-    """Until then, or for half a minute, no game is done."""
+    """Until then, or for a quarter of a minute, no game is done."""
     page = visit(motion="no-preference")
     page.clock.install()
     figure = look_at(page, "race-figure")
@@ -690,9 +691,40 @@ def test_the_race_begins_by_itself(visit):
     page = visit(motion="no-preference")
     page.clock.install()
     figure = look_at(page, "race-figure")
-    page.clock.run_for(32_000)
+    page.clock.run_for(16_000)
     expect(figure.locator(".says")).to_contain_text("Played: ")
     expect(figure.locator(".asked button").first).to_be_hidden()
+
+
+@pytest.mark.parametrize("name", ASKING)
+@pytest.mark.parametrize(
+    "guess, told", [(0, "No. "), (-1, "Yes. "), (None, "")]
+)
+def test_a_figure_that_asks_tells_afterwards(visit, name, guess, told):
+    """Or after a while, if nobody guesses; nothing shifts."""
+    page = visit(motion="no-preference")
+    page.clock.install()
+    figure = look_at(page, name)
+    says, caption = figure.locator(".says"), figure.locator("figcaption")
+    picture, height = (
+        figure.locator(".answer img"),
+        "(one) => one.offsetHeight",
+    )
+    covered = "(one) => getComputedStyle(one).clipPath"
+    before = figure.evaluate(height)
+    page.clock.run_for(14_000)
+    expect(says).to_contain_text("?")
+    expect(caption).to_be_hidden()
+    assert picture.evaluate(covered) != "inset(0px)"
+    if guess is None:
+        page.clock.run_for(2_000)
+    else:
+        figure.locator(".asked button").nth(guess).click()
+    expect(says).to_have_text(told + ASKING[name])
+    expect(caption).to_be_visible()
+    expect(figure.locator("button").first).to_be_hidden()
+    expect(picture).to_have_css("clip-path", "inset(0px)")
+    assert figure.evaluate(height) == before
 
 
 def kill_in_figure(figure, kills):
@@ -742,6 +774,9 @@ def test_killed_workers_are_those_of_games(visit, kills):
                     [first, *more] = {*np.flatnonzero(infos["restarted"]) // 4}
                     who = "Both workers" if more else f"Worker {first}"
                 assert (who if recent else "All eight") in says[at]
+                assert ("wait" in says[at]) == (
+                    len(killed.get(at + 1, ())) == 1
+                )
             dying = killed.get((step + 1) // every + 1, set())
             if (step + 1) % every == 0:
                 for worker in dying:
@@ -1013,7 +1048,7 @@ def test_the_end_of_a_film_is_shown_for_two_seconds(visit, name):
 def test_what_stands_under_a_film_holds_for_all_of_it(visit, name):
     """Only what moves with it names a step."""
     figure = look_at(visit(), name)
-    caption = figure.locator("figcaption").inner_text()
+    caption = figure.locator("figcaption").text_content()
     assert caption and not re.search(r"(?i)\bstep \d", caption)
 
 

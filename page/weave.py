@@ -342,9 +342,9 @@ def highlight(text, language="python", _=None, start=1, anchors=()):
     html = pygments.highlight(text, lexer, HtmlFormatter(nowrap=True))
     html = re.sub(f'="n">({COLOURED})<', r'="n \1">\1<', html)
     if language == "bash":
-        # An option breaks at no hyphen.
+        # Neither an option nor a package breaks at a hyphen.
         whole = r'<span class="whole">\g<0></span>'
-        html = re.sub(r"(?<=[ >])--\w+", whole, html)
+        html = re.sub(r"(?<=[ >])(--\w+|\w+(-\w+)+)", whole, html)
     # The screen that is compared with the third frame is the fourth.
     html = re.sub(
         r"(third</span>[^/]*,</span>[^/]*n)(?=\W+screen)", r"\1 fourth", html

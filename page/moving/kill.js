@@ -5,7 +5,7 @@ const workers = [...figure.querySelectorAll(".four")].map((box) => ({
   box, cells: cells(box, 4), kills: [] }));
 const does = figure.querySelectorAll(".screen span");
 const TOLD = 60;  // pictures for which a kill is told
-const REPLACED = 500;  // milliseconds that it takes to replace a worker
+const REPLACED = 1500;  // milliseconds that it takes to replace a worker, here
 const BEFORE = 40;  // pictures that are seen before the film's own kill
 let pictures = null, every = 0, count = 0, shown = 0, planned = 0;
 
@@ -29,6 +29,9 @@ function show(at) {
   if (!killed.length) return "All eight games play on.";
   if (killed.length > 1) {
     return "Both workers were killed and replaced. All games start over.";
+  }
+  if (last === at) {
+    return `Worker ${killed} was killed. The others wait until it is replaced.`;
   }
   return `Worker ${killed} was killed and replaced. Its games start over, ` +
     "and the others play on.";

@@ -4,7 +4,7 @@ const figure = $("race-figure"), race = figure.querySelector(".race");
 const LEFT = 84 / 480, LONG = 390 / 480; // of the drawing, by page/figures.py
 const SHOWN = 3, TICK = 0.03; // ms
 const START = 3;  // where it waits for a guess, before any game is played
-const WAIT = 30_000;  // milliseconds to guess in, before it plays by itself
+const WAIT = 15_000;  // milliseconds to guess in, before it plays by itself
 const covers = race.querySelectorAll("i"), times = race.querySelectorAll("b");
 const choice = figure.querySelector(".asked div");
 let sides = null, asks = true, guess = "";
@@ -27,6 +27,7 @@ function show(at) {
   });
   asks &&= at === START;
   choice.hidden = !asks;
+  race.classList.toggle("asks", asks);
   if (asks) return "Which is done first?";
   if (now >= end(workers)) {
     return `${guess}Two workers: ${ms(end(games))}, with cores playing ` +
