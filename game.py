@@ -222,8 +222,8 @@ class Game:
     # ### What ends an episode
     #
     # Most titles give the player a few lives. Losing one costs no points, so
-    # no reward tells an agent at once to avoid it. But if a lost life ends the
-    # episode, its rewards end there, too, so that it pays to keep a life.
+    # the reward doesn't warn an agent. But if a lost life ends the episode,
+    # its rewards end there, too, so that it pays to keep a life.
     # `on_life_loss` has three values. Take one of these two:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
@@ -237,7 +237,7 @@ class Game:
     #
     # #### How an episode ends, and the next one begins
     #
-    # A lost life ends the episode if at least this many are left. (Under
+    # A lost life ends the episode if at least this many lives are left. (Under
     # "continue" that is one: with none left, the end of the game ends it.)
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 

@@ -311,6 +311,10 @@ def draw_lanes():
         d.box(x, y, 52 * (end - start) - 4, 26, "ink" if counts else "box")
         told = f"{points} points"
         d.text(x + 10, y + 18, told, "on" if counts else "")
+        if game in first:
+            place = ("1st", "2nd", "3rd")[first.index(game)]
+            right = 52 * end - 10
+            d.text(right, y + 18, place, "on end" if counts else "end")
     ended = [points for *_, points in first]
     each = [lane[0][1] for lane in LANES]
     for y, told, scores in (
