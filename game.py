@@ -169,7 +169,7 @@ class Game:
             if life_over or game_over:
                 break
             if frame == ACTION_REPEAT - 1:
-                third = self.screen()  # gray, (210, 160), a copy
+                third = self.screen()  # gray, a copy
 
         # Each pixel keeps its brighter value of the **third** and the
         # **fourth** frame. If the episode ends before the fourth, its last
@@ -222,9 +222,10 @@ class Game:
     # ### What ends an episode
     #
     # Most titles give the player a few lives. Losing one costs no points, so
-    # the reward doesn't warn an agent. But if a lost life ends the episode,
-    # its rewards end there, too, so that it pays to keep a life.
-    # `on_life_loss` has three values. Take one of these two:
+    # the reward doesn't warn an agent. But what an agent learns to increase is
+    # the sum of the rewards until its episode ends. If a lost life ends it,
+    # that costs all rewards that would have followed. `on_life_loss` has three
+    # values. Take one of these two:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
     #   life is the next episode. Most agents are [trained this

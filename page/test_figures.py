@@ -791,10 +791,11 @@ def test_killed_workers_are_those_of_games(visit, kills):
                     workers[worker] = process
     both = kills[1][0]
     figure.locator("input[type=range]").fill(f"{both}")
-    games = [f"replaced: games {4 * i} to {4 * i + 3}" for i in range(2)]
-    assert told.all_inner_texts() == [f"{it}, step 0" for it in games]
+    games = [f"games {4 * i} to {4 * i + 3}, step" for i in range(2)]
+    assert told.all_inner_texts() == [f"killed: {it} 0" for it in games]
     figure.locator("input[type=range]").fill(f"{both + 1}")
-    assert told.all_inner_texts() == [f"{it}, step {every}" for it in games]
+    wanted = [f"replaced: {it} {every}" for it in games]
+    assert told.all_inner_texts() == wanted
 
 
 def asked(figure, name):

@@ -18,7 +18,8 @@ function show(at) {
     const replaced = kills.some((kill) => kill <= at && at < kill + TOLD);
     box.classList.toggle("dying", kills.includes(at));
     const games = `games ${4 * i} to ${4 * i + 3}, step ${every * since}`;
-    does[i].textContent = `${replaced ? "replaced:" : "plays"} ${games}`;
+    const told = kills.includes(at) ? "killed:" : replaced ? "replaced:" : "plays";
+    does[i].textContent = `${told} ${games}`;
     cells.forEach((cell, j) =>
       put(cell, "", pictures[(4 * i + j) * count + since]));
   });
