@@ -163,7 +163,7 @@ class Game:
 
             # Lives are read after every frame. If they were read only after
             # the fourth, a life lost in one frame and another one won in the
-            # next would cancel out.
+            # next, as some titles give, would cancel out.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -222,9 +222,9 @@ class Game:
     # ### What ends an episode
     #
     # Most titles give the player a few lives. Losing one costs no points, so
-    # the reward doesn't warn an agent. But what an agent learns to increase is
-    # the sum of the rewards until its episode ends. If a lost life ends it,
-    # that costs all rewards that would have followed. `on_life_loss` has three
+    # the reward doesn't warn an agent. But an agent learns to increase the sum
+    # of its rewards until the episode ends. So if a lost life ends that, it
+    # costs all rewards that would have followed. `on_life_loss` has three
     # values. Take one of these two:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next

@@ -675,7 +675,7 @@ def test_who_is_first_is_guessed(visit, guess, told):
     slider = figure.locator("input[type=range]")
     says, choice = figure.locator(".says"), figure.locator(".asked button")
     page.clock.run_for(14_000)
-    expect(says).to_have_text("Which is done first?")
+    expect(says).to_have_text("Guess: which is done first?")
     expect(slider).to_have_value("3")
     choice.nth(guess).click()
     expect(choice.first).to_be_hidden()

@@ -432,7 +432,7 @@ def test_how_fast_it_is_in_words():
         for name, lead in ("envpool", 1.3), ("ale", 1.2):
             assert abs(float(column[name].split()[0]) - lead) < 0.05
     # Beside an engine: level, or at most so much faster.
-    assert "and between level and 1.4 times as fast as on the eng" in NOTES
+    assert "and from level to 1.4 times as fast as the engines in C" in NOTES
     assert "or up to 1.4 times as fast.\n" in NOTES
     titles = found["titles"].values()
     rows = *columns, found["sticky"], found["many"][64], *titles
@@ -473,7 +473,7 @@ def test_how_fast_it_is_in_words():
     assert "A whole training gains less (the second table), since" in NOTES
     with_gpu = found["gpu_trained"], found["gpu_update"]
     gains = [float(one["sb3"].split()[-2]) for one in (*gains, *with_gpu)]
-    told = "with SB3's own PPO nothing to 12 %, or 25 to 45 % on 16 cores"
+    told = "PPO gets up to 12 % faster with two cores, 25 to 45 % with sixteen"
     assert told.replace(" %", "\u00a0%") in NOTES
     assert f"{max(gains[:2]):.2f}" == "1.12"
     assert found["trained_update"]["sb3"].startswith("level")
@@ -534,7 +534,7 @@ def test_sums():
     assert f"{18 * 2 * 3} bricks and 432 points" in NOTES
     code = [block.text for block in weave.blocks(SOURCE) if block.is_code]
     lines = [line for line in "\n".join(code).split("\n") if line]
-    assert "It has 1,400 lines, half of them code" in NOTES
+    assert "`game.py` has 1,400 lines, half of them code" in NOTES
     assert round(len(SOURCE.split("\n")), -2) == 1_400
     assert 0.45 < len(lines) / 1_400 < 0.55
     assert round(18 * 2 * 3 / 5) == 22
@@ -542,18 +542,18 @@ def test_sums():
     assert f"times {', '.join(weights)} and so on" in NOTES
     assert 0.19 < 0.99 ** (10 * 60 / game.ACTION_REPEAT) < 0.24  # a fifth
     assert f"{40e6 / 60 / day:.1f}" == "7.7"
-    assert "after 7.7 days of play; their training took" in NOTES
+    assert "each after 7.7 days of play, trained in" in NOTES
     assert f"{4 * 84 * 84 * 1e6 / 1e9:.1f} GB" == "28.2 GB" in NOTES
     assert f"{84 * 84 * 1e6 / 1e9:.1f} GB" == "7.1 GB" in NOTES
 
 
 def test_what_is_said_of_both_agents():
     found = measured.measured()
-    assert "Our two agents score about 400, after" in NOTES
+    assert "Our two agents score about 400, each" in NOTES
     assert "become about 400 points?" in NOTES
     for agent in found["first"], found["second"]:
         assert 390 < agent["mean"] < 415
-    assert "their training took four to five hours on two cores" in NOTES
+    assert "trained in four to five hours on two cores" in NOTES
     assert sorted(map(round, found["agent_hours"])) == [4, 5]
 
 
@@ -564,7 +564,7 @@ def test_what_is_said_of_all_or_none():
     assert "**Pong takes half an hour**: {{pong[0][minutes]:.0f}} min" in NOTES
     assert 25 < found["pong"][0]["minutes"] < 35
     soak = found["chaos"]["soak"]
-    assert "Each of {{chaos[soak][compared]:,}} observations" in NOTES
+    assert "All {{chaos[soak][compared]:,}} observations" in NOTES
     assert soak["differences"] == 0 < soak["compared"]
 
 

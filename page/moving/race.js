@@ -27,8 +27,8 @@ function show(at) {
   });
   asks &&= at === START;
   choice.hidden = !asks;
-  race.classList.toggle("asks", asks);
-  if (asks) return "Which is done first?";
+  race.classList.toggle("covered", asks);
+  if (asks) return "Guess: which is done first?";
   if (now >= end(workers)) {
     return `${guess}Two workers: ${ms(end(games))}, with cores playing ` +
       `${busy(games)} of the time. Eight: ${ms(end(workers))}, ${busy(workers)}.`;
