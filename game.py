@@ -358,8 +358,8 @@ class Game:
 # To train an agent, play a `Game(seed, **TRAINING)`. [Most other
 # programs](#who-is-who) do nearly the same, so you can compare your scores
 # with theirs. One of the options *clips* the rewards: they
-# become -1, 0 or 1, so that the same learning rate suits titles with low and
-# with high scores.
+# become -1, 0 or 1, so that titles with low and with high scores can be
+# learned with the same settings.
 #
 # For research that claims something new, take [sticky actions and whole
 # games](#other-settings).
