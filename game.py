@@ -156,14 +156,14 @@ class Game:
             raise gym.error.ResetNeeded("call reset() before step()")
 
         # `act` plays one frame on the emulator. To decide at every frame
-        # would give the network four times the work.
+        # would give the agent four times the work.
         reward = 0.0
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
-            # Lives are read after every frame. If they were read only after
-            # the fourth, a life lost in one frame and another one won in the
-            # next, as some titles give, would cancel out.
+            # Lives are read after every frame. In some titles a life can be
+            # lost in one frame and another one won in the next: read after
+            # the fourth alone, they would cancel out.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -188,7 +188,7 @@ class Game:
     # ### Small and gray
     #
     # A *screen*, a frame as an array, has 33,600 pixels in 128 colours. DQN
-    # reduced it to what a network of its day could process: it took the
+    # reduced it to what a neural network of its day could process: it took the
     # brightness alone, as the method `screen` does here, and resized it to
     # 84×84.
     #
@@ -222,10 +222,10 @@ class Game:
     # ### What ends an episode
     #
     # Most titles give the player a few lives. Losing one costs no points, so
-    # the reward doesn't warn an agent. But an agent learns to increase the sum
-    # of its rewards until the episode ends. So if a lost life ends that, it
-    # costs all rewards that would have followed. `on_life_loss` has three
-    # values. Take one of these two:
+    # no reward warns the agent. What it learns to increase is the sum of the
+    # rewards of an episode. So if losing a life ends the episode, it costs all
+    # rewards that would have followed. `on_life_loss` has three values. Take
+    # one of these two:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
     #   life is the next episode. Most agents are [trained this

@@ -307,14 +307,12 @@ def draw_lanes():
     first = sorted(games, key=lambda game: game[2])[: len(LANES)]
     for game in games:
         row, start, end, points = game
-        x, y, counts = 4 + 52 * start, 4 + 32 * row, start == 0
-        d.box(x, y, 52 * (end - start) - 4, 26, "ink" if counts else "box")
-        told = f"{points} points"
-        d.text(x + 10, y + 18, told, "on" if counts else "")
+        x, y = 4 + 52 * start, 4 + 32 * row
+        d.box(x, y, 52 * (end - start) - 4, 26)
+        d.text(x + 10, y + 18, f"{points} points")
         if game in first:
             place = ("1st", "2nd", "3rd")[first.index(game)]
-            right = 52 * end - 10
-            d.text(right, y + 18, place, "on end" if counts else "end")
+            d.text(52 * end - 10, y + 18, place, "strong end")
     ended = [points for *_, points in first]
     each = [lane[0][1] for lane in LANES]
     for y, told, scores in (

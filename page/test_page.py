@@ -432,7 +432,7 @@ def test_how_fast_it_is_in_words():
         for name, lead in ("envpool", 1.3), ("ale", 1.2):
             assert abs(float(column[name].split()[0]) - lead) < 0.05
     # Beside an engine: level, or at most so much faster.
-    assert "and from level to 1.4 times as fast as the engines in C" in NOTES
+    assert "and as fast as the engines in C++ or up to 1.4 times as" in NOTES
     assert "or up to 1.4 times as fast.\n" in NOTES
     titles = found["titles"].values()
     rows = *columns, found["sticky"], found["many"][64], *titles
@@ -553,7 +553,7 @@ def test_what_is_said_of_both_agents():
     assert "become about 400 points?" in NOTES
     for agent in found["first"], found["second"]:
         assert 390 < agent["mean"] < 415
-    assert "trained in four to five hours on two cores" in NOTES
+    assert "trained in four to five hours on our two cores" in NOTES
     assert sorted(map(round, found["agent_hours"])) == [4, 5]
 
 
@@ -564,7 +564,7 @@ def test_what_is_said_of_all_or_none():
     assert "**Pong takes half an hour**: {{pong[0][minutes]:.0f}} min" in NOTES
     assert 25 < found["pong"][0]["minutes"] < 35
     soak = found["chaos"]["soak"]
-    assert "All {{chaos[soak][compared]:,}} observations" in NOTES
+    assert "Each of {{chaos[soak][compared]:,}} observations" in NOTES
     assert soak["differences"] == 0 < soak["compared"]
 
 

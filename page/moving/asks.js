@@ -21,5 +21,10 @@ document.querySelectorAll(".asks").forEach((figure) => {
   choice.addEventListener("click", ({ target }) => {
     if (target.type === "button") tell(target.value ? "Yes. " : "No. ");
   });
+  // Who would rather know touches what is covered.
+  const after = figure.closest(".row").querySelector(".after");
+  for (const one of [...figure.querySelectorAll(".answer, figcaption"), after]) {
+    one?.addEventListener("click", () => tell(""));
+  }
 });
 })();
