@@ -705,10 +705,11 @@ COVERED = "(it) => getComputedStyle(it, '::after').content !== 'none'"
 
 @pytest.mark.parametrize("name", ASKING)
 @pytest.mark.parametrize(
-    "guess, told", [(0, "No. "), (-1, "Yes. "), (None, ""), ("none", "")]
+    "done, told",
+    [("wrong", "No. "), ("right", "Yes. "), ("touched", ""), ("nothing", "")],
 )
-def test_a_figure_that_asks_tells_afterwards(visit, name, guess, told):
-    """Or after a while, or if the blurred caption is touched."""
+def test_a_figure_that_asks_tells_afterwards(visit, name, done, told):
+    """When it was guessed, or the blurred caption touched, or in a while."""
     page = visit(motion="no-preference")
     page.clock.install()
     figure = look_at(page, name)
@@ -719,12 +720,14 @@ def test_a_figure_that_asks_tells_afterwards(visit, name, guess, told):
     expect(says).to_contain_text("?")
     expect(caption).to_have_css("filter", "blur(4px)")
     assert figure.locator(".answer").evaluate(COVERED)
-    if guess is None:
+    if done == "nothing":
         page.clock.run_for(2_000)
-    elif guess == "none":
+    elif done == "touched":
         caption.click()
     else:
-        figure.locator(".asked button").nth(guess).click()
+        figure.locator(".asked button").nth(-(done == "right")).click()
+        expect(says).to_be_focused()
+    figure.locator(".answer").click()
     expect(says).to_have_text(told + ASKING[name])
     expect(caption).to_have_css("filter", "none")
     expect(figure.locator("button").first).to_be_hidden()

@@ -5,7 +5,7 @@ const workers = [...figure.querySelectorAll(".four")].map((box) => ({
   box, cells: cells(box, 4), kills: [] }));
 const does = figure.querySelectorAll(".screen span");
 const TOLD = 60;  // pictures for which a kill is told
-const REPLACED = 1500;  // milliseconds that it takes to replace a worker, here
+const REPLACED = 1500;  // milliseconds in which the others are seen to wait
 const BEFORE = 40;  // pictures that are seen before the film's own kill
 let pictures = null, every = 0, count = 0, shown = 0, planned = 0;
 
@@ -18,8 +18,8 @@ function show(at) {
     const replaced = kills.some((kill) => kill <= at && at < kill + TOLD);
     box.classList.toggle("dying", kills.includes(at));
     const games = `games ${4 * i} to ${4 * i + 3}, step ${every * since}`;
-    const told = kills.includes(at) ? "killed:" : replaced ? "replaced:" : "plays";
-    does[i].textContent = `${told} ${games}`;
+    const told = replaced ? "replaced:" : "plays";
+    does[i].textContent = `${kills.includes(at) ? "killed:" : told} ${games}`;
     cells.forEach((cell, j) =>
       put(cell, "", pictures[(4 * i + j) * count + since]));
   });
