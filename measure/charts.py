@@ -9,6 +9,7 @@ side.
 
 import contextlib
 import io
+import re
 
 import matplotlib
 import matplotlib.pyplot as plt
@@ -224,6 +225,11 @@ def label(name):
 MARKED = "PPO paper", "CleanRL, `ppo_atari`"  # on the chart of Breakout
 
 
+def spaced(title):
+    """The name of a title in words: "CrazyClimber" is "Crazy Climber"."""
+    return re.sub("(?<=[a-z])(?=[A-Z])", " ", title)
+
+
 def draw_learning(agents, training, labml, pong, cores, field, folder):
     """Draw the charts of docs/learning.md."""
     hours = pong[["games", "network", "learning"]].sum(axis=1) / 3600
@@ -246,20 +252,22 @@ def draw_learning(agents, training, labml, pong, cores, field, folder):
         name_lines(axis, ends)
         mark(axis, field)
 
-    with chart(folder / "krull.svg", "Krull, points", "steps") as axis:
-        ends = []
-        for side, name, ink in (
-            ("games", "Games", OUR),
-            ("wrappers", "CleanRL's", OTHER),
-        ):
-            scores = training[training.side == side].groupby("steps").score
-            mean = scores.mean()
-            low, high = scores.min(), scores.max()
-            axis.fill_between(mean.index, low, high, alpha=0.25, color=ink)
-            axis.plot(mean, color=ink)
-            ends.append((name, mean.index[-1], mean.iloc[-1], ink))
-        axis.yaxis.set_major_formatter("{x:,.0f}")
-        name_lines(axis, ends)
+    for title, rows in training.groupby("title"):
+        path = folder / f"learned-{title.lower()}.svg"
+        with chart(path, f"{spaced(title)}, points", "steps") as axis:
+            ends = []
+            for side, name, ink in (
+                ("games", "Games", OUR),
+                ("wrappers", "CleanRL's", OTHER),
+            ):
+                scores = rows[rows.side == side].groupby("steps").score
+                mean = scores.mean()
+                low, high = scores.min(), scores.max()
+                axis.fill_between(mean.index, low, high, alpha=0.25, color=ink)
+                axis.plot(mean, color=ink)
+                ends.append((name, mean.index[-1], mean.iloc[-1], ink))
+            axis.yaxis.set_major_formatter("{x:,.0f}")
+            name_lines(axis, ends)
 
     with chart(folder / "cores.svg", "Pong, cores at work", "hours") as axis:
         names = ["program", "workers", "others"]

@@ -431,8 +431,6 @@ def learning_values(curves, data):
     apart = pd.DataFrame(stock["rounds"])
     apart_total = apart.map(sum)
     apart_games = apart.map(lambda parts: parts[0])
-    curve = curves["training"]
-    last = curve[curve.steps == curve.steps.max()]
     agents = breakout(curves, data)
     labml = curves["labml"].iloc[-1]
     alone = np.median(total.turns)  # seconds
@@ -490,9 +488,8 @@ def learning_values(curves, data):
             games: on_gpu(data["gpu"][str(games)]) for games in (8, 64)
         },
         "learning": summary([*learning.games, *learning.wrappers]),
-        "last_step": last.steps.max(),
-        "seeds": last.seed.nunique(),
-        "learned": last.groupby("side").score.apply(learned),
+        "seeds": curves["training"].seed.nunique(),
+        "learned": learned(curves["training"]),
         "labml": data["labml"] | labml.to_dict(),
         "labml_machine": machine(data["labml"]),
         "labml_hours": labml.seconds / 3600,
@@ -614,10 +611,18 @@ def parts(seconds):
     return " | ".join([*cells, f"{np.median(seconds.sum(axis=1)):.2f} s"])
 
 
-def learned(scores):
-    """Cells: the mean of the last scores, and that of each seed."""
-    each = ", ".join(f"{score:,.0f}" for score in scores)
-    return f"{scores.mean():,.0f} | {each}"
+def learned(training):
+    """Lines: of each title and side, the mean of the seeds, and each seed."""
+    last = training.groupby(["title", "side", "seed"]).last()
+    lines = []
+    for (title, side), rows in last.groupby(["title", "side"]):
+        name = {"games": "`Games`", "wrappers": "CleanRL's wrappers"}[side]
+        what = f"{charts.spaced(title)}, after {rows.steps.max():,} steps"
+        digits = 1 if title == "Breakout" else 0
+        each = ", ".join(f"{score:,.{digits}f}" for score in rows.score)
+        mean = f"{rows.score.mean():,.{digits}f}"
+        lines.append(f"| {what} | {name} | {mean} | {each} |")
+    return "\n".join(lines)
 
 
 # All of it

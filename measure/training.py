@@ -24,9 +24,9 @@ examples/breakout.pt, whose games are longer, and which learns no more.
 `float32` has only what ppo.py plays, for processors without instructions for
 bfloat16. `gpu` plays 8 games and 64 for a network on a GPU. EnvPool is made as
 in CleanRL's `ppo_atari_envpool.py`; its step after an end is but a reset.
-`learn` trains Krull, which is learned fast, on `Games` and under
-`AsyncVectorEnv` with each seed, one run after the other: about eight minutes a
-run on two cores.
+`learn` trains three titles on `Games` and under `AsyncVectorEnv` with each
+seed, one run after the other: Krull and Crazy Climber, which are learned fast,
+and the first 400,000 steps of Breakout. That takes 80 minutes on two cores.
 
 Results go to training.json, stock.json, trained.json, float32.json, gpu.json
 and training.csv, a row for each update; report.py makes docs/learning.md of
@@ -64,12 +64,12 @@ GPU = {
 }  # games, and who plays so many
 IN_FLEET = {"turns": 2, "ready": 4}  # `Games` of these sides
 PARTS = ["games", "network", "learning"]  # of an update's time
-COLUMNS = ["side", "seed", "steps", "score"]
+COLUMNS = ["title", "side", "seed", "steps", "score"]
 PACKAGES = "ale-py envpool gymnasium numpy stable_baselines3 torch"
-KRULL = "KrullNoFrameskip-v4"  # of learn
 ROUNDS = 15  # of share
-STEPS = 150_000  # of learn
-SEEDS = [0, 1, 2]
+# steps of learn
+LEARN = {"Krull": 150_000, "CrazyClimber": 200_000, "Breakout": 400_000}
+SEEDS = [0, 1, 2]  # of learn
 GAMES = 8
 
 
@@ -278,14 +278,14 @@ def share(sides, bfloat16, device="cpu", games=GAMES, weights=None):
 def learn(path):
     """Train each side with each seed; write the scores as steps go by."""
     batch = ppo.STEPS * GAMES
-    updates = -(-STEPS // batch)
     rows = []
-    for seed, side in itertools.product(SEEDS, SIDES):
-        run = training(KRULL, side, seed, updates)
+    for seed, title, side in itertools.product(SEEDS, LEARN, SIDES):
+        updates = -(-LEARN[title] // batch)
+        run = training(f"{title}NoFrameskip-v4", side, seed, updates)
         for update, (_, scores) in enumerate(run, 1):
             last = scores[-training_run.LAST :] or [0]
             score = round(statistics.fmean(last), 3)
-            rows.append([side, seed, update * batch, score])
+            rows.append([title, side, seed, update * batch, score])
         print(*rows[-1], flush=True)
         pd.DataFrame(rows, columns=COLUMNS).to_csv(path, index=False)
 

@@ -74,7 +74,7 @@ def measured():
         "alone_hours": alone,
         "slower_hours": hours_of(files["stock"]["share"], "games"),
         "float32_hours": slowest,
-        "krull": krull(),
+        "learned": learned(),
         "pong": [
             whole_games(files[name])
             | {"minutes": sum(files[name]["seconds"].values()) / 60}
@@ -125,19 +125,27 @@ def curve(name):
     return list(csv.DictReader(text.splitlines()))
 
 
-def krull():
-    """What one agent has learned on each side, in the mean of the seeds."""
-    rows = curve("training")
-    last = max(int(row["steps"]) for row in rows)
-    scores = {
-        side: mean(
-            float(row["score"])
-            for row in rows
-            if int(row["steps"]) == last and row["side"] == side
-        )
-        for side in ("games", "wrappers")
-    }
-    return {"steps": last, **scores}
+def learned():
+    """What agents have learned at the end, by title and side: all seeds."""
+    ends = {}
+    for row in curve("training"):  # of which the last of each agent stays
+        ends[row["title"], row["side"], row["seed"]] = row
+    found = {}
+    for (title, side, _), row in ends.items():
+        steps = int(row["steps"])
+        here = found.setdefault(title, {"steps": steps})
+        here.setdefault(side, []).append(float(row["score"]))
+    for sides in found.values():
+        for side in ("games", "wrappers"):
+            sides[f"{side}_told"] = told(sides[side])
+    return found
+
+
+def told(scores):
+    """The mean of several seeds, and each."""
+    digits = 0 if mean(scores) > 100 else 1
+    each = ", ".join(f"{score:,.{digits}f}" for score in scores)
+    return f"{mean(scores):,.{digits}f} ({each})"
 
 
 def whole_games(agent):
