@@ -222,8 +222,8 @@ class Game:
     # ### What ends an episode
     #
     # Most titles give the player a few lives. Losing one costs no points, so
-    # no reward warns the agent. What it learns to increase is the sum of the
-    # rewards of an episode. So if losing a life ends the episode, it costs all
+    # no reward warns the agent. But it learns to increase the sum of the
+    # rewards in an episode. So if a lost life ends the episode, it loses all
     # rewards that would have followed. `on_life_loss` has three values. Take
     # one of these two:
     #
