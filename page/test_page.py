@@ -536,19 +536,17 @@ def test_sums():
     assert f"times {', '.join(weights)} and so on" in NOTES
     assert 0.19 < 0.99 ** (10 * 60 / game.ACTION_REPEAT) < 0.24  # a fifth
     assert f"{40e6 / 60 / day:.1f}" == "7.7"
-    assert "each after 7.7 days of play, trained in" in NOTES
+    assert "or 7.7 days of play each" in NOTES
     assert f"{4 * 84 * 84 * 1e6 / 1e9:.1f} GB" == "28.2 GB" in NOTES
     assert f"{84 * 84 * 1e6 / 1e9:.1f} GB" == "7.1 GB" in NOTES
 
 
 def test_what_is_said_of_both_agents():
     found = measured.measured()
-    assert "Our two agents score about 400, each" in NOTES
+    assert "Our two agents score about 400, after {{agent_hours[0]" in NOTES
     assert "become about 400 points?" in NOTES
     for agent in found["first"], found["second"]:
         assert 390 < agent["mean"] < 415
-    assert "trained in four to five hours on our two cores" in NOTES
-    assert sorted(map(round, found["agent_hours"])) == [4, 5]
 
 
 def test_what_is_said_of_all_or_none():
