@@ -17,6 +17,7 @@ import pandas as pd
 
 import charts
 import common
+import measured
 import ratios
 from benchmark import LADDER, LOCKSTEP, NETWORKS, TITLES, best_threads
 from charts import TESTER, rounds
@@ -489,7 +490,7 @@ def learning_values(curves, data):
         },
         "learning": summary([*learning.games, *learning.wrappers]),
         "seeds": curves["training"].seed.nunique(),
-        "learned": learned(curves["training"]),
+        "learned": learned(measured.learned()),
         "labml": data["labml"] | labml.to_dict(),
         "labml_machine": machine(data["labml"]),
         "labml_hours": labml.seconds / 3600,
@@ -611,17 +612,13 @@ def parts(seconds):
     return " | ".join([*cells, f"{np.median(seconds.sum(axis=1)):.2f} s"])
 
 
-def learned(training):
-    """Lines: of each title and side, the mean of the seeds, and each seed."""
-    last = training.groupby(["title", "side", "seed"]).last()
+def learned(titles):
+    """Lines: of each title, what was learned on each side."""
     lines = []
-    for (title, side), rows in last.groupby(["title", "side"]):
-        name = {"games": "`Games`", "wrappers": "CleanRL's wrappers"}[side]
-        what = f"{charts.spaced(title)}, after {rows.steps.max():,} steps"
-        digits = 1 if title == "Breakout" else 0
-        each = ", ".join(f"{score:,.{digits}f}" for score in rows.score)
-        mean = f"{rows.score.mean():,.{digits}f}"
-        lines.append(f"| {what} | {name} | {mean} | {each} |")
+    for title, sides in titles.items():
+        what = f"{charts.spaced(title)}, {sides['steps']:,}"
+        both = f"{sides['games_told']} | {sides['wrappers_told']}"
+        lines.append(f"| {what} | {both} |")
     return "\n".join(lines)
 
 

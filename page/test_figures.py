@@ -59,7 +59,10 @@ CHARTS = PICTURES.parent / "charts"
 NOTES = Path(__file__).with_name("notes.md").read_text()
 FILMS = ["step-figure", "agent-figure", "race-figure", "kill-figure"]
 AGENTS = ["young", "agent"]
-ASKING = {"serves": "Only 4.", "lanes": "Take the first of each environment."}
+ASKING = {
+    "serves": f"Only {measured()['noop_starts']}.",
+    "lanes": "Take the first of each environment.",
+}
 FIGURES = ["guess", "pixel-figure", *ASKING, *FILMS]
 PLAYED = list(play())
 ACTIONS = [step["action"] for step in PLAYED[1:]]
@@ -725,7 +728,8 @@ def test_a_figure_that_asks_tells_afterwards(visit, name, done, told):
     elif done == "touched":
         caption.click()
     else:
-        figure.locator(".asked button").nth(-(done == "right")).click()
+        buttons = figure.locator(".asked button")
+        (buttons.last if done == "right" else buttons.first).click()
         expect(says).to_be_focused()
     figure.locator(".answer").click()
     expect(says).to_have_text(told + ASKING[name])
