@@ -123,6 +123,7 @@ PAGE = {
     "games": "+ two workers: Games",
     "envpool": "EnvPool",
     "ale": "ALE's engine",
+    "gymnasium": "Gymnasium's AsyncVectorEnv",
 }
 DRAWN = {"lockstep": [*OURS, *LOCKSTEP]}
 DRAWN |= dict.fromkeys(NETWORKS, ["games", *OURS_FLYING, *FLYING])
@@ -143,7 +144,7 @@ def draw_speeds(data, folder):
         bars(folder / f"{part}.svg", title, shares.loc[names], labels, 100)
     speeds = rounds(data["agent"]["columns"]).loc[list(PAGE)]
     title = "Eight games of Breakout on two cores, steps/s"
-    bars(folder / "ladder.svg", title, speeds, PAGE.values(), others=2)
+    bars(folder / "ladder.svg", title, speeds, PAGE.values(), others=3)
     for number, title in (
         ("speed", "Breakout, steps/s"),
         ("memory", "Breakout, memory in MB"),
