@@ -162,8 +162,8 @@ class Game:
             reward += self._ale.act(self._actions[action])
 
             # Lives are read after every frame. In some titles a life can be
-            # lost in one frame and another one won in the next: read after
-            # the fourth alone, they would cancel out.
+            # lost in one frame and another one won in the next: after the
+            # fourth, their number would seem unchanged.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -222,10 +222,10 @@ class Game:
     # ### What ends an episode
     #
     # Most titles give the player a few lives. Losing one costs no points, so
-    # no reward warns the agent. But it learns to increase the sum of the
-    # rewards in an episode. So if a lost life ends the episode, it loses all
-    # rewards that would have followed. `on_life_loss` has three values. Take
-    # one of these two:
+    # no reward warns the agent. But an agent learns to collect as much reward
+    # as it can in an episode. If a lost life ends the episode, all later
+    # rewards are gone, so it learns to avoid that. `on_life_loss` has three
+    # values. Take one of these two:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
     #   life is the next episode. Most agents are [trained this

@@ -215,6 +215,36 @@ def bars(path, title, table, names, mark=None, others=0):
         axes[0].set_ylim(places[-1] + 0.6, -0.4)
 
 
+def draw_updates(machines, folder):
+    """Draw how long SB3's PPO plays and learns, by its trained agent.
+
+    The panels have scales of their own: a GPU learns much faster.
+    """
+    title = "An update of SB3's PPO, seconds"
+    with chart(folder / "updates.svg", title, nrows=2) as axes:
+        for axis, (machine, found) in zip(axes, machines.items(), strict=True):
+            sides = ["sb3", "games"]
+            rounds = [[it[side] for it in found["trained"]] for side in sides]
+            playing, learning = np.median(rounds, axis=1).T
+            whole = playing + learning
+            names = ["on its own games", "on Games"]
+            inks = [colour(side) for side in sides]
+            axis.barh(names, playing, height=0.6, color=inks)
+            axis.barh(names, learning, 0.6, playing, color=GRID)
+            words = {"playing": 0, "learning": playing[0]}
+            for word, start in words.items():
+                axis.annotate(word, (start, -0.42), color=QUIET)
+            for row, end in enumerate(whole):
+                beside = dict(xytext=(6, 0), textcoords="offset points")
+                axis.annotate(f"{end:.2f}", (end, row), va="center", **beside)
+            axis.set_title(machine)
+            axis.set_xlim(0, 1.15 * max(whole))
+            axis.set_ylim(1.7, -0.75)
+            axis.set_xticks([])
+            axis.grid(visible=False)
+            axis.spines[:].set_visible(False)
+
+
 def label(name):
     """A contender's name in a chart: short, and how much is in flight."""
     flying = f", {8 * FLYING[name]}" if name in FLYING else ""

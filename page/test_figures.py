@@ -852,7 +852,7 @@ def test_thirty_guesses(visit, width):
     for name, rights in zip(ROUNDS, [6, 10, 5], strict=True):
         if seen:
             begin.click()
-            expect(figure.locator(".says")).to_contain_text(f"With {name}.")
+            expect(figure.locator(".says")).to_have_text(f"Now with {name}.")
         for i in range(10):
             seen.append(asked(figure, name) if seen else GUESS)
             way = "up" if seen[-1] in RISES else "down"
@@ -909,7 +909,7 @@ def test_who_has_guessed_enough_goes_on(visit, width):
         expect(enough).to_have_text("Next round")
         enough.click()
         expect(enough).to_be_hidden()
-        told = f": {rights} of 4 (chance: 2). With {after}."
+        told = f": {rights} of 4 (chance: 2). Now with {after}."
         expect(figure.locator(".says")).to_contain_text(told)
         assert figure.evaluate("(one) => one.offsetHeight") == height
     assert bricks(figure, third) == [""] * 10

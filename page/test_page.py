@@ -467,11 +467,20 @@ def test_how_fast_it_is_in_words():
             (1.3, 1.55) if name in ("stock", "wrappers") else (1.05, 1.15)
         )
         assert low < trained < first < high
-    assert "A whole training gains less, since learning takes time" in NOTES
+    assert "A whole training gains less, since learning takes as long" in NOTES
+    for name in "sb3_updates", "sb3_gpu":
+        learns = [
+            np.median([it[side][1] for it in found[name]["trained"]])
+            for side in ("sb3", "games")
+        ]
+        assert 0.9 < learns[0] / learns[1] < 1.1
     with_gpu = found["gpu_trained"], found["gpu_update"]
     gains = [float(one["sb3"].split()[-2]) for one in (*gains, *with_gpu)]
+    told = "get 0 to 12 % faster with two cores, and 25 to 45 % with sixteen"
+    assert told.replace(" %", "\u00a0%") in NOTES
+    assert f"{max(gains[:2]):.2f}" == "1.12"
     assert found["trained_update"]["sb3"].startswith("level")
-    assert 1 < gains[1] < gains[0] < gains[2] < gains[3]
+    assert [f"{it:.2f}" for it in gains[2:]] == ["1.25", "1.45"]
     assert "plays about twice as fast as Stable-Baselines3" in NOTES
     assert min(float(row["sb3"].split()[0]) for row in rows) > 1.9
     assert found["stock_xeon"]["share"]["bfloat16"]
@@ -531,14 +540,15 @@ def test_sums():
     assert f"times {', '.join(weights)} and so on" in NOTES
     assert 0.19 < 0.99 ** (10 * 60 / game.ACTION_REPEAT) < 0.24  # a fifth
     assert f"{40e6 / 60 / day:.1f}" == "7.7"
-    assert "or 7.7 days of play each" in NOTES
+    assert "and played 7.7 days' worth of games each" in NOTES
     assert f"{4 * 84 * 84 * 1e6 / 1e9:.1f} GB" == "28.2 GB" in NOTES
     assert f"{84 * 84 * 1e6 / 1e9:.1f} GB" == "7.1 GB" in NOTES
 
 
 def test_what_is_said_of_both_agents():
     found = measured.measured()
-    assert "Our two agents score about 400, after {{agent_hours[0]" in NOTES
+    assert "Our two agents score about 400. They trained for five and" in NOTES
+    assert [round(hours) for hours in found["agent_hours"]] == [5, 4]
     assert "become about 400 points?" in NOTES
     for agent in found["first"], found["second"]:
         assert 390 < agent["mean"] < 415

@@ -101,7 +101,7 @@ function begin(told = "") {
   }
   marks = [];
   figure.classList.add("begun");
-  $in(".says").textContent = `${told}With ${ROUNDS[round]}.`;
+  $in(".says").textContent = `${told}${round ? "Now with" : "With"} ${ROUNDS[round]}.`;
   count();
   show(true);
   figure.scrollIntoView({ block: "nearest" });
