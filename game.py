@@ -161,9 +161,9 @@ class Game:
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
-            # Lives are read after every frame. In some titles a life can be
-            # lost in one frame and another one won in the next: after the
-            # fourth, their number would seem unchanged.
+            # Lives are read after every frame. In some titles a step can
+            # take one life and give another. Read only at its end, the
+            # loss would go unnoticed.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -234,7 +234,7 @@ class Game:
     #   al. (2018)](https://arxiv.org/abs/1709.06009) advise.
     #
     # (The default, `"restart"`, starts a new game at each lost life. It is
-    # there for [an older tutorial](#other-settings); to train, take another.)
+    # there for [labml's tutorial](#other-settings); to train, take another.)
     #
     # #### How an episode ends, and the next one begins
     #

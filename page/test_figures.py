@@ -667,7 +667,8 @@ def test_the_race_goes_as_it_was_recorded(visit):
             many, few = (
                 sum(end <= now for _, end in side["games"]) for side in sides
             )
-            wanted = f"Played: {many} of 8 games by eight workers, {few} by"
+            wanted = f"Eight workers have played {many} of 8 games, two "
+            wanted += "are done" if ends[1] <= now else f"have played {few}"
         assert wanted in told
         assert ("done" in told) == (min(ends) <= now < max(ends))
 
@@ -693,12 +694,18 @@ def test_who_is_first_is_guessed(visit, guess, told):
     expect(says).to_contain_text(told)
 
 
-def test_the_race_begins_by_itself(visit):
+@pytest.mark.parametrize("asked", [True, False])
+def test_the_race_begins_without_a_guess(visit, asked):
+    """After a while, or when the blurred words below it are touched."""
     page = visit(motion="no-preference")
     page.clock.install()
     figure = look_at(page, "race-figure")
-    page.clock.run_for(16_000)
-    expect(figure.locator(".says")).to_contain_text("Played: ")
+    expect(figure.locator(".controls")).to_be_hidden()
+    if asked:
+        page.locator(".row:has(#race-figure) .after").click()
+    page.clock.run_for(1_000 if asked else 16_000)
+    expect(figure.locator(".controls")).to_be_visible()
+    expect(figure.locator(".says")).to_contain_text("have played")
     expect(figure.locator(".asked button").first).to_be_hidden()
 
 

@@ -476,11 +476,11 @@ def test_how_fast_it_is_in_words():
         assert 0.9 < learns[0] / learns[1] < 1.1
     with_gpu = found["gpu_trained"], found["gpu_update"]
     gains = [float(one["sb3"].split()[-2]) for one in (*gains, *with_gpu)]
-    told = "get 0 to 12 % faster with two cores, and 25 to 45 % with sixteen"
-    assert told.replace(" %", "\u00a0%") in NOTES
-    assert f"{max(gains[:2]):.2f}" == "1.12"
-    assert found["trained_update"]["sb3"].startswith("level")
-    assert [f"{it:.2f}" for it in gains[2:]] == ["1.25", "1.45"]
+    assert "Late in a training an update gains [less](#" in NOTES
+    for name in "sb3", "wrappers", "envpool":  # medians alone, none is level
+        for row in found["first_update"], found["gpu_update"]:
+            assert float(row[name][:4]) > 1 and row[name][4] == " "
+    assert 1 < gains[1] < gains[0] < gains[2] < gains[3]
     assert "plays about twice as fast as Stable-Baselines3" in NOTES
     assert min(float(row["sb3"].split()[0]) for row in rows) > 1.9
     assert found["stock_xeon"]["share"]["bfloat16"]

@@ -35,8 +35,8 @@ function show(at) {
   }
   const [many, few] = [workers, games].map((side) =>
     side.games.filter(([, end]) => end <= now).length);
-  return `Played: ${many} of 8 games by eight workers, ${few} by two` +
-    `${now >= end(games) ? ", which are done" : ""}.`;
+  return `Eight workers have played ${many} of 8 games, two ` +
+    `${now >= end(games) ? "are done" : `have played ${few}`}.`;
 }
 
 const player = film(figure, async () => {
@@ -46,11 +46,16 @@ const player = film(figure, async () => {
   return { count, start, wait: WAIT, once: true, pace: 15, name: (i) => ms(i * TICK) };
 }, show);
 
+function run() {
+  if (!asks) return;
+  player.forward();
+  player.go(true);
+}
 choice.querySelectorAll("button").forEach((button, i) =>
   button.addEventListener("click", () => {
     guess = i ? "Yes. " : "No. ";
-    player.forward();
-    player.go(true);
+    run();
     figure.querySelector(".play").focus({ preventScroll: true });
   }));
+figure.closest(".row").querySelector(".after").addEventListener("click", run);
 })();
