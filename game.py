@@ -162,8 +162,8 @@ class Game:
             reward += self._ale.act(self._actions[action])
 
             # Lives are read after every frame. In some titles a step can
-            # take one life and give another. Read only at its end, the
-            # loss would go unnoticed.
+            # take one life and give another. If they were read only at
+            # its end, the loss would go unnoticed.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -172,9 +172,9 @@ class Game:
                 third = self.screen()  # gray, a copy
 
         # Each pixel keeps its brighter value of the **third** and the
-        # **fourth** frame. If the episode ends before the fourth, its last
-        # screen is used alone. `_see` then resizes the result to a picture
-        # and puts that on [the stack](#the-stack).
+        # **fourth** frame. If the episode ended earlier, its last screen is
+        # used alone. `_see` resizes the result to a picture and puts that on
+        # [the stack](#the-stack).
         screen = self.screen()
         if frame == ACTION_REPEAT:
             np.maximum(third, screen, out=screen)
@@ -223,8 +223,8 @@ class Game:
     #
     # Most titles give the player a few lives. Losing one costs no points, so
     # no reward warns the agent. But an agent learns to collect as much reward
-    # as it can in an episode. If a lost life ends the episode, all later
-    # rewards are gone, so it learns to avoid that. `on_life_loss` has three
+    # as it can in an episode. If a lost life ends the episode, no reward
+    # follows, so it learns not to lose lives. `on_life_loss` has three
     # values. Take one of these two:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next

@@ -31,7 +31,14 @@ function dealt(first) {
   const sides = [game.up, game.down].map((side) => begun(shuffled(side)));
   const rounds = ROUNDS.map((_, i) => shuffled(sides.flatMap((side) =>
     side.slice(GUESSES / 2 * i, GUESSES / 2 * (i + 1)))));
-  return [begun(rounds[0]), ...rounds.slice(1)];
+  const [one] = rounds;
+  if (first) {
+    begun(one);
+    // The second flies down, so that one answer isn't right for long.
+    const down = one.findIndex((at) => game.down.includes(at));
+    one.splice(1, 0, ...one.splice(down, 1));
+  }
+  return rounds;
 }
 
 // Draw what a round shows of a step, close to the ball: neither the bricks nor
