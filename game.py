@@ -204,9 +204,9 @@ class Game:
     # ### The stack
     #
     # One picture shows where the ball is, but not where it is going.
-    # The *stack*, the last four pictures, shows both: it spans a fifth of a
-    # second from the first to the last. In four frames in a row the
-    # ball moves by one to three pixels of a picture, which is easily missed.
+    # The *stack*, the last four pictures, shows both. In four frames in a row
+    # the ball moves by one to three pixels of a picture, which is easily
+    # missed.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
         # `shrink_changes` returns what `self.shrink(screen)` does, but resizes
@@ -223,9 +223,9 @@ class Game:
     #
     # Most titles give the player a few lives. Losing one costs no points, so
     # no reward warns the agent. But an agent learns to collect as much reward
-    # as it can in an episode. If a lost life ends the episode, no reward
-    # follows, so it learns not to lose lives. `on_life_loss` has three
-    # values. Take one of these two:
+    # as it can in an episode. If a lost life ends the episode, the agent
+    # gets no reward after it, and so learns to avoid that. `on_life_loss` has
+    # three values. Take one of these two:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
     #   life is the next episode. Most agents are [trained this
