@@ -220,8 +220,9 @@ def draw_updates(machines, folder):
 
     The panels have scales of their own: a GPU learns much faster.
     """
+    path = folder / "updates.svg"
     title = "An update of SB3's PPO, seconds"
-    with chart(folder / "updates.svg", title, nrows=2) as axes:
+    with chart(path, title, nrows=2, figsize=(3.6, 2.1)) as axes:
         for axis, (machine, found) in zip(axes, machines.items(), strict=True):
             sides = ["sb3", "games"]
             rounds = [[it[side] for it in found["trained"]] for side in sides]
