@@ -162,8 +162,8 @@ class Game:
             reward += self._ale.act(self._actions[action])
 
             # Lives are read after every frame. In some titles a step can
-            # take one life and give another. If they were read only at
-            # its end, the loss would go unnoticed.
+            # take one life and give another. If lives were read only after
+            # the fourth, the loss would go unnoticed.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -182,7 +182,7 @@ class Game:
 
         # If the episode is over, `_end_step` stores its last observation ([for
         # programs that learn](#when-one-of-many-episodes-ends)), begins the
-        # next episode, and returns the first observation of that.
+        # next episode, and returns the new one's first observation.
         return self._end_step(reward, life_over, game_over)
 
     # ### Small and gray

@@ -62,6 +62,7 @@ AGENTS = ["young", "agent"]
 ASKING = {
     "serves": f"Only {measured()['noop_starts']}.",
     "lanes": "Take the first of each environment.",
+    "move": "LEFT does.",
 }
 FIGURES = ["guess", "pixel-figure", *ASKING, *FILMS]
 PLAYED = list(play())

@@ -479,7 +479,7 @@ def test_how_fast_it_is_in_words():
     # Medians alone
     assert found["trained_update"]["sb3"][:11] == "level, 1.09"
     assert found["gpu_trained"]["sb3"].startswith("1.25 ")
-    assert "gains [little there, and 25\u00a0% with a GPU](#" in NOTES
+    assert "gains less: [little there, and 25\u00a0% with a GPU]" in NOTES
     for name in "wrappers", "envpool":
         assert found["trained_update"][name][4] == " "
     assert 1 < gains[1] < gains[0] < gains[2] < gains[3]
@@ -558,7 +558,7 @@ def test_what_is_said_of_both_agents():
 
 def test_what_is_said_of_all_or_none():
     found = measured.measured()
-    assert "the agent then won all of {{pong[0][games]}} games" in NOTES
+    assert "the agent then won all {{pong[0][games]}} games" in NOTES
     assert all(agent["least"] > 0 for agent in found["pong"])
     assert "**Pong takes half an hour**: {{pong[0][minutes]:.0f}} min" in NOTES
     assert 25 < found["pong"][0]["minutes"] < 35
