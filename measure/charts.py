@@ -215,8 +215,14 @@ def bars(path, title, table, names, mark=None, others=0):
         axes[0].set_ylim(places[-1] + 0.6, -0.4)
 
 
+def median_round(rounds):
+    """The round whose ratio is the median, of an odd number."""
+    ratios = [sum(it["sb3"]) / sum(it["games"]) for it in rounds]
+    return rounds[ratios.index(np.median(ratios))]
+
+
 def draw_updates(machines, folder):
-    """Draw how long SB3's PPO plays and learns, by its trained agent.
+    """Draw how long SB3's PPO plays and learns, by a trained agent.
 
     The panels have scales of their own: a GPU learns much faster.
     """
@@ -225,8 +231,8 @@ def draw_updates(machines, folder):
     with chart(path, title, nrows=2, figsize=(3.6, 2.1)) as axes:
         for axis, (machine, found) in zip(axes, machines.items(), strict=True):
             sides = ["sb3", "games"]
-            rounds = [[it[side] for it in found["trained"]] for side in sides]
-            playing, learning = np.median(rounds, axis=1).T
+            shown = median_round(found["trained"])
+            playing, learning = np.transpose([shown[side] for side in sides])
             whole = playing + learning
             names = ["on its own games", "on Games"]
             inks = [colour(side) for side in sides]
