@@ -224,7 +224,7 @@ class Game:
     # Most titles give the player a few lives. Losing one costs no points, so
     # no reward warns the agent. But an agent learns to collect as much reward
     # as it can in an episode. If a lost life ends the episode, the agent
-    # gets no reward after it, and so learns to avoid that. `on_life_loss` has
+    # gets no more reward, and so learns not to lose lives. `on_life_loss` has
     # three values. Take one of these two:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next

@@ -493,7 +493,7 @@ def draw_race(sides):
     for ms in range(RACE_MS + 1):
         x = left + ms * scale
         d.line((x, y), (x, y + 6))
-        d.text(x, y + 22, f"{ms} ms", "quiet end" if ms else "quiet mid")
+        d.text(x, y + 22, f"{ms} ms", "quiet end" if ms == 3 else "quiet mid")
     d.save("race.svg")
 
 

@@ -668,8 +668,8 @@ def test_the_race_goes_as_it_was_recorded(visit):
             many, few = (
                 sum(end <= now for _, end in side["games"]) for side in sides
             )
-            wanted = f"Eight workers have played {many} of 8 games, two "
-            wanted += "are done" if ends[1] <= now else f"have played {few}"
+            does = "are done" if ends[1] <= now else f"have played {few}"
+            wanted = f"have played {many} of 8 games, two workers {does}."
         assert wanted in told
         assert ("done" in told) == (min(ends) <= now < max(ends))
 

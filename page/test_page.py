@@ -432,7 +432,7 @@ def test_how_fast_it_is_in_words():
         for name, lead in ("envpool", 1.3), ("ale", 1.2):
             assert abs(float(column[name].split()[0]) - lead) < 0.05
     # Beside an engine: level, or at most so much faster.
-    assert "it is level to 1.4 times as fast, depending on" in NOTES
+    assert "between equally fast and 1.4 times as fast, depending" in NOTES
     titles = found["titles"].values()
     rows = *columns, found["sticky"], found["many"][64], *titles
     leads = [float(row[name].split()[0]) for row in rows for name in ENGINES]
@@ -479,7 +479,8 @@ def test_how_fast_it_is_in_words():
     # Medians alone
     assert found["trained_update"]["sb3"][:11] == "level, 1.09"
     assert found["gpu_trained"]["sb3"].startswith("1.25 ")
-    assert "gains [little there, and 25\u00a0% with a GPU]" in NOTES
+    told = "gets [hardly faster there, and 25\u00a0% faster with a GPU]"
+    assert told in NOTES
     for name in "wrappers", "envpool":
         assert found["trained_update"][name][4] == " "
     assert 1 < gains[1] < gains[0] < gains[2] < gains[3]
@@ -549,7 +550,8 @@ def test_sums():
 
 def test_what_is_said_of_both_agents():
     found = measured.measured()
-    assert "Our two agents score about 400. They trained for five and" in NOTES
+    assert "Our two agents score about 400, as DQN did. They trained" in NOTES
+    assert "trained for five and four hours" in NOTES
     assert [round(hours) for hours in found["agent_hours"]] == [5, 4]
     assert "become about 400 points?" in NOTES
     for agent in found["first"], found["second"]:

@@ -35,7 +35,7 @@ function show(at) {
   }
   const [many, few] = [workers, games].map((side) =>
     side.games.filter(([, end]) => end <= now).length);
-  return `Eight workers have played ${many} of 8 games, two ` +
+  return `Eight workers have played ${many} of 8 games, two workers ` +
     `${now >= end(games) ? "are done" : `have played ${few}`}.`;
 }
 
