@@ -223,9 +223,9 @@ class Game:
     #
     # Most titles give the player a few lives. Losing one costs no points, so
     # no reward warns the agent. But an agent learns to collect as much reward
-    # as it can in an episode. If a lost life ends the episode, the agent
-    # gets no more reward, and so learns not to lose lives. `on_life_loss` has
-    # three values. Take one of these two:
+    # as it can in an episode. If a lost life ends the episode, later
+    # rewards no longer count, so the agent learns not to lose lives.
+    # `on_life_loss` has three values. Take one of these two:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
     #   life is the next episode. Most agents are [trained this

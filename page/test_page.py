@@ -432,7 +432,7 @@ def test_how_fast_it_is_in_words():
         for name, lead in ("envpool", 1.3), ("ale", 1.2):
             assert abs(float(column[name].split()[0]) - lead) < 0.05
     # Beside an engine: level, or at most so much faster.
-    assert "between equally fast and 1.4 times as fast, depending" in NOTES
+    assert "is as fast, or up to 1.4 times as fast, depending on" in NOTES
     titles = found["titles"].values()
     rows = *columns, found["sticky"], found["many"][64], *titles
     leads = [float(row[name].split()[0]) for row in rows for name in ENGINES]
@@ -479,7 +479,7 @@ def test_how_fast_it_is_in_words():
     # Medians alone
     assert found["trained_update"]["sb3"][:11] == "level, 1.09"
     assert found["gpu_trained"]["sb3"].startswith("1.25 ")
-    told = "gets [hardly faster there, and 25\u00a0% faster with a GPU]"
+    told = "is [hardly faster there; with 16 cores and a GPU, 25\u00a0%]"
     assert told in NOTES
     for name in "wrappers", "envpool":
         assert found["trained_update"][name][4] == " "

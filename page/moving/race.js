@@ -47,7 +47,7 @@ const player = film(figure, async () => {
 }, show);
 
 function run() {
-  if (!asks) return;
+  if (!sides || !asks) return;
   player.forward();
   player.go(true);
 }
