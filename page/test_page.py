@@ -560,7 +560,7 @@ def test_what_is_said_of_both_agents():
 
 def test_what_is_said_of_all_or_none():
     found = measured.measured()
-    assert "Both agents then won all {{pong[0][games]}} games" in NOTES
+    assert "trainings then won all {{pong[0][games]}} games" in NOTES
     assert all(agent["least"] > 0 for agent in found["pong"])
     assert "**Pong takes half an hour**: {{pong[0][minutes]:.0f}} min" in NOTES
     assert 25 < found["pong"][0]["minutes"] < 35
