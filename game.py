@@ -204,9 +204,9 @@ class Game:
     # ### The stack
     #
     # One picture shows where the ball is, but not where it is going.
-    # The *stack*, the last four pictures, shows both. In four frames in a row
-    # the ball moves by one to three pixels of a picture, which is easily
-    # missed.
+    # The *stack*, the last four pictures, shows both: it spans a fifth of a
+    # second. Four frames in a row span only a twentieth, and the
+    # ball moves by one to three pixels, which is easily missed.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
         # `shrink_changes` returns what `self.shrink(screen)` does, but resizes

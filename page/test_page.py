@@ -479,7 +479,7 @@ def test_how_fast_it_is_in_words():
     # Medians alone
     assert found["trained_update"]["sb3"][:11] == "level, 1.09"
     assert found["gpu_trained"]["sb3"].startswith("1.25 ")
-    told = "is [hardly faster there; with 16 cores and a GPU, 25\u00a0%]"
+    told = "gains [little there, and 25\u00a0% with 16 cores and a GPU]"
     assert told in NOTES
     for name in "wrappers", "envpool":
         assert found["trained_update"][name][4] == " "
