@@ -28,7 +28,7 @@ def measured():
     alone = hours_of(files["training"]["share"], "turns")
     slowest = hours_of(files["float32"]["share"], "turns")
     others = [rounded(agent["breakout"]) for agent in files["field"]["agents"]]
-    return {
+    found = {
         **files,
         **files["facts"],
         "first": whole_games(files["agent"]),
@@ -42,7 +42,6 @@ def measured():
         "known": others,
         "race": race(),
         "ahead": ratios.beside(files["single"]["long"]),
-        "sb3_learning": 100 * ratios.learning(files["sb3_updates"]),
         "xeon": ratios.beside(files["single_xeon"]["long"]),
         "sticky": ratios.beside(files["sticky"]["sticky"]),
         "titles": {
@@ -69,7 +68,6 @@ def measured():
             **ratios.updates(files["sb3_gpu"]["first"]),
         },
         "gpu_trained": ratios.updates(files["sb3_gpu"]["trained"]),
-        "sb3_gpu_learning": 100 * ratios.learning(files["sb3_gpu"]),
         "gpu_hours": hours_of(files["gpu"]["8"], "turns"),
         "alone_hours": alone,
         "slower_hours": hours_of(files["stock"]["share"], "games"),
@@ -81,6 +79,11 @@ def measured():
             for name in ("pong_64", "pong_gpu")
         ],
     }
+    found["medians"] = {
+        part: {name: told.split(" (")[0] for name, told in found[part].items()}
+        for part in ("played", "trained_update", "gpu_trained")
+    }
+    return found
 
 
 def recorded(name):
