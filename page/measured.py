@@ -81,7 +81,7 @@ def measured():
     }
     found["medians"] = {
         part: {name: told.split(" (")[0] for name, told in found[part].items()}
-        for part in ("played", "trained_update", "gpu_trained")
+        for part in ("trained_update", "gpu_trained")
     }
     return found
 

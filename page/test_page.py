@@ -174,8 +174,8 @@ def woven_with(comment):
 
 
 def minutes(markdown):
-    """What the contents say of the parts; to play comes behind a plus."""
-    times = re.findall(r"(\d+)(?: \+ \d+)? min$", markdown, re.M)
+    """What the contents say of the parts."""
+    times = re.findall(r"(\d+) min$", markdown, re.M)
     return [int(time) for time in times]
 
 

@@ -71,7 +71,6 @@ SHORT = 30  # characters of a cell, if its row fits a phone
 NARROW = 40  # of a line of code, likewise
 WORDS_A_MINUTE = 220
 SECONDS_A_LINE = 4
-SECONDS_A_FIGURE = 45
 # A name in prose and a token of code; what is in these others has no links.
 NAMES = (
     r"(?s)<(a|h\d|figure|summary)\b.*?</\1>|<code>(?P<name>[\w.]+).*?</code>|"
@@ -157,8 +156,8 @@ def story(source):
     It is told twice: the first time nobody knows yet how long it takes.
     """
     text = (HERE / "notes.md").read_text()
-    minutes, playing = reading_time(markdown(told(source, text)))
-    numbers = measured() | {"minutes": minutes, "playing": playing}
+    minutes = reading_time(markdown(told(source, text)))
+    numbers = measured() | {"minutes": minutes}
     return told(source, fill(text, **numbers))
 
 
@@ -236,14 +235,13 @@ def shorten(told):
 
 
 def reading_time(page):
-    """Return how many minutes it takes to read each part, and to play with its
-    figures; of all parts but the last, which is folded, what isn't folded.
+    """Return how many minutes it takes to read each part; of all but the last,
+    which is folded, what isn't folded.
 
     What comes before the first part belongs to it, but for the contents.
     """
     parts = [slug(title) for title in re.findall("(?m)^## (.*)", page)]
     minutes, part = dict.fromkeys(parts, 0), parts[0]
-    playing = dict(minutes)
     page = re.sub("(?s)<nav.*?</nav>", "", page)
     folds = 0  # that a text is in
     for text in re.split(r"^(?=## |</?details>)", page, flags=re.M):
@@ -261,11 +259,7 @@ def reading_time(page):
             folds -= 1
         if part == parts[-1] or not folds:
             minutes[part] += spent
-            playing[part] += prose.count("![") * SECONDS_A_FIGURE / 60
-    return [
-        {name: round(spent) for name, spent in each.items()}
-        for each in (minutes, playing)
-    ]
+    return {part: round(spent) for part, spent in minutes.items()}
 
 
 # Markdown
