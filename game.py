@@ -172,9 +172,9 @@ class Game:
                 third = self.screen()  # gray, a copy
 
         # Each pixel keeps its brighter value of the **third** and the
-        # **fourth** frame. If the episode ended earlier, its last screen is
-        # used alone. `_see` resizes the result to a picture and puts that on
-        # [the stack](#the-stack).
+        # **fourth** frame. If the episode ended before the fourth, its last
+        # screen is used alone. `_see` resizes the result to a picture and
+        # puts that on [the stack](#the-stack).
         screen = self.screen()
         if frame == ACTION_REPEAT:
             np.maximum(third, screen, out=screen)
@@ -233,8 +233,8 @@ class Game:
     # - `"ignore"`: the episode goes on to the end of the game, as [Machado et
     #   al. (2018)](https://arxiv.org/abs/1709.06009) advise.
     #
-    # (The default, `"restart"`, starts a new game at each lost life. It is
-    # there for [labml's tutorial](#other-settings); to train, take another.)
+    # (The third, `"restart"`, starts a new game at each lost life. It is the
+    # default for the sake of [labml's tutorial](#other-settings) alone.)
     #
     # #### How an episode ends, and the next one begins
     #

@@ -731,7 +731,10 @@ def test_a_figure_that_asks_tells_afterwards(visit, name, done, told):
     before = figure.evaluate(height)
     page.clock.run_for(14_000)
     expect(says).to_contain_text("?")
-    expect(caption).to_have_css("filter", "blur(4px)")
+    hidden = page.locator(f".row:has(#{name}) + .row table")
+    assert hidden.count() == (name == "move")
+    for one in caption, *hidden.all():
+        expect(one).to_have_css("filter", "blur(4px)")
     assert figure.locator(".answer").evaluate(COVERED)
     if done == "nothing":
         page.clock.run_for(2_000)
@@ -743,7 +746,8 @@ def test_a_figure_that_asks_tells_afterwards(visit, name, done, told):
         expect(says).to_be_focused()
     figure.locator(".answer").click()
     expect(says).to_have_text(told + ASKING[name])
-    expect(caption).to_have_css("filter", "none")
+    for one in caption, *hidden.all():
+        expect(one).to_have_css("filter", "none")
     expect(figure.locator("button").first).to_be_hidden()
     assert not figure.locator(".answer").evaluate(COVERED)
     assert figure.evaluate(height) == before

@@ -432,7 +432,8 @@ def test_how_fast_it_is_in_words():
         for name, lead in ("envpool", 1.3), ("ale", 1.2):
             assert abs(float(column[name].split()[0]) - lead) < 0.05
     # Beside an engine: level, or at most so much faster.
-    assert "is as fast, or up to 1.4 times as fast, depending on" in NOTES
+    told = "as fast as these, or up to 1.4 times as fast, depending on title"
+    assert told in NOTES
     titles = found["titles"].values()
     rows = *columns, found["sticky"], found["many"][64], *titles
     leads = [float(row[name].split()[0]) for row in rows for name in ENGINES]
@@ -478,8 +479,9 @@ def test_how_fast_it_is_in_words():
     gains = [float(one["sb3"].split()[-2]) for one in (*gains, *with_gpu)]
     assert found["medians"]["trained_update"]["sb3"] == "level, 1.09"
     assert found["medians"]["gpu_trained"]["sb3"] == "1.25"
-    told = "gains [little there, and 25\u00a0% with 16 cores and a GPU]"
-    assert told in NOTES
+    assert found["medians"]["trained_update"]["stock"] == "1.47"
+    assert "PPO gains little on two cores, where it learns for most" in NOTES
+    assert "[A whole training gains less](#how-fast-it-is)" in NOTES
     assert 1 < gains[1] < gains[0] < gains[2] < gains[3]
     assert "plays about twice as fast as Stable-Baselines3" in NOTES
     assert min(float(row["sb3"].split()[0]) for row in rows) > 1.9
@@ -540,16 +542,16 @@ def test_sums():
     assert f"times {', '.join(weights)} and so on" in NOTES
     assert 0.19 < 0.99 ** (10 * 60 / game.ACTION_REPEAT) < 0.24  # a fifth
     assert f"{40e6 / 60 / day:.1f}" == "7.7"
-    assert "and played 7.7 days' worth of games each" in NOTES
+    assert "in which each played 7.7 days' worth of games" in NOTES
     assert f"{4 * 84 * 84 * 1e6 / 1e9:.1f} GB" == "28.2 GB" in NOTES
     assert f"{84 * 84 * 1e6 / 1e9:.1f} GB" == "7.1 GB" in NOTES
 
 
 def test_what_is_said_of_both_agents():
     found = measured.measured()
-    assert "Our two agents score about 400, as DQN did. They trained" in NOTES
-    assert "trained for five and four hours" in NOTES
-    assert [round(hours) for hours in found["agent_hours"]] == [5, 4]
+    told = "Our two agents score about 400, as DQN did, after a few hours"
+    assert told in NOTES
+    assert all(2 < hours < 6 for hours in found["agent_hours"])
     assert "become about 400 points?" in NOTES
     for agent in found["first"], found["second"]:
         assert 390 < agent["mean"] < 415

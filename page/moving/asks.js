@@ -5,7 +5,10 @@ const WAIT = 15_000;  // milliseconds to guess in
 document.querySelectorAll(".asks").forEach((figure) => {
   const [says, choice] = figure.querySelector(".asked").children;
   const row = figure.closest(".row");
-  const blurred = row.querySelectorAll(".answer, .asks figcaption, .after");
+  const blurred = [
+    ...row.querySelectorAll(".answer, .asks figcaption, .after"),
+    ...row.nextElementSibling.querySelectorAll("table"),
+  ];
   let soon = null;
 
   const show = () => tell("");
