@@ -161,9 +161,9 @@ class Game:
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
 
-            # Lives are read after every frame. In some titles a step can
-            # take one life and give another. If lives were read only after
-            # the fourth, the loss would go unnoticed.
+            # Lives are read after every frame. In some titles a life can be
+            # lost and another won within one step. If lives were read only
+            # after the fourth frame, the loss would go unnoticed.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -205,8 +205,8 @@ class Game:
     #
     # One picture shows where the ball is, but not where it is going.
     # The *stack*, the last four pictures, shows both: it spans a fifth of a
-    # second. Four frames in a row span only a twentieth, and the
-    # ball moves by one to three pixels, which is easily missed.
+    # second. Four frames in a row span only a twentieth, in which the
+    # ball moves by one to three pixels: easily missed.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
         # `shrink_changes` returns what `self.shrink(screen)` does, but resizes

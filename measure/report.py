@@ -446,6 +446,7 @@ def learning_values(curves, data):
         "alone": alone,
         "alone_hours": 10e6 / share["steps"] * alone / 3600,
         "agent": agents[0],
+        "still": summary(data["still"]["still"]),
         "agents": "\n".join(f"| {seed_row(*it)} |" for it in agents.items()),
         "agents_score": over_seeds([it["score"] for it in agents.values()]),
         "agents_seeds": len(agents),

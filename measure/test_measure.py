@@ -27,6 +27,7 @@ import race
 import sb3_updates
 import single
 import step_time
+import still
 import training
 import training_run
 import waiting
@@ -69,6 +70,7 @@ def files(folder):
             "chaos.json",
         ),
         (facts, [], {"PARTS": [facts.frames]}, "facts.json"),
+        (still, [], {"MAKES": {"still": still.Still}}, "still.json"),
         (compare, [game.__file__], {"ROUNDS": 1}, "compare.json"),
         (
             benchmark,
@@ -296,6 +298,16 @@ def test_sb3s_agent_is_ours():
     same = theirs.get_distribution(obs).distribution.probs
     torch.testing.assert_close(policy.probs, same)
     torch.testing.assert_close(values, theirs.predict_values(obs)[:, 0])
+
+
+def test_who_plays_still_sees_the_newest_picture_four_times():
+    """From the first observation on, under whatever happens."""
+    both = [make(0, on_life_loss="continue") for make in still.MAKES.values()]
+    moving, same = [one.reset() for one in both]
+    for step in range(300):
+        assert (same == moving[-1]).all() and same.shape == moving.shape
+        (moving, *told), (same, *also) = [one.step(step % 4) for one in both]
+        assert told == also
 
 
 # The agent's recording

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import sys
 from pathlib import Path
 from statistics import mean, median
@@ -31,8 +32,9 @@ def measured():
     found = {
         **files,
         **files["facts"],
-        "first": whole_games(files["agent"]),
-        "second": whole_games(files["agent_1"]),
+        "first": whole_games(files["agent"]["scores"]["served"]),
+        "second": whole_games(files["agent_1"]["scores"]["served"]),
+        "still": whole_games(files["still"]["still"]),
         "agent_hours": [
             sum(files[name]["seconds"].values()) / 3600 for name in AGENTS
         ],
@@ -74,13 +76,13 @@ def measured():
         "float32_hours": slowest,
         "learned": learned(),
         "pong": [
-            whole_games(files[name])
+            whole_games(files[name]["scores"]["served"])
             | {"minutes": sum(files[name]["seconds"].values()) / 60}
             for name in ("pong_64", "pong_gpu")
         ],
     }
     found["medians"] = {
-        part: {name: told.split(" (")[0] for name, told in found[part].items()}
+        part: re.search(r"[\d.]+", found[part]["sb3"])[0]
         for part in ("trained_update", "gpu_trained")
     }
     return found
@@ -151,9 +153,8 @@ def told(scores):
     return f"{mean(scores):,.{digits}f} ({each})"
 
 
-def whole_games(agent):
-    """What an agent makes in games that are served."""
-    scores = agent["scores"]["served"]
+def whole_games(scores):
+    """What is said of an agent's scores."""
     return {
         "games": len(scores),
         "mean": mean(scores),

@@ -477,10 +477,9 @@ def test_how_fast_it_is_in_words():
         assert 0.9 < learns[0] / learns[1] < 1.1
     with_gpu = found["gpu_trained"], found["gpu_update"]
     gains = [float(one["sb3"].split()[-2]) for one in (*gains, *with_gpu)]
-    assert found["medians"]["trained_update"]["sb3"] == "level, 1.09"
-    assert found["medians"]["gpu_trained"]["sb3"] == "1.25"
-    assert found["medians"]["trained_update"]["stock"] == "1.47"
-    assert "PPO gains little on two cores, where it learns for most" in NOTES
+    assert found["trained_update"]["sb3"].startswith("level, 1.09")
+    assert list(found["medians"].values()) == ["1.09", "1.25"]
+    assert "SB3's PPO learns for most of the time, and gains little" in NOTES
     assert "[A whole training gains less](#how-fast-it-is)" in NOTES
     assert 1 < gains[1] < gains[0] < gains[2] < gains[3]
     assert "plays about twice as fast as Stable-Baselines3" in NOTES
@@ -542,16 +541,16 @@ def test_sums():
     assert f"times {', '.join(weights)} and so on" in NOTES
     assert 0.19 < 0.99 ** (10 * 60 / game.ACTION_REPEAT) < 0.24  # a fifth
     assert f"{40e6 / 60 / day:.1f}" == "7.7"
-    assert "in which each played 7.7 days' worth of games" in NOTES
+    assert "and played 7.7 days' worth of games in that time" in NOTES
     assert f"{4 * 84 * 84 * 1e6 / 1e9:.1f} GB" == "28.2 GB" in NOTES
     assert f"{84 * 84 * 1e6 / 1e9:.1f} GB" == "7.1 GB" in NOTES
 
 
 def test_what_is_said_of_both_agents():
     found = measured.measured()
-    told = "Our two agents score about 400, as DQN did, after a few hours"
-    assert told in NOTES
-    assert all(2 < hours < 6 for hours in found["agent_hours"])
+    assert "Our two agents score about 400, like DQN. Each trained" in NOTES
+    assert "trained for four or five hours" in NOTES
+    assert sorted(round(it) for it in found["agent_hours"]) == [4, 5]
     assert "become about 400 points?" in NOTES
     for agent in found["first"], found["second"]:
         assert 390 < agent["mean"] < 415
@@ -559,7 +558,7 @@ def test_what_is_said_of_both_agents():
 
 def test_what_is_said_of_all_or_none():
     found = measured.measured()
-    assert "trainings then won all {{pong[0][games]}} games" in NOTES
+    assert "agents then won all of their {{pong[0][games]}} games" in NOTES
     assert all(agent["least"] > 0 for agent in found["pong"])
     assert "**Pong takes half an hour**: {{pong[0][minutes]:.0f}} min" in NOTES
     assert 25 < found["pong"][0]["minutes"] < 35
@@ -613,15 +612,23 @@ def run(text, tmp_path):
     )
 
 
-@pytest.mark.parametrize("word", ["Game(seed=0, ", "isnan", ".kill()"])
+@pytest.mark.parametrize("word", ["Game(seed=0, on", "isnan", ".kill()"])
 def test_a_program_prints_what_it_says(tmp_path, word):
     text, after = program(word)
     assert f"```text\n{run(text, tmp_path)}```" in after
 
 
+def test_what_is_left_if_nothing_moves(tmp_path):
+    """The seed repeats both games to the point."""
+    text, after = program("if still:")
+    for name in "ppo.py", "training_run.py", "breakout.pt":
+        shutil.copy(ROOT / "examples" / name, tmp_path)
+    assert f"```text\n{run(text, tmp_path)}```" in after
+
+
 def test_what_the_first_program_saves(tmp_path):
     """The four pictures that the page shows, in which the ball flies up."""
-    run(program("Game(seed=0, ")[0], tmp_path)
+    run(program("Game(seed=0, on")[0], tmp_path)
     seen = cv2.imread(str(tmp_path / "seen.png"), cv2.IMREAD_GRAYSCALE)
     assert seen.shape == (4 * 84, 4 * 4 * 84)
     pictures = np.hsplit(seen[::4, ::4], 4)

@@ -57,5 +57,8 @@ choice.querySelectorAll("button").forEach((button, i) =>
     run();
     figure.querySelector(".play").focus({ preventScroll: true });
   }));
-figure.closest(".row").querySelector(".after").addEventListener("click", run);
+const { nextElementSibling } = race; // its controls, covered until then
+for (const one of [nextElementSibling, figure.closest(".row").querySelector(".after")]) {
+  one.addEventListener("click", run);
+}
 })();
