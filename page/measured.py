@@ -2,7 +2,6 @@
 
 import csv
 import json
-import re
 import sys
 from pathlib import Path
 from statistics import mean, median
@@ -82,8 +81,8 @@ def measured():
         ],
     }
     found["medians"] = {
-        part: re.search(r"[\d.]+", found[part]["sb3"])[0]
-        for part in ("trained_update", "gpu_trained")
+        part: {name: told.split(" (")[0] for name, told in found[part].items()}
+        for part in ("played", "trained_update", "gpu_trained")
     }
     return found
 
