@@ -215,43 +215,6 @@ def bars(path, title, table, names, mark=None, others=0):
         axes[0].set_ylim(places[-1] + 0.6, -0.4)
 
 
-def median_round(rounds):
-    """The round whose ratio is the median, of an odd number."""
-    ratios = [sum(it["sb3"]) / sum(it["games"]) for it in rounds]
-    return rounds[ratios.index(np.median(ratios))]
-
-
-def draw_updates(machines, folder):
-    """Draw how long SB3's PPO plays and learns, by a trained agent.
-
-    The panels have scales of their own: a GPU learns much faster.
-    """
-    path = folder / "updates.svg"
-    title = "An update of SB3's PPO, seconds"
-    with chart(path, title, nrows=2, figsize=(3.6, 2.1)) as axes:
-        for axis, (machine, found) in zip(axes, machines.items(), strict=True):
-            sides = ["sb3", "games"]
-            shown = median_round(found["trained"])
-            playing, learning = np.transpose([shown[side] for side in sides])
-            whole = playing + learning
-            names = ["on its own games", "on Games"]
-            inks = [colour(side) for side in sides]
-            axis.barh(names, playing, height=0.6, color=inks)
-            axis.barh(names, learning, 0.6, playing, color=GRID)
-            words = {"playing": 0, "learning": playing[0]}
-            for word, start in words.items():
-                axis.annotate(word, (start, -0.42), color=QUIET)
-            for row, end in enumerate(whole):
-                beside = dict(xytext=(6, 0), textcoords="offset points")
-                axis.annotate(f"{end:.2f}", (end, row), va="center", **beside)
-            axis.set_title(machine)
-            axis.set_xlim(0, 1.15 * max(whole))
-            axis.set_ylim(1.7, -0.75)
-            axis.set_xticks([])
-            axis.grid(visible=False)
-            axis.spines[:].set_visible(False)
-
-
 def label(name):
     """A contender's name in a chart: short, and how much is in flight."""
     flying = f", {8 * FLYING[name]}" if name in FLYING else ""

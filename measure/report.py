@@ -647,11 +647,6 @@ def write(docs):
     field = data["field"]["agents"]
     others = [curves[name] for name in drawn]
     charts.draw_learning(agents, *others, field, folder)
-    updates = {
-        "2 cores": data["sb3_updates"],
-        f"16 cores and an {data['sb3_gpu']['gpu']}": data["sb3_gpu"],
-    }
-    charts.draw_updates(updates, folder)
     of_speed = "benchmark", "shared_host", "waiting", "single", "single_xeon"
     of_speed += "single_slow", "cores", "sticky", "titles"
     values = {

@@ -610,6 +610,21 @@ def draw_backwards():
     d.save("backwards.svg")
 
 
+def draw_still(found):
+    """The scores of games, and of games in which nothing moves."""
+    d, tallest = Drawing(160, large=True), max(found["moving"])
+    for left, told, scores in (
+        (6, "its four pictures", found["moving"]),
+        (246, "the newest, four times", found["still"]),
+    ):
+        d.text(left, 18, told, "strong")
+        for i, score in enumerate(scores):
+            height = 108 * score / tallest
+            d.box(left + 7.6 * i, 136 - height, 5, height, "ours")
+        d.text(left, 153, f"mean {np.mean(scores):.0f} points", "quiet")
+    d.save("still.svg")
+
+
 def draw_kill(recording):
     """Eight games in the step in which one of two workers is replaced."""
     pictures = unpack(recording["pictures"], 84, 84).reshape(8, -1, 84, 84)
@@ -657,6 +672,7 @@ def draw():
     draw_agent(read("agent"))
     draw_move(read("agent"), read("missed"))
     draw_backwards()
+    draw_still(measured()["still"])
     draw_kill(read("eight"))
     pipe = PICTURES / "pipe.svg"  # by hand
     pipe.write_text(fonts.embed(pipe.read_text()))

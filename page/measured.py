@@ -33,7 +33,7 @@ def measured():
         **files["facts"],
         "first": whole_games(files["agent"]["scores"]["served"]),
         "second": whole_games(files["agent_1"]["scores"]["served"]),
-        "still": whole_games(files["still"]["still"]),
+        "still_games": whole_games(files["still"]["still"]),
         "agent_hours": [
             sum(files[name]["seconds"].values()) / 3600 for name in AGENTS
         ],

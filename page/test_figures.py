@@ -63,6 +63,7 @@ ASKING = {
     "serves": f"Only {measured()['noop_starts']}.",
     "lanes": "Take the first of each environment.",
     "move": "LEFT does.",
+    "still": f"Only {measured()['still_games']['mean']:.0f}.",
 }
 FIGURES = ["guess", "pixel-figure", *ASKING, *FILMS]
 PLAYED = list(play())
@@ -611,6 +612,20 @@ def test_after_another_action_the_ball_is_lost():
     assert [len(objects(one[..., None])) for one in seen] == [2, 2, 2, 1]
     assert drawn.count('class="line past"') == 3
     assert drawn.count('class="line arrow"') == 3
+
+
+def test_what_is_left_if_nothing_moves():
+    """A bar for each game; those with four pictures are the published ones."""
+    found = measured()["still"]
+    assert found["moving"] == measured()["agent"]["scores"]["served"]
+    drawn = (PICTURES / "still.svg").read_text()
+    bars = re.findall(r'height="([\d.]+)" class="ours"', drawn)
+    scores = [*found["moving"], *found["still"]]
+    assert len(bars) == len(scores) == 60
+    tall = 108 / max(scores)
+    assert np.allclose([float(bar) / tall for bar in bars], scores, atol=0.5)
+    for name in "moving", "still":
+        assert f">mean {np.mean(found[name]):.0f} points</text>" in drawn
 
 
 def test_the_trained_agent_is_the_published_one():
