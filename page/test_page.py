@@ -481,7 +481,7 @@ def test_how_fast_it_is_in_words():
     assert found["trained_update"]["sb3"].startswith("level, 1.09")
     assert found["medians"]["gpu_trained"]["sb3"] == "1.25"
     assert "SB3's PPO spends most of an update learning, so with" in NOTES
-    assert "[A whole training gains less](#how-fast-it-is)" in NOTES
+    assert "[A whole training gains less](#other-machines" in NOTES
     assert 1 < gains[1] < gains[0] < gains[2] < gains[3]
     told = "twice as fast as the vector environments of Stable-Baselines3"
     assert f"plays about {told} (SB3) and Gymnasium" in NOTES
