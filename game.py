@@ -224,17 +224,15 @@ class Game:
     # Most titles give the player a few lives. Losing one costs no points, so
     # no reward warns the agent. But an agent learns to collect as much reward
     # as it can in an episode. If a lost life ends the episode, later
-    # rewards no longer count, so the agent learns not to lose lives.
-    # `on_life_loss` has three values. Take one of these two:
+    # rewards no longer count, so the agent learns not to lose lives. For
+    # `on_life_loss` take one of two values ([the default is a
+    # third](#other-settings)):
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
     #   life is the next episode. Most agents are [trained this
     #   way](#which-setting-to-take).
     # - `"ignore"`: the episode goes on to the end of the game, as [Machado et
     #   al. (2018)](https://arxiv.org/abs/1709.06009) advise.
-    #
-    # (The third, `"restart"`, starts a new game at each lost life. It is the
-    # default for the sake of [labml's tutorial](#other-settings) alone.)
     #
     # #### How an episode ends, and the next one begins
     #
