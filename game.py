@@ -231,8 +231,9 @@ class Game:
     # - `"continue"`: the episode ends, but the game continues, and the next
     #   life is the next episode. Most agents are [trained this
     #   way](#which-setting-to-take).
-    # - `"ignore"`: the episode goes on to the end of the game, as [Machado et
-    #   al. (2018)](https://arxiv.org/abs/1709.06009) advise.
+    # - `"ignore"`: the episode goes on to the end of the game, and the agent
+    #   has to find out what a life is worth. [Machado et al.
+    #   (2018)](https://arxiv.org/abs/1709.06009) advise this.
     #
     # #### How an episode ends, and the next one begins
     #
@@ -359,8 +360,8 @@ class Game:
 # become -1, 0 or 1, so that titles with low and with high scores can be
 # learned with the same settings.
 #
-# For research that claims something new, take [sticky actions and whole
-# games](#other-settings).
+# For research that claims something new, take [sticky actions and
+# `"ignore"`](#other-settings).
 TRAINING: dict[str, Any] = dict(
     on_life_loss="continue",  # ends an episode
     noop_max=30,  # 1 to 30 no-op frames first

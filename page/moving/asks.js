@@ -7,7 +7,7 @@ document.querySelectorAll(".asks").forEach((figure) => {
   const row = figure.closest(".row");
   const blurred = [
     ...row.querySelectorAll(".answer, .asks figcaption, .after"),
-    ...row.nextElementSibling.querySelectorAll(":scope:has(table) > *"),
+    ...row.nextElementSibling.querySelectorAll("table"),
   ];
   let soon = null;
 
