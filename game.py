@@ -189,13 +189,12 @@ class Game:
     #
     # A *screen*, a frame as an array, has 33,600 pixels in 128 colours. DQN
     # reduced it to what a neural network of its day could process: it took the
-    # brightness alone, as the method `screen` does here, and resized it to
-    # 84×84.
+    # brightness alone and resized it to 84×84.
     #
     # But how, without losing small objects? Here, as in
-    # [Baselines](#who-is-who), OpenAI's programs of 2017, each new pixel is
-    # the mean of the area that it covers (`INTER_AREA`). That darkens small
-    # objects, but copying single pixels could lose thin ones altogether.
+    # [Baselines](#who-is-who), each new pixel is the mean of the area that it
+    # covers (`INTER_AREA`). That darkens small objects, but copying single
+    # pixels could lose thin ones altogether.
     @staticmethod
     def shrink(screen: NDArray) -> NDArray:
         """Shrink a screen, `(210, 160)`, to `(84, 84)`."""
@@ -224,9 +223,9 @@ class Game:
     # Most titles give the player a few lives. Losing one costs no points, so
     # no reward warns the agent. But an agent learns to collect as much reward
     # as it can in an episode. If a lost life ends the episode, later
-    # rewards no longer count, so the agent learns not to lose lives. For
-    # `on_life_loss` take one of two values ([the default is a
-    # third](#other-settings)):
+    # rewards no longer count, so the agent learns not to lose lives.
+    # `on_life_loss` has three values, of which two matter here ([the
+    # default](#other-settings) is for a single tutorial):
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
     #   life is the next episode. Most agents are [trained this
