@@ -224,8 +224,8 @@ class Game:
     # no reward warns the agent. But an agent learns to collect as much reward
     # as it can in an episode. If a lost life ends the episode, later
     # rewards no longer count, so the agent learns not to lose lives.
-    # `on_life_loss` has three values, of which two matter here ([the
-    # default](#other-settings) is for a single tutorial):
+    # `on_life_loss` has three values. Take one of these two, not the
+    # default, `"restart"` ([what it is for](#other-settings)):
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
     #   life is the next episode. Most agents are [trained this

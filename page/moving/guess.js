@@ -13,7 +13,7 @@ const WHY = [" One shows where the ball is, but not where it flies.",
   " In these the ball moves by one to three pixels, in a stack by four times as many."];
 const FIRST = 102; // the step of the still picture, guessed first
 const GUESSES = 10, SOME = 3, LATER = [1, 2, 3, 4];
-const BLINK = 90, PROOF = 1000, NEARER = 700; // milliseconds
+const BLINK = 70, PROOF = 600, NEARER = 700; // milliseconds
 const FADE = 0.8; // of the ball, for each step that it has flown on
 const KEYS = { ArrowUp: "up", u: "up", ArrowDown: "down", d: "down" };
 let game = null, deck = null, round = null, marks = null;
