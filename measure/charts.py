@@ -41,7 +41,8 @@ INK, QUIET, GRID, GROUND = map(
     plt.rcParams.get,
     ["text.color", "xtick.color", "grid.color", "figure.facecolor"],
 )
-OUR, SECOND, OTHER = "#a5332a", "#7a4fa8", "#8f8980"
+OUR, SECOND, THIRD = "#a5332a", "#7a4fa8", "#1b7340"
+OTHER = "#8f8980"
 # The colours of page/page.css in the dark.
 DARK = {
     INK: "#e4e1da",
@@ -50,6 +51,7 @@ DARK = {
     GROUND: "#1b1d22",
     OUR: "#f29b8c",
     SECOND: "#b493e0",
+    THIRD: "#6fd08c",
     OTHER: "#7d7972",
 }
 FONT = "Sans, system-ui, sans-serif"
@@ -245,7 +247,7 @@ def draw_learning(agents, training, labml, pong, cores, field, folder):
     path = folder / "breakout.svg"
     with chart(path, "Breakout, points", "steps") as axis:
         ends = []
-        inks = OUR, SECOND
+        inks = OUR, SECOND, THIRD
         for seed, (agent, ink) in enumerate(zip(agents, inks, strict=True)):
             axis.plot(agent.steps, agent.score, color=ink)
             last = agent.iloc[-1]

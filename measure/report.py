@@ -450,7 +450,7 @@ def learning_values(curves, data):
         "agents": "\n".join(f"| {seed_row(*it)} |" for it in agents.items()),
         "agents_score": over_seeds([it["score"] for it in agents.values()]),
         "agents_seeds": len(agents),
-        "agents_hours": " and ".join(
+        "agents_hours": ", ".join(
             f"{it['hours']:.1f}" for it in agents.values()
         ),
         "pong": agent_values(curves["pong"], data["pong"]),

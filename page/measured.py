@@ -13,7 +13,7 @@ import ratios
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE.parent / "measure/results"
 FACTS = RESULTS / "facts.json"
-AGENTS = "agent", "agent_1"
+AGENTS = "agent", "agent_1", "agent_2"
 WALL = 6 * 18 * 4  # points: rows, bricks, and what a brick scores on average
 
 
@@ -31,8 +31,9 @@ def measured():
     found = {
         **files,
         **files["facts"],
-        "first": whole_games(files["agent"]["scores"]["served"]),
-        "second": whole_games(files["agent_1"]["scores"]["served"]),
+        "agents": [
+            whole_games(files[name]["scores"]["served"]) for name in AGENTS
+        ],
         "still_games": whole_games(files["still"]["still"]),
         "agent_hours": [
             sum(files[name]["seconds"].values()) / 3600 for name in AGENTS
