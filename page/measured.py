@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import sys
 from pathlib import Path
 from statistics import mean, median
@@ -82,7 +83,7 @@ def measured():
         ],
     }
     found["medians"] = {
-        part: {name: told.split(" (")[0] for name, told in found[part].items()}
+        part: {name: median_of(told) for name, told in found[part].items()}
         for part in ("played", "trained_update", "gpu_trained")
     }
     return found
@@ -105,6 +106,12 @@ def race():
         "steps": sides["steps"],
         "processor": sides["machine"]["processor"].replace("(R)", ""),
     }
+
+
+def median_of(told):
+    """The median of a ratio, without its range; "1.09 (level)"."""
+    level, number = re.match(r"(level, )?([\d.]+)", told).groups()
+    return f"{number} (level)" if level else number
 
 
 def rounded(score):
