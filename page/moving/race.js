@@ -57,8 +57,6 @@ choice.querySelectorAll("button").forEach((button, i) =>
     run();
     figure.querySelector(".play").focus({ preventScroll: true });
   }));
-const { nextElementSibling } = race; // its controls, covered until then
-for (const one of [nextElementSibling, figure.closest(".row").querySelector(".after")]) {
-  one.addEventListener("click", run);
-}
+figure.querySelector(".controls").addEventListener("click", run);
+figure.closest(".row").querySelector(".after").addEventListener("click", run);
 })();
