@@ -191,7 +191,7 @@ class Game:
     # reduced it to what a neural network of its day could process: it took the
     # brightness alone and resized it to 84×84.
     #
-    # But how, without losing small objects? Here, as in
+    # But how, without losing small objects? Here, as in OpenAI's
     # [Baselines](#who-is-who), each new pixel is the mean of the area that it
     # covers (`INTER_AREA`). That darkens small objects, but copying single
     # pixels could lose thin ones altogether.
@@ -203,9 +203,9 @@ class Game:
     # ### The stack
     #
     # One picture shows where the ball is, but not where it is going.
-    # The *stack*, the last four pictures, shows both: it spans a fifth of a
-    # second. Four frames in a row span only a twentieth, in which the
-    # ball moves by one to three pixels: easily missed.
+    # The *stack*, the last four pictures, shows both: from first to last it
+    # spans a fifth of a second. Four frames in a row span a twentieth: the
+    # ball moves by one to three pixels, which is easily missed.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
         # `shrink_changes` returns what `self.shrink(screen)` does, but resizes
@@ -222,10 +222,10 @@ class Game:
     #
     # Most titles give the player a few lives. Losing one costs no points, so
     # no reward warns the agent. But an agent learns to collect as much reward
-    # as it can in an episode. If a lost life ends the episode, later
-    # rewards no longer count, so the agent learns not to lose lives.
-    # `on_life_loss` has three values. Take one of these two, not the
-    # default, `"restart"` ([what it is for](#other-settings)):
+    # as it can in an episode. If the episode ends with the life, so do its
+    # rewards, and the agent learns not to lose lives. `on_life_loss` has three
+    # values. The default, `"restart"`, is there for [an older
+    # tutorial](#other-settings). Take one of the others:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
     #   life is the next episode. Most agents are [trained this
@@ -354,10 +354,10 @@ class Game:
 # ### Which setting to take
 #
 # To train an agent, play a `Game(seed, **TRAINING)`. [Most other
-# programs](#who-is-who) do nearly the same, so you can compare your scores
-# with theirs. One of the options *clips* the rewards: they
-# become -1, 0 or 1, so that titles with low and with high scores can be
-# learned with the same settings.
+# programs](#who-is-who) train this way, too, apart from
+# [details](#coming-from-sb3-or-cleanrl), so you can compare scores. One of the
+# options *clips* the rewards: they become -1, 0 or 1, so that titles with low
+# and with high scores can be learned with the same settings.
 #
 # For research that claims something new, take [sticky actions and
 # `"ignore"`](#other-settings).

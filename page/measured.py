@@ -109,9 +109,9 @@ def race():
 
 
 def median_of(told):
-    """The median of a ratio, without its range; "1.09 (level)"."""
+    """The median of a ratio in words, without its range."""
     level, number = re.match(r"(level, )?([\d.]+)", told).groups()
-    return f"{number} (level)" if level else number
+    return f"level ({number}×)" if level else f"{number}×"
 
 
 def rounded(score):

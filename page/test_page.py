@@ -425,6 +425,7 @@ def test_how_fast_it_is_in_words():
     # The engines are level on one machine, and slower in the table.
     assert found["single"]["machine"]["processor"].startswith("AMD EPYC")
     assert all(found["ahead"][it].startswith("level") for it in ENGINES)
+    assert "On an AMD EPYC, the engines are level with `Games`" in NOTES
     columns = found["played"], found["xeon"]
     assert "**about twice as fast as the `SubprocVecEnv` of SB3**" in NOTES
     for column in columns:
@@ -479,8 +480,8 @@ def test_how_fast_it_is_in_words():
     with_gpu = found["gpu_trained"], found["gpu_update"]
     gains = [float(one["sb3"].split()[-2]) for one in (*gains, *with_gpu)]
     assert found["trained_update"]["sb3"].startswith("level, 1.09")
-    assert found["medians"]["gpu_trained"]["sb3"] == "1.25"
-    assert "SB3's PPO spends most of an update learning, so with" in NOTES
+    assert found["medians"]["gpu_trained"]["sb3"] == "1.25×"
+    assert "SB3's PPO spends most of an update learning, so `Games`" in NOTES
     assert "[A whole training gains less](#other-machines" in NOTES
     assert 1 < gains[1] < gains[0] < gains[2] < gains[3]
     told = "twice as fast as the vector environments of Stable-Baselines3"
@@ -535,6 +536,9 @@ def test_sums():
     assert measured.WALL == 18 * 2 * (1 + 4 + 7) == 432
     assert f"{18 * 2 * 3} bricks and 432 points" in NOTES
     assert round(18 * 2 * 3 / 5) == 22
+    # From the first to the last of four: three steps, or three frames.
+    seconds = [3 * frames / 60 for frames in (game.ACTION_REPEAT, 1)]
+    assert seconds == [1 / 5, 1 / 20]
     weights = [f"{(0.99 * 0.95) ** i:.2f}" for i in (1, 2, 3)]
     assert f"times {', '.join(weights)} and so on" in NOTES
     assert 0.19 < 0.99 ** (10 * 60 / game.ACTION_REPEAT) < 0.24  # a fifth
@@ -551,6 +555,9 @@ def test_what_is_said_of_all_three_agents():
     assert {round(it) for it in found["agent_hours"]} == {4, 5}
     assert "become about 400 points?" in NOTES
     assert len(found["agents"]) == len(found["trained"]) == 3
+    # Its mean is above a wall, so some games go on to the second one.
+    assert "go on to it lift the mean, as at the end of seed 2" in NOTES
+    assert max(found["trained"]) == found["trained"][2] > measured.WALL
     for agent in found["agents"]:
         assert 390 < agent["mean"] < 415
 
