@@ -162,8 +162,8 @@ class Game:
             reward += self._ale.act(self._actions[action])
 
             # Lives are read after every frame. In some titles a life can be
-            # lost and another won within one step. If lives were read only
-            # after the fourth frame, the loss would go unnoticed.
+            # lost and another won within one step, and the loss would
+            # otherwise go unnoticed.
             life_over = self._life_over()
             game_over = self._ale.game_over()
             if life_over or game_over:
@@ -221,11 +221,12 @@ class Game:
     # ### What ends an episode
     #
     # Most titles give the player a few lives. Losing one costs no points, so
-    # no reward warns the agent. But an agent learns to collect as much reward
-    # as it can in an episode. If the episode ends with the life, so do its
-    # rewards, and the agent learns not to lose lives. `on_life_loss` has three
-    # values. The default, `"restart"`, is there for [an older
-    # tutorial](#other-settings). Take one of the others:
+    # no reward warns the agent. A remedy is to end the episode with the life:
+    # then no more rewards follow, and the agent learns not to lose lives.
+    #
+    # `on_life_loss` has three values. The default, `"restart"`, begins a new
+    # game after each lost life, as [an older tutorial](#other-settings) needs.
+    # Take another:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
     #   life is the next episode. Most agents are [trained this
@@ -354,10 +355,10 @@ class Game:
 # ### Which setting to take
 #
 # To train an agent, play a `Game(seed, **TRAINING)`. [Most other
-# programs](#who-is-who) train this way, too, apart from
-# [details](#coming-from-sb3-or-cleanrl), so you can compare scores. One of the
-# options *clips* the rewards: they become -1, 0 or 1, so that titles with low
-# and with high scores can be learned with the same settings.
+# programs](#who-is-who) train this way, with [small
+# differences](#coming-from-sb3-or-cleanrl), so scores can be compared. One of
+# the options *clips* the rewards: they become -1, 0 or 1, so that titles with
+# low and with high scores can be learned with the same settings.
 #
 # For research that claims something new, take [sticky actions and
 # `"ignore"`](#other-settings).

@@ -111,7 +111,7 @@ def race():
 def median_of(told):
     """The median of a ratio in words, without its range."""
     level, number = re.match(r"(level, )?([\d.]+)", told).groups()
-    return f"level ({number}×)" if level else f"{number}×"
+    return "no clear gain" if level else f"{number}×"
 
 
 def rounded(score):
