@@ -222,11 +222,10 @@ class Game:
     #
     # Most titles give the player a few lives. Losing one costs no points, so
     # no reward warns the agent. A remedy is to end the episode with the life:
-    # then no more rewards follow, and the agent learns not to lose lives.
+    # as far as the agent can tell, no more rewards follow, so it learns not to
+    # lose lives.
     #
-    # `on_life_loss` has three values. The default, `"restart"`, begins a new
-    # game after each lost life, as [an older tutorial](#other-settings) needs.
-    # Take another:
+    # `on_life_loss` says whether that is done. Take one of these values:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
     #   life is the next episode. Most agents are [trained this
@@ -234,6 +233,9 @@ class Game:
     # - `"ignore"`: the episode goes on to the end of the game, and the agent
     #   has to find out what a life is worth. [Machado et al.
     #   (2018)](https://arxiv.org/abs/1709.06009) advise this.
+    #
+    # The default, `"restart"`, begins a new game after each lost life. It is
+    # kept for [an older tutorial](#other-settings); don't train with it.
     #
     # #### How an episode ends, and the next one begins
     #

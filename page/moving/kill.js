@@ -32,7 +32,7 @@ function show(at) {
     return "Both workers were killed and replaced. All games start over.";
   }
   if (last === at) {
-    return `Worker ${killed} was killed. The others wait until it is replaced.`;
+    return `Worker ${killed} was killed. The other games wait until it is replaced.`;
   }
   return `Worker ${killed} was killed and replaced. Its games start over, ` +
     "and the others play on.";
