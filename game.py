@@ -1,9 +1,9 @@
 """
 # Breakout, annotated
 
-What does an *agent*, a program that learns to play, see? It sees four small
-gray pictures at a time, as DQN did, the first algorithm that learned dozens
-of Atari titles from the screen ([Mnih et al.
+An *agent* is a program that learns to play. What does it see? Four small gray
+pictures at a time, as DQN did, the first algorithm that learned dozens of
+Atari titles from the screen ([Mnih et al.
 2015](https://doi.org/10.1038/nature14236)). `game.py`, one file to copy, makes
 these pictures for many games at once.
 """

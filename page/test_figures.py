@@ -675,8 +675,8 @@ def test_the_race_goes_as_it_was_recorded(visit):
         if now >= max(ends):
             eight, two = ends
             wanted = (
-                f"Two workers: {two:.2f}\u00a0ms, and the cores play "
-                f"{percent(busy[1])} of it. Eight: {eight:.2f}\u00a0ms, "
+                f"Two workers: {two:.2f}\u00a0ms, the cores busy with games "
+                f"{percent(busy[1])} of the time. Eight: {eight:.2f}\u00a0ms, "
                 f"{percent(busy[0])}."
             )
         else:

@@ -30,8 +30,8 @@ function show(at) {
   race.classList.toggle("covered", asks);
   if (asks) return "Guess: which is done first?";
   if (now >= end(workers)) {
-    return `${guess}Two workers: ${ms(end(games))}, and the cores play ` +
-      `${busy(games)} of it. Eight: ${ms(end(workers))}, ${busy(workers)}.`;
+    return `${guess}Two workers: ${ms(end(games))}, the cores busy with games ` +
+      `${busy(games)} of the time. Eight: ${ms(end(workers))}, ${busy(workers)}.`;
   }
   const [many, few] = [workers, games].map((side) =>
     side.games.filter(([, end]) => end <= now).length);
