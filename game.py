@@ -1,8 +1,8 @@
 """
 # Breakout, annotated
 
-An *agent* is a program that learns to play. What does it see? Four small gray
-pictures at a time, as DQN did, the first algorithm that learned dozens of
+An *agent* is a program that learns to play. But what does it see? Four small
+gray pictures at a time, as DQN did, the first algorithm that learned dozens of
 Atari titles from the screen ([Mnih et al.
 2015](https://doi.org/10.1038/nature14236)). `game.py`, one file to copy, makes
 these pictures for many games at once.
@@ -221,9 +221,9 @@ class Game:
     # ### What ends an episode
     #
     # Most titles give the player a few lives. Losing one costs no points, so
-    # no reward warns the agent. A remedy is to end the episode with the life:
-    # as far as the agent can tell, no more rewards follow, so it learns not to
-    # lose lives.
+    # no reward warns the agent. A remedy is to end the episode with the
+    # life. A lost life then looks like the end of all rewards, so the agent
+    # learns to avoid it.
     #
     # `on_life_loss` says whether that is done. Take one of these values:
     #

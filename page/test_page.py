@@ -433,11 +433,11 @@ def test_how_fast_it_is_in_words():
         for name, lead in ("envpool", 1.3), ("ale", 1.2):
             assert abs(float(column[name].split()[0]) - lead) < 0.05
     # Beside an engine: level, or at most so much faster.
-    told = "`Games` is 1.2 to 1.3 times as fast as these here, and [elsewhere]"
+    told = "In lockstep `Games` is 1.2 to 1.3 times as fast as these; on ["
     assert told in NOTES
     here = [float(found["medians"]["played"][it][:-1]) for it in ENGINES]
     assert sorted(round(it, 1) for it in here) == [1.2, 1.3]
-    assert ") level or up to 1.4 times as fast." in NOTES
+    assert "), between level and 1.4 times." in NOTES
     titles = found["titles"].values()
     rows = *columns, found["sticky"], found["many"][64], *titles
     leads = [float(row[name].split()[0]) for row in rows for name in ENGINES]
@@ -555,7 +555,7 @@ def test_sums():
 
 def test_what_is_said_of_all_three_agents():
     found = measured.measured()
-    assert "Our three agents score about 400, like DQN. Each trained" in NOTES
+    assert "Our three agents score about 400. Each trained" in NOTES
     assert "trained for four or five hours, mostly on two cores" in NOTES
     assert "(ours, beside other work, took four or five)" in NOTES
     assert {round(it) for it in found["agent_hours"]} == {4, 5}
