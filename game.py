@@ -235,7 +235,7 @@ class Game:
     #   (2018)](https://arxiv.org/abs/1709.06009) advise this.
     #
     # The default, `"restart"`, begins a new game after each lost life. It is
-    # kept for [an older tutorial](#other-settings); don't train with it.
+    # kept for [labml's tutorial](#other-settings); don't train with it.
     #
     # #### How an episode ends, and the next one begins
     #
