@@ -205,7 +205,7 @@ class Game:
     # One picture shows where the ball is, but not where it is going.
     # The *stack*, the last four pictures, shows both: from first to last it
     # spans a fifth of a second. Four frames in a row span a twentieth: the
-    # ball moves by one to three pixels, which is easily missed.
+    # ball moves by one to three pixels of a picture, which is easily missed.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
         # `shrink_changes` returns what `self.shrink(screen)` does, but resizes
@@ -225,7 +225,8 @@ class Game:
     # life. A lost life then looks like the end of all rewards, so the agent
     # learns to avoid it.
     #
-    # `on_life_loss` says whether that is done. Take one of these values:
+    # `on_life_loss` says whether that is done. Two of its values are for
+    # training:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
     #   life is the next episode. Most agents are [trained this
@@ -234,8 +235,8 @@ class Game:
     #   has to find out what a life is worth. [Machado et al.
     #   (2018)](https://arxiv.org/abs/1709.06009) advise this.
     #
-    # The default, `"restart"`, begins a new game after each lost life. It is
-    # kept for [labml's tutorial](#other-settings); don't train with it.
+    # The third, `"restart"`, begins a new game after each lost life. It is the
+    # default for the sake of [labml's tutorial](#other-settings).
     #
     # #### How an episode ends, and the next one begins
     #
@@ -358,9 +359,9 @@ class Game:
 #
 # To train an agent, play a `Game(seed, **TRAINING)`. [Most other
 # programs](#who-is-who) train this way, with [small
-# differences](#coming-from-sb3-or-cleanrl), so scores can be compared. One of
-# the options *clips* the rewards: they become -1, 0 or 1, so that titles with
-# low and with high scores can be learned with the same settings.
+# differences](#coming-from-sb3-or-cleanrl). One of the options *clips* the
+# rewards: they become -1, 0 or 1, so that titles with low and with high scores
+# can be learned with the same settings.
 #
 # For research that claims something new, take [sticky actions and
 # `"ignore"`](#other-settings).

@@ -711,13 +711,10 @@ def test_who_is_first_is_guessed(visit, guess, told):
 
 
 @pytest.mark.parametrize(
-    "touched, width", [(".after", 1280), (".controls", 390), (None, 1280)]
+    "touched, width", [(True, 1280), (True, 390), (False, 1280)]
 )
 def test_the_race_begins_without_a_guess(visit, touched, width):
-    """After a while, or when the blurred words below it are touched.
-
-    On a phone these are far below, and what is touched is nearer.
-    """
+    """After a while, or when the blurred words after it are touched."""
     page = visit(width=width, motion="no-preference")
     page.clock.install()
     after = page.locator(".row:has(#race-figure) .after")
@@ -725,18 +722,22 @@ def test_the_race_begins_without_a_guess(visit, touched, width):
     figure = look_at(page, "race-figure")
     expect(figure.locator(".controls")).to_be_hidden()
     if touched:
-        touched = page.locator(f".row:has(#race-figure) {touched}")
-        box = touched.bounding_box()
-        place = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-        page.mouse.click(*place)
+        after.click()
     page.clock.run_for(1_000 if touched else 16_000)
     expect(figure.locator(".controls")).to_be_visible()
     expect(figure.locator(".says")).to_contain_text("have played")
     expect(figure.locator(".asked button").first).to_be_hidden()
 
 
-# Whether something lies on a picture.
-COVERED = "(it) => getComputedStyle(it, '::after').content !== 'none'"
+# Whether part of a picture is blurred or cut off, and asks to be touched.
+COVERED = """(it) => {
+  const css = (part) => getComputedStyle(it, part);
+  const clip = getComputedStyle(it.querySelector("img")).clipPath;
+  const hidden = css("::after").content !== "none" || / [^0]/.test(clip);
+  const asks = css("::before").content.includes("Guess, or show me");
+  if (hidden !== asks) throw Error(`${hidden}, ${asks}`);
+  return hidden;
+}"""
 
 
 @pytest.mark.parametrize("name", ASKING)
@@ -768,6 +769,8 @@ def test_a_figure_that_asks_tells_afterwards(visit, name, done, told):
     expect(says).to_have_text(told + ASKING[name])
     expect(caption).to_have_css("filter", "none")
     expect(figure.locator("button").first).to_be_hidden()
+    whole = re.compile(r"none|inset\(0px\)")
+    expect(figure.locator("img")).to_have_css("clip-path", whole)
     assert not figure.locator(".answer").evaluate(COVERED)
     assert figure.evaluate(height) == before
 

@@ -57,6 +57,5 @@ choice.querySelectorAll("button").forEach((button, i) =>
     run();
     figure.querySelector(".play").focus({ preventScroll: true });
   }));
-figure.querySelector(".controls").addEventListener("click", run);
 figure.closest(".row").querySelector(".after").addEventListener("click", run);
 })();
