@@ -775,6 +775,18 @@ def test_a_figure_that_asks_tells_afterwards(visit, name, done, told):
     assert figure.evaluate(height) == before
 
 
+def test_a_table_names_the_actions_once_they_were_guessed(visit):
+    """It would tell before which of them hits the ball."""
+    page = visit()
+    figure = look_at(page, "move")
+    heads = page.locator(".row:has(#move) + .row th")
+    named = "(all) => all.map((it) => getComputedStyle(it, '::after').content)"
+    assert heads.evaluate_all(named) == ["none"] * 3
+    figure.locator(".asked button").first.click()
+    assert heads.evaluate_all(named) == ["none", '"(LEFT)"', '"(NOOP)"']
+    assert heads.nth(1).inner_text().strip() == "the sampled one"
+
+
 def kill_in_figure(figure, kills):
     """Kill workers with the buttons; return all kills, by step of the film."""
     slider = figure.locator("input[type=range]")
