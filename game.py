@@ -155,8 +155,8 @@ class Game:
         if not self._stack:
             raise gym.error.ResetNeeded("call reset() before step()")
 
-        # `act` plays one frame on the emulator. To decide at every frame
-        # would give the agent four times the work.
+        # `act` plays one frame on the emulator. Deciding at every frame would
+        # be four times the work.
         reward = 0.0
         for frame in range(1, ACTION_REPEAT + 1):
             reward += self._ale.act(self._actions[action])
@@ -204,8 +204,9 @@ class Game:
     #
     # One picture shows where the ball is, but not where it is going.
     # The *stack*, the last four pictures, shows both: from first to last it
-    # spans a fifth of a second. Four frames in a row span a twentieth: the
-    # ball moves by one to three pixels of a picture, which is easily missed.
+    # spans a fifth of a second. Four frames in a row span a twentieth, in
+    # which the ball moves by one to three pixels of a picture. That is easily
+    # missed.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
         # `shrink_changes` returns what `self.shrink(screen)` does, but resizes
@@ -221,9 +222,9 @@ class Game:
     # ### What ends an episode
     #
     # Most titles give the player a few lives. Losing one costs no points, so
-    # no reward warns the agent. A remedy is to end the episode with the
-    # life. A lost life then looks like the end of all rewards, so the agent
-    # learns to avoid it.
+    # no reward warns the agent. The usual remedy is to end the episode when a
+    # life is lost. That looks like the end of all rewards, so the agent learns
+    # to avoid it.
     #
     # `on_life_loss` says whether that is done. Two of its values are for
     # training:
@@ -236,7 +237,7 @@ class Game:
     #   (2018)](https://arxiv.org/abs/1709.06009) advise this.
     #
     # The third, `"restart"`, begins a new game after each lost life. It is the
-    # default for the sake of [labml's tutorial](#other-settings).
+    # default only so that [labml's tutorial](#other-settings) runs unchanged.
     #
     # #### How an episode ends, and the next one begins
     #

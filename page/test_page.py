@@ -437,7 +437,7 @@ def test_how_fast_it_is_in_words():
     assert f"{told}other titles and machines](#other-m" in NOTES
     here = [float(found["medians"]["played"][it][:-1]) for it in ENGINES]
     assert sorted(round(it, 1) for it in here) == [1.2, 1.3]
-    assert "), between level and 1.4 times." in NOTES
+    assert "), between equally fast and 1.4 times as fast." in NOTES
     titles = found["titles"].values()
     rows = *columns, found["sticky"], found["many"][64], *titles
     leads = [float(row[name].split()[0]) for row in rows for name in ENGINES]
@@ -556,7 +556,9 @@ def test_sums():
 def test_what_is_said_of_all_three_agents():
     found = measured.measured()
     assert "Our three agents score about 400. Each trained" in NOTES
-    assert "trained for four or five hours, most of them on two cores" in NOTES
+    told = "hours on two cores (one partly with a GPU), and played"
+    assert f"Each trained for four or five {told}" in NOTES
+    assert "and 4.5, the third partly with a GPU |" in MARKDOWN
     assert {round(it) for it in found["agent_hours"]} == {4, 5}
     assert "become about 400 points?" in NOTES
     assert len(found["agents"]) == len(found["trained"]) == 3
@@ -984,6 +986,27 @@ def test_one_grid(visit, width):
     boxes = [box for box in all_of(page, columns, BOX) if box[0] < box[2]]
     assert len({round(left) for left, *_ in boxes}) == 2
     assert len({round(right) for _, _, right, _ in boxes}) == 2
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_what_stays_in_sight_slides_over_nothing(visit, width):
+    """At the end of each row, its parts still have a place of their own."""
+    page = visit(width)
+    assert (
+        page.evaluate(
+            """() => [...document.querySelectorAll(".row")].flatMap((row) => {
+        const end = scrollY + row.getBoundingClientRect().bottom;
+        scrollTo({ top: end - 200, behavior: "instant" });
+        const boxes = [...row.children].map((it) =>
+          it.getBoundingClientRect());
+        return boxes.flatMap((a, i) => boxes.slice(i + 1).filter((b) =>
+          Math.min(a.right, b.right) > Math.max(a.left, b.left) &&
+          Math.min(a.bottom, b.bottom) > Math.max(a.top, b.top) + 1
+        ).map(() => row.innerText.slice(0, 40)));
+        })"""
+        )
+        == []
+    )
 
 
 def test_words_stand_beside_their_code(visit):

@@ -385,7 +385,8 @@ def to_html(text):
         ('(<h. id="([^"]*)">.*?)(?=</h)', r"\1" + SIGN.format(r"\2")),
         (r"(\([\d.]+–[\d.]+\))(?=</td>)", r"<small>\1</small>"),
         (f"<strong>({COLOURED})", r'<strong class="\1">\1'),
-        # Nor does an option in a sentence.
+        # Nor does an option in a sentence, or a "no-op".
+        ("(?<=[ >])[Nn]o-op(?=[ <])", r'<span class="whole">\g<0></span>'),
         (r"<code>(--\w+)</code>", r'<code class="whole">\1</code>'),
         (
             "<details>(?!\\s*<summary)",
