@@ -171,7 +171,7 @@ class Game:
             if frame == ACTION_REPEAT - 1:
                 third = self.screen()  # gray, a copy
 
-        # Each pixel keeps its brighter value of the **third** and the
+        # Each pixel takes the brighter of its values in the **third** and the
         # **fourth** frame. If the episode ended before the fourth, its last
         # screen is used alone. `_see` resizes the result to a picture and
         # puts that on [the stack](#the-stack).
@@ -223,11 +223,11 @@ class Game:
     #
     # Most titles give the player a few lives. Losing one costs no points, so
     # no reward warns the agent. The usual remedy is to end the episode when a
-    # life is lost. That looks like the end of all rewards, so the agent learns
-    # to avoid it.
+    # life is lost. To the agent that looks like the end of all rewards, so it
+    # learns to avoid it.
     #
-    # `on_life_loss` says whether that is done. Two of its values are for
-    # training:
+    # The option `on_life_loss` says whether a lost life ends the episode. Two
+    # of its values are for training:
     #
     # - `"continue"`: the episode ends, but the game continues, and the next
     #   life is the next episode. Most agents are [trained this
@@ -237,7 +237,7 @@ class Game:
     #   (2018)](https://arxiv.org/abs/1709.06009) advise this.
     #
     # The third, `"restart"`, begins a new game after each lost life. It is the
-    # default only so that [labml's tutorial](#other-settings) runs unchanged.
+    # default only because [labml's tutorial](#other-settings) relies on it.
     #
     # #### How an episode ends, and the next one begins
     #
