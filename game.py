@@ -204,9 +204,9 @@ class Game:
     #
     # One picture shows where the ball is, but not where it is going.
     # The *stack*, the last four pictures, shows both: from first to last it
-    # spans a fifth of a second. Four frames in a row span a twentieth, in
-    # which the ball moves by one to three pixels of a picture. That is easily
-    # missed.
+    # spans a fifth of a second. Four frames in a row would span only a
+    # twentieth, in which the ball moves by one to three pixels of a picture.
+    # That is easily missed.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
         # `shrink_changes` returns what `self.shrink(screen)` does, but resizes

@@ -559,7 +559,7 @@ def test_what_is_said_of_all_three_agents():
     found = measured.measured()
     assert "Our three agents score about 400. Each trained" in NOTES
     assert "depending on the processor (ours took four or five)," in NOTES
-    told = "hours on two cores (one partly with a GPU), and played"
+    told = "hours on two cores (one agent partly with a GPU), and played"
     assert f"Each trained for four or five {told}" in NOTES
     assert "and 4.5, the third partly with a GPU |" in MARKDOWN
     assert {round(it) for it in found["agent_hours"]} == {4, 5}
