@@ -934,6 +934,17 @@ def test_thirty_guesses(visit, width):
     assert all(bricks(figure, name) == [""] * 10 for name in ROUNDS)
 
 
+def test_the_first_guess_may_be_a_key(visit):
+    page = visit()
+    figure = look_at(page, "guess")
+    figure.locator("[value=up]").focus()
+    at = page.evaluate("scrollY")
+    page.keyboard.press("ArrowDown")
+    expect(figure.locator(".says")).to_contain_text("No: it flew on up.")
+    assert bricks(figure, "one picture") == ["miss"] + [""] * 9
+    assert page.evaluate("scrollY") == at
+
+
 @pytest.mark.parametrize("width", [390, 1280])
 def test_who_has_guessed_enough_goes_on(visit, width):
     """From the third guess of a round on; the next begins at once."""

@@ -154,16 +154,17 @@ enough.addEventListener("click", () => {
   if (round < 2) begin(`${result()} `);
   else end();
 });
+async function chosen(way) {
+  game ??= await recording();
+  answer(way);
+}
 arrows.forEach((arrow) =>
-  arrow.addEventListener("click", async () => {
-    game ??= await recording();
-    answer(arrow.value);
-  }));
+  arrow.addEventListener("click", () => chosen(arrow.value)));
 figure.addEventListener("keydown", (event) => {
   const way = KEYS[event.key];
-  if (!way || !next.hidden || round === null) return;
+  if (!way || !next.hidden) return;
   event.preventDefault();
   group.focus({ preventScroll: true });
-  answer(way);
+  chosen(way);
 });
 })();
