@@ -995,9 +995,8 @@ def test_one_grid(visit, width):
 def test_what_stays_in_sight_slides_over_nothing(visit, width):
     """At the end of each row, its parts still have a place of their own."""
     page = visit(width)
-    assert (
-        page.evaluate(
-            """() => [...document.querySelectorAll(".row")].flatMap((row) => {
+    overlaps = page.evaluate(
+        """() => [...document.querySelectorAll(".row")].flatMap((row) => {
         const end = scrollY + row.getBoundingClientRect().bottom;
         scrollTo({ top: end - 200, behavior: "instant" });
         const boxes = [...row.children].map((it) =>
@@ -1007,9 +1006,8 @@ def test_what_stays_in_sight_slides_over_nothing(visit, width):
           Math.min(a.bottom, b.bottom) > Math.max(a.top, b.top) + 1
         ).map(() => row.innerText.slice(0, 40)));
         })"""
-        )
-        == []
     )
+    assert overlaps == []
 
 
 def test_words_stand_beside_their_code(visit):
