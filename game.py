@@ -475,51 +475,43 @@ class Share:
     """
 
     def __init__(
-        self, seeds, env_id, make_game, options, games, memory, record, rests
+        self, seeds, env_id, make_game, options, games, memory, record
     ):
         self._games = [make_game(seed, env_id, **options) for seed in seeds]
-        self._rests = rests
         # A column is an array with an item for each game.
         records = np.frombuffer(memory, record)[games]
         self._columns = {name: records[name] for name in records.dtype.names}
 
     def step(self, actions):
-        """Step all games."""
-        columns = self._columns
+        """Step all games but those that rest, whose action is `None`."""
         self._clear()
-        for i, game in enumerate(self._games):
-            # Under NEXT_STEP a game *rests* in the step after an end: its
-            # action is ignored, and it shows the first observation of the next
-            # episode.
-            if columns["rests"][i]:
-                columns["rests"][i] = False
-                columns["obs"][i] = game.observe()
+        columns = self._columns
+        for i, action in enumerate(actions):
+            if action is None:
                 continue
-            obs, columns["reward"][i], done, info = game.step(actions[i])
+            game = self._games[i]
+            obs, reward, done, info = game.step(action)
+            columns["obs"][i] = obs
+            columns["reward"][i] = reward
             if done:
                 columns["final_obs"][i] = game.final_obs
                 columns["terminated"][i] = game.terminated
-                if self._rests:
-                    columns["rests"][i] = True
-                    obs = game.final_obs
             if info is not None:
                 columns["game_over"][i] = True
                 columns["truncated"][i] = info["truncated"]
                 columns["score"][i] = info["reward"]
                 columns["length"][i] = info["length"]
-            columns["obs"][i] = obs
+
+    def reset(self, seeds):
+        """Reset all games, each with its seed or `None`."""
+        self._clear()
+        for i, game in enumerate(self._games):
+            self._columns["obs"][i] = game.reset(seeds[i])
 
     def _clear(self):
         """Forget the step before."""
         for name in ("reward", "terminated", "truncated", "game_over"):
             self._columns[name][:] = 0
-
-    def reset(self, seeds):
-        """Reset all games, each with its seed or `None`."""
-        self._clear()
-        self._columns["rests"][:] = False
-        for i, game in enumerate(self._games):
-            self._columns["obs"][i] = game.reset(seeds[i])
 
     def render(self):
         """Draw the colour screens of all games."""
@@ -615,8 +607,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         if processes is None:
             processes = count_cores()
         self._processes = check_number("processes", processes)
-        in_range = 0 < timeout <= LONGEST_TIMEOUT
-        require(in_range, f"a timeout of up to {LONGEST_TIMEOUT} s", timeout)
+        # Systems can't wait much longer than a million seconds.
+        require(0 < timeout <= 1e6, "a timeout of up to 1e6 seconds", timeout)
         self._timeout = timeout
         self._start_timeout = max(timeout, START_TIMEOUT + n)
         self._context = find_context(context)
@@ -651,14 +643,12 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             ("game_over", bool),
             ("score", np.float64),
             ("length", np.int64),
-            ("rests", bool),
             ("screen", np.uint8, game.render().shape),
         ]
         memory = multiprocessing.RawArray("B", n * np.dtype(record).itemsize)
         self._records = np.frombuffer(memory, record)
-        rests = mode is NEXT_STEP
         share = dict(env_id=env_id, make_game=make, options=game_options)
-        self._share = share | dict(memory=memory, record=record, rests=rests)
+        self._share = share | dict(memory=memory, record=record)
 
         # Each player has a slice of the games. At first all are lost.
         k = max(1, min(self._processes, n))
@@ -718,6 +708,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._wait(self._start_timeout)
         self._start_lost()
         self._losses = [0] * len(self._slices)
+        self._resting = np.zeros(self.num_envs, bool)
         self._last_obs = self._records["obs"].copy()
         self._needs_reset = False
         return self._last_obs, {}
@@ -746,8 +737,11 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         `step_wait`, every other call raises `AlreadyPendingCallError`.
         """
         self._check_order("step")
-        actions = check_actions(actions, self.meanings, (self.num_envs,))
-        self._ask(self._alive(), "step", actions)
+        checked = check_actions(actions, self.meanings, (self.num_envs,))
+        # Under NEXT_STEP a game *rests* in the step after an end.
+        for number in np.flatnonzero(self._resting):
+            checked[number] = None
+        self._ask(self._alive(), "step", checked)
         self._is_pending = True
 
     def step_wait(self) -> Batch:
@@ -845,7 +839,10 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
                 if game_over[games].any():
                     self._losses[number] = 0
         ended = terminated | truncated
-        if ended.any() and self.autoreset_mode is SAME_STEP:
+        if self.autoreset_mode is NEXT_STEP:
+            observations[ended] = records["final_obs"][ended]
+            self._resting = ended
+        elif ended.any():
             infos["final_obs"] = np.full(self.num_envs, None)
             for i in np.flatnonzero(ended):
                 infos["final_obs"][i] = records["final_obs"][i].copy()
@@ -915,9 +912,6 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         records = self._records
         records["truncated"][restarted] = True
         records["final_obs"][restarted] = self._last_obs[restarted]
-        if self.autoreset_mode is NEXT_STEP:
-            records["obs"][restarted] = self._last_obs[restarted]
-            records["rests"][restarted] = True
         return restarted
 
     # ### Closing
@@ -1103,7 +1097,6 @@ def prepare_process(pipe):
 #
 # ### Starting and ending a worker
 START_TIMEOUT = 60.0  # seconds for a start or a reset, and one more a game
-LONGEST_TIMEOUT = 1e6  # seconds: systems can't wait much longer
 GRACE = 1.0  # seconds, for a worker that is late
 END_TIMEOUT = 5.0  # seconds, for the system to end a process
 MOST_LOSSES = 3  # of a worker, with no end of a game in between
