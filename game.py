@@ -12,7 +12,7 @@ Atari games for an agent, the way DQN saw them ([Mnih et al.
 
 __version__ = "1.0.0"
 
-# ## Imports
+# ### Imports
 import argparse
 import collections
 import contextlib
