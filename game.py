@@ -347,6 +347,10 @@ def worker_process(
     with contextlib.suppress(OSError):
         while True:
             spin(inbox)
+            # It also watches the parent. A fork has its own copies of all ends
+            # of a pipe, so the pipe doesn't break when the parent dies.
+            if ready(inbox, None) != [remote]:
+                return
             try:
                 command, data = remote.recv()
                 if command == "close":
@@ -1090,7 +1094,7 @@ def ready(inbox, timeout):
 
 
 def prepare_process(pipe):
-    """Prepare this process for a worker; return a selector of its pipe."""
+    """Prepare this process for a worker; return a selector for it."""
     # Ctrl-C in a terminal reaches every process in it, but the parent decides
     # what happens then. A forked process also inherits the program's signal
     # handlers, which mustn't run here: one of them may write a checkpoint.
@@ -1111,6 +1115,7 @@ def prepare_process(pipe):
     # long as using one that is kept.
     inbox = selectors.DefaultSelector()
     inbox.register(pipe, READ)
+    inbox.register(multiprocessing.parent_process().sentinel, READ)
     return inbox
 
 
