@@ -185,7 +185,8 @@ def record(played):
     """The whole play, for the step taken apart.
 
     Each step has four frames, whether all were played or not, and says of
-    which steps the pictures in its stack are; step 0 is the start.
+    which steps the pictures in its stack are; step 0 is the start. `pictures` are
+    the newest of each stack.
     """
     frames, rows, stack = [], [], []
     for at, step in enumerate(played):
@@ -197,6 +198,7 @@ def record(played):
     recording = palette()[1] | {"steps": rows}
     recording |= {"up": RISES, "down": FALLS}
     recording["frames"] = pack(by_colour(frames))
+    recording["pictures"] = pack([step["stack"][-1] for step in played])
     write("recording.json", recording)
 
 
