@@ -36,126 +36,10 @@ for (const each of entries) {
   each.addEventListener("click", () => $("contents").hidePopover());
 }
 
-// What the figures share: how recorded pictures are unpacked and drawn, and
-// the player.
-const WIDTH = 160, HEIGHT = 210, SIZE = 84;
-const ACTIONS = ["NOOP", "FIRE", "RIGHT", "LEFT"];
-
-// Whoever wants less motion starts the films by hand.
-const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-
-// Pictures from a text: what changes from each to the next, compressed.
-async function unpack(text, size) {
-  const data = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  const stream = new DecompressionStream("deflate");
-  const inflated = new Response(new Blob([data]).stream().pipeThrough(stream));
-  const pixels = new Uint8Array(await inflated.arrayBuffer());
-  for (let i = size; i < pixels.length; i++) pixels[i] ^= pixels[i - size];
-  return Array.from({ length: pixels.length / size },
-    (_, i) => pixels.subarray(i * size, (i + 1) * size));
-}
-
-// Colours as a canvas has them.
-const packed = (rgb) => rgb.map(([r, g, b]) =>
-  (255 << 24) | (b << 16) | (g << 8) | r);
-const GRAYS = packed(Array.from({ length: 256 }, (_, v) => [v, v, v]));
-
-const brighter = (one, other) => one.map((v, i) => Math.max(v, other[i]));
-
-// Places for pictures, each a canvas and a label below it.
-function cells(box, count) {
-  box.innerHTML = "<div><canvas></canvas><small></small></div>".repeat(count);
-  return [...box.children];
-}
-
-// Draw pixels, or the part of them that is shown: left, top, width, height.
-// Without pixels the place is blank. The style says how large it is.
-function put(cell, pixels, { label = "", kind = "", colours = GRAYS,
-  part = null } = {}) {
-  const [canvas, name] = cell.children, context = canvas.getContext("2d");
-  name.textContent = label;
-  cell.className = pixels ? kind : "absent";
-  context.clearRect(0, 0, canvas.width, canvas.height);
-  if (!pixels) return;
-  const width = pixels.length === WIDTH * HEIGHT ? WIDTH : SIZE;
-  const [left, top, ...size] = part ?? [0, 0, width, pixels.length / width];
-  [canvas.width, canvas.height] = size;
-  const rgba = Uint32Array.from(pixels, (v) => colours[v]);
-  const image = new ImageData(new Uint8ClampedArray(rgba.buffer), width);
-  context.putImageData(image, -left, -top);
-}
-
-// The recorded game, for all figures that show a part of it: `steps`, the
-// `screens` of their frames and their `colours`; the `pictures` of the steps;
-// and the `gray` of each colour.
-let recorded = null;
-const recording = () => (recorded ??= (async () => {
-  const told = await read("recording");
-  const screens = await unpack(told.frames, WIDTH * HEIGHT);
-  const pictures = await unpack(told.pictures, SIZE ** 2);
-  return { ...told, screens, pictures, colours: packed(told.rgb) };
-})());
-
-// A player: Play, Step, a slider with a tick where something happens, the name
-// of the step, and a sentence, which `show(i)` returns when it has drawn step
-// i. There are `count` steps, `pace` in a second; with number `start` it
-// stands still until the reader plays it, or plays by itself if `auto`.
-// The sentence is read out only if the reader has moved it.
-function film(box, show, { count, start = 1, pace = 7.5, auto = false,
-  ticks = [], lost = [], name = (i) => `step ${i}` }) {
-  const controls = box.querySelector(".controls");
-  controls.innerHTML = `<button type="button" class="play"></button>
-    <button type="button">Step</button>
-    <span class="slide"><input type="range" aria-label="Step" min="1"
-    max="${count}" value="${start}"><span class="ticks"></span></span>
-    <span class="number"></span>`;
-  const [play, step, slide, number] = controls.children;
-  const [slider, marks] = slide.children, says = box.querySelector(".says");
-  let timer = null;
-
-  function draw(byReader = true) {
-    number.textContent = name(Number(slider.value));
-    says.ariaLive = byReader ? "polite" : "off";
-    says.textContent = show(Number(slider.value));
-  }
-  function go(on) {
-    clearInterval(timer);
-    timer = on ? setInterval(next, 1000 / pace) : null;
-    play.textContent = on ? "Pause" : "Play";
-  }
-  function next() {
-    if (slider.value === slider.max) go(false);
-    slider.stepUp();
-    draw(!timer);
-  }
-  play.addEventListener("click", () => {
-    if (!timer && slider.value === slider.max) slider.value = slider.min;
-    go(!timer);
-    draw();
-  });
-  step.addEventListener("click", () => {
-    go(false);
-    next();
-  });
-  slider.addEventListener("input", () => {
-    go(false);
-    draw();
-  });
-  marks.innerHTML = ticks.map((at) =>
-    `<i class="${lost.includes(at) ? "lost" : ""}"
-      style="left:${100 * (at - 1) / (count - 1)}%"></i>`).join("");
-  go(auto && !calm);
-  draw(false);
-  return { go, draw, at: () => Number(slider.value) };
-}
-
 // A beginner and a trained agent: what they see, choose and expect.
 figure("agent", async (box, $in) => {
   const AHEAD = 120; // steps shown before the second expects most
-  const [screen] = cells($in(".whole"), 1), stack = cells($in(".four"), 4);
-  const names = ["NOOP", "FIRE <small>no effect</small>", "RIGHT", "LEFT"];
-  $in(".choices").innerHTML =
-    names.map((name) => `<div>${name}<span></span></div>`).join("");
+  const [screen] = $in(".whole").children, stack = $in(".four").children;
 
   // What a recording shows at each of its decisions.
   async function unroll(recorded) {
@@ -245,7 +129,7 @@ figure("film", async (box, $in) => {
   const SECONDS = 20, PACE = 15;
   const { screens, rgb } = await read("agent");
   const frames = await unpack(screens, WIDTH * HEIGHT);
-  const colours = packed(rgb), [cell] = cells($in(".whole"), 1);
+  const colours = packed(rgb), [cell] = $in(".whole").children;
   const count = SECONDS * PACE, first = frames.length - count;
   film(box, (at) => {
     put(cell, frames[first + at - 1], { colours, part: [0, 2, WIDTH, 194] });
@@ -262,8 +146,7 @@ figure("guess", async (box, $in) => {
   const WHY = ["One picture shows where the ball is, but not where it flies.",
     "Four pictures show both."];
   const KEYS = { ArrowUp: "up", u: "up", ArrowDown: "down", d: "down" };
-  const [board] = cells($in(".board"), 1), stack = cells($in(".four"), 4);
-  board.append(document.createElement("i"));
+  const board = $in(".board"), stack = $in(".four").children;
   const [up, down, again] = $in(".controls").children;
   const walls = box.querySelectorAll(".tally span");
   const sleep = (ms) => new Promise((done) => setTimeout(done, calm ? 0 : ms));
@@ -293,7 +176,7 @@ figure("guess", async (box, $in) => {
     four.forEach((pixels, i) => put(stack[i], pixels, { part,
       label: ["oldest", "", "", "newest"][i],
       kind: seen === 0 && i < 3 ? "hidden" : "" }));
-    put(board, later.reduce((pixels, i) => brighter(
+    put(board.firstElementChild, later.reduce((pixels, i) => brighter(
       pixels.map((v) => FADE * v), game.pictures[at + i]), four[3]));
     board.style = `--left:${left / SIZE}`;
   }
@@ -374,7 +257,7 @@ figure("kill", async (box, $in) => {
   const all = await unpack(pictures, SIZE ** 2), count = all.length / 8;
   const does = box.querySelectorAll(".screen span");
   const workers = [...box.querySelectorAll(".four")].map((row) =>
-    ({ row, cells: cells(row, 4), kills: [1] }));
+    ({ row, cells: [...row.children], kills: [1] }));
   let told = "All eight games play on.";
 
   // Since it was killed last, a worker plays its games from their start again.
@@ -442,13 +325,9 @@ figure("pixel", async (box, $in) => {
     const top = Math.min(Math.floor(y), HEIGHT - 3);
     const values = Array.from({ length: 9 }, (_, i) =>
       frame[(top + Math.floor(i / 3)) * WIDTH + left + i % 3]);
-    const border = { left: x - left, top: y - top, width: WIDTH / SIZE,
-      height: HEIGHT / SIZE };
-    const style = Object.entries(border).map(([name, size]) =>
-      `${name}:calc(${size}*var(--cell))`).join(";");
     return values.map((v) =>
       `<span style="${shade(v)}"><em>${v}</em></span>`).join("") +
-      `<i style="${style}"></i>`;
+      `<i style="--x:${x - left};--y:${y - top}"></i>`;
   }
 
   function show(column, row) {
@@ -472,8 +351,7 @@ figure("pixel", async (box, $in) => {
     field.style = `--column:${column};--row:${row - TOP}`;
   }
 
-  put(cells(field, 1)[0], pictures[STEP], { part: [0, TOP, SHOWN, SHOWN] });
-  field.append(document.createElement("i"));
+  put(field.firstElementChild, pictures[STEP], { part: [0, TOP, SHOWN, SHOWN] });
   show(...at);
 
   function pick({ clientX, clientY }) {
@@ -491,9 +369,116 @@ figure("pixel", async (box, $in) => {
   });
 });
 
+// What the figures share: how recorded pictures are unpacked and drawn, and
+// the player.
+const WIDTH = 160, HEIGHT = 210, SIZE = 84;
+const ACTIONS = ["NOOP", "FIRE", "RIGHT", "LEFT"];
+
+// Whoever wants less motion starts the films by hand.
+const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+// Pictures from a text: what changes from each to the next, compressed.
+async function unpack(text, size) {
+  const data = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const stream = new DecompressionStream("deflate");
+  const inflated = new Response(new Blob([data]).stream().pipeThrough(stream));
+  const pixels = new Uint8Array(await inflated.arrayBuffer());
+  for (let i = size; i < pixels.length; i++) pixels[i] ^= pixels[i - size];
+  return Array.from({ length: pixels.length / size },
+    (_, i) => pixels.subarray(i * size, (i + 1) * size));
+}
+
+// Colours as a canvas has them.
+const packed = (rgb) => rgb.map(([r, g, b]) =>
+  (255 << 24) | (b << 16) | (g << 8) | r);
+const GRAYS = packed(Array.from({ length: 256 }, (_, v) => [v, v, v]));
+
+const brighter = (one, other) => one.map((v, i) => Math.max(v, other[i]));
+
+// Draw pixels in a canvas with a label below it, or the part of them that is shown: left, top, width, height.
+// Without pixels the place is blank. The style says how large it is.
+function put(cell, pixels, { label = "", kind = "", colours = GRAYS,
+  part = null } = {}) {
+  const [canvas, name] = cell.children, context = canvas.getContext("2d");
+  name.textContent = label;
+  cell.className = pixels ? kind : "absent";
+  context.clearRect(0, 0, canvas.width, canvas.height);
+  if (!pixels) return;
+  const width = pixels.length === WIDTH * HEIGHT ? WIDTH : SIZE;
+  const [left, top, ...size] = part ?? [0, 0, width, pixels.length / width];
+  [canvas.width, canvas.height] = size;
+  const rgba = Uint32Array.from(pixels, (v) => colours[v]);
+  const image = new ImageData(new Uint8ClampedArray(rgba.buffer), width);
+  context.putImageData(image, -left, -top);
+}
+
+// The recorded game, for all figures that show a part of it: `steps`, the
+// `screens` of their frames and their `colours`; the `pictures` of the steps;
+// and the `gray` of each colour.
+let recorded = null;
+const recording = () => (recorded ??= (async () => {
+  const told = await read("recording");
+  const screens = await unpack(told.frames, WIDTH * HEIGHT);
+  const pictures = await unpack(told.pictures, SIZE ** 2);
+  return { ...told, screens, pictures, colours: packed(told.rgb) };
+})());
+
+// A player: Play, Step, a slider with a tick where something happens, the name
+// of the step, and a sentence, which `show(i)` returns when it has drawn step
+// i. There are `count` steps, `pace` in a second; with number `start` it
+// stands still until the reader plays it, or plays by itself if `auto`.
+// The sentence is read out only if the reader has moved it.
+function film(box, show, { count, start = 1, pace = 7.5, auto = false,
+  ticks = [], lost = [], name = (i) => `step ${i}` }) {
+  const controls = box.querySelector(".controls");
+  controls.innerHTML = `<button type="button" class="play"></button>
+    <button type="button">Step</button>
+    <span class="slide"><input type="range" aria-label="Step" min="1"
+    max="${count}" value="${start}"><span class="ticks"></span></span>
+    <span class="number"></span>`;
+  const [play, step, slide, number] = controls.children;
+  const [slider, marks] = slide.children, says = box.querySelector(".says");
+  let timer = null;
+
+  function draw(byReader = true) {
+    number.textContent = name(Number(slider.value));
+    says.ariaLive = byReader ? "polite" : "off";
+    says.textContent = show(Number(slider.value));
+  }
+  function go(on) {
+    clearInterval(timer);
+    timer = on ? setInterval(next, 1000 / pace) : null;
+    play.textContent = on ? "Pause" : "Play";
+  }
+  function next() {
+    if (slider.value === slider.max) go(false);
+    slider.stepUp();
+    draw(!timer);
+  }
+  play.addEventListener("click", () => {
+    if (!timer && slider.value === slider.max) slider.value = slider.min;
+    go(!timer);
+    draw();
+  });
+  step.addEventListener("click", () => {
+    go(false);
+    next();
+  });
+  slider.addEventListener("input", () => {
+    go(false);
+    draw();
+  });
+  marks.innerHTML = ticks.map((at) =>
+    `<i class="${lost.includes(at) ? "lost" : ""}"
+      style="left:${100 * (at - 1) / (count - 1)}%"></i>`).join("");
+  go(auto && !calm);
+  draw(false);
+  return { go, draw, at: () => Number(slider.value) };
+}
+
 // One step: which of its frames the agent sees, and as what.
 figure("step", async (box, $in) => {
-  const frames = cells($in(".frames"), 4), stack = cells($in(".stack"), 4);
+  const frames = [...$in(".frames").children], stack = $in(".stack").children;
   const kinds = ["thrown", "thrown", "third", "fourth"];
   const { steps, screens, colours, pictures } = await recording();
 

@@ -10,6 +10,10 @@ import cv2
 HERE = Path(__file__).resolve().parent
 FIGURES = HERE.parent / "docs/figures"
 WIDTH = 480  # which a phone can show
+TIP = """<marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8"
+ markerHeight="8" orient="auto">
+<path d="M0 0 8 4 0 8z" class="quiet"/></marker>
+"""
 
 
 def colours():
@@ -34,6 +38,7 @@ class Drawing:
         kinds = "drawing", screen and "screen", large and "large"
         self.kind = " ".join(filter(None, kinds))
         self.parts = []
+        self.tip = ""
 
     def put(self, tag, kind, inside="", **attributes):
         attributes["class"] = kind
@@ -54,20 +59,8 @@ class Drawing:
         self.put("polyline", kind, points=path)
 
     def arrow(self, *points):
-        """A line whose end has a tip."""
-        self.line(*points)
-        (x, y), (end_x, end_y) = points[-2:]
-        length = ((end_x - x) ** 2 + (end_y - y) ** 2) ** 0.5
-        along = 8 * (end_x - x) / length, 8 * (end_y - y) / length
-        back = end_x - along[0], end_y - along[1]
-        side = along[1] / 2, -along[0] / 2
-        tip = [
-            (back[0] + side[0], back[1] + side[1]),
-            (end_x, end_y),
-            (back[0] - side[0], back[1] - side[1]),
-        ]
-        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in tip)
-        self.put("polygon", "quiet", points=path)
+        self.tip = TIP
+        self.line(*points, kind="line arrow")
 
     def image(self, x, y, width, height, pixels, kind=""):
         """A picture, and around it a frame of a kind."""
@@ -86,6 +79,6 @@ class Drawing:
         svg = (
             f'<svg class="{self.kind}" xmlns="http://www.w3.org/2000/svg" '
             f'viewBox="0 0 {WIDTH} {self.height}">\n'
-            f"<style>\n{style}</style>\n{''.join(self.parts)}</svg>\n"
+            f"<style>\n{style}</style>\n{self.tip}{''.join(self.parts)}</svg>\n"
         )
         (FIGURES / name).write_text(svg)

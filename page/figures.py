@@ -6,7 +6,6 @@ Make the figures.
 
 What they show comes from real games: `data/recording.json`, which is recorded
 here, and recordings of our agents (`README.md` says where those come from).
-The drawings, `docs/figures/*.svg`, stand still; `pipe.svg` is drawn by hand.
 A figure that moves has a picture of itself for readers without scripts.
 """
 
@@ -14,6 +13,7 @@ import itertools
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,16 +21,20 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+from playwright.sync_api import sync_playwright
 
 import recordings
 from drawing import FIGURES, Drawing
-from recordings import LEFT, LOST_AT, NOOP, close_up, small, unpack
+from recordings import LEFT, LOST_AT, NOOP, small, unpack
 
 HERE = Path(__file__).resolve().parent
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 GUESS = 102  # the step whose ball is asked for
+BALL = slice(53, 67), slice(39, 67)  # what is near it
 DARKEST = 0.4  # the oldest picture of those that are drawn over each other
 NEAR = slice(170, 198), slice(71, 111)  # what is near the paddle
 PART = slice(105, 200), slice(76, 156)  # where Asteroids has the ship
+STORY = (HERE / "story.md").read_text()
 PROGRAM = re.compile(r"(?s)```python\n(.*?)```")
 # What the first program prints of a step: its number, the reward, done.
 OUTPUT = re.compile(r"(?m)^(\d+) (\d\.0) (True|False)")
@@ -41,20 +45,10 @@ MODES = {
     "restart": "a new game begins",
     "ignore": "the episode goes on",
 }
-MOVING = ["film", "guess", "step", "pixel", "agent", "kill"]
 
 
 def read(name):
     return json.loads((HERE / f"data/{name}.json").read_text())
-
-
-def story():
-    return (HERE / "story.md").read_text()
-
-
-def in_colour(screens):
-    rgb = np.array(recordings.palette()[1]["rgb"], np.uint8)
-    return rgb[recordings.by_colour(screens)]
 
 
 def bright(picture):
@@ -86,7 +80,6 @@ def draw_maximum():
 
 def draw_stack(step):
     """The ball in the four pictures, and in four frames in a row."""
-    left, top, *_ = close_up(step)
     frames = [small(gray) for _, gray in step["frames"]]
     d = Drawing(150, large=True)
     for i, (pictures, words) in enumerate(
@@ -95,8 +88,7 @@ def draw_stack(step):
             (frames, "four frames in a row: 1/20 s"),
         ]
     ):
-        near = faded(pictures)[top + 15 : top + 29, left + 8 : left + 36]
-        d.image(4 + 240 * i, 24, 232, 116, bright(near))
+        d.image(4 + 240 * i, 24, 232, 116, bright(faded(pictures)[BALL]))
         d.text(4 + 240 * i, 16, words, "strong")
     d.save("stack.svg")
 
@@ -136,7 +128,7 @@ def draw_serves():
 
 def draw_lives():
     """The lives and the bricks of the first program's game."""
-    played = OUTPUT.findall(story())
+    played = OUTPUT.findall(STORY)
     ends = [int(step) for step, _, done in played if done == "True"]
     bricks = [int(step) for step, reward, _ in played if reward == "1.0"]
     scale = 464 / ends[-1]
@@ -157,7 +149,7 @@ def draw_lives():
 
 def draw_seen():
     """What the first program saves."""
-    program, *_ = PROGRAM.findall(story())
+    program, *_ = PROGRAM.findall(STORY)
     with tempfile.TemporaryDirectory() as there:
         run = [sys.executable, "-c", program]
         environ = os.environ | {"PYTHONPATH": str(HERE.parent)}
@@ -277,6 +269,38 @@ def draw_still(found):
     d.save("still.svg")
 
 
+def draw_pipe():
+    """What goes where in a step of eight games, on two cores."""
+    d = Drawing(330, screen=False)
+    d.box(4, 4, 472, 56)
+    d.text(16, 26, "the program", "strong")
+    d.text(16, 48, "obs, rewards, … = games.step(actions)", "code")
+    for worker in range(2):
+        x = 4 + 158 * worker
+        d.arrow((x + 14, 60), (x + 14, 122))
+        d.arrow((x + 96, 122), (x + 96, 60))
+        d.text(x + 22, 96, "actions", "quiet")
+        d.text(x + 104, 96, "done", "quiet")
+        d.box(x, 122, 148, 128)
+        d.text(x + 12, 144, f"worker {worker}", "strong")
+        for i in range(4):
+            d.box(x + 12 + 32 * i, 156, 28, 28)
+            d.text(x + 26 + 32 * i, 176, str(4 * worker + i), "quiet mid")
+        d.text(x + 12, 210, "its share, one", "quiet")
+        d.text(x + 12, 232, "after the other", "quiet")
+        y = 300 - 20 * worker
+        d.arrow((x + 74, 250), (x + 74, y), (328, y))
+    d.box(328, 122, 148, 190)
+    for i, line in enumerate(
+        ["shared memory", "observations", "rewards", "ends, scores"]
+    ):
+        d.text(340, 144 + 26 * i, line, "" if i else "strong")
+    d.text(90, 320, "results, written in place", "quiet")
+    d.arrow((440, 122), (440, 60))
+    d.text(432, 96, "a copy", "quiet end")
+    d.save("pipe.svg")
+
+
 def draw_race(sides):
     """A step of eight games: a process for each, and one for each core."""
     left, scale, high = 84, 130, 18  # of a millisecond, of a lane
@@ -324,31 +348,26 @@ def draw():
     draw_move(read("agent"), read("missed"))
     draw_backwards()
     draw_still(read("still"))
+    draw_pipe()
     draw_race(read("race"))
 
 
 def take_stills():
     """Take a picture of each figure that moves, from the woven pages."""
-    from playwright.sync_api import sync_playwright
-
-    chromium = os.environ.get("CHROMIUM", "/usr/bin/chromium")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM)
         page = browser.new_page(
             viewport={"width": 520, "height": 900},
             device_scale_factor=2,
-            color_scheme="dark",
             reduced_motion="reduce",
         )
-        for name in MOVING:
-            there = "game" if name == "kill" else "index"
-            page.goto((FIGURES.parent / f"{there}.html").as_uri())
-            figure = page.locator(f"#{name}")
-            figure.scroll_into_view_if_needed()
-            page.wait_for_timeout(500)
-            seen = figure.locator(".screen").screenshot()
-            pixels = cv2.imdecode(np.frombuffer(seen, np.uint8), 1)
-            cv2.imwrite(str(FIGURES / f"{name}.png"), pixels)
+        for name in "index", "game":
+            page.goto((FIGURES.parent / f"{name}.html").as_uri())
+            for figure in page.locator("figure:has(.stage .screen)").all():
+                figure.scroll_into_view_if_needed()
+                page.wait_for_timeout(500)
+                path = FIGURES / f"{figure.get_attribute('id')}.png"
+                figure.locator(".screen").screenshot(path=path)
         browser.close()
 
 

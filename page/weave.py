@@ -5,19 +5,14 @@ Weave the pages.
     python page/weave.py --check    # exit with 1 if anything is stale
 
 `docs/game.html` and `game.md` come from `game.py` alone: docstrings and
-comments that fill a line are Markdown. Each stands beside the code below it,
-or above it if it is longer. A Markdown image in a comment is a figure.
+comments that fill a line are Markdown, a picture in them is a figure.
 
-`docs/index.html` comes from `story.md`. Words stand on the left, and what
-follows them on the right: programs, tables, figures. `{{code Game.step}}` is
-that definition of `game.py` with its comments, but without its docstring, and
-`{{name}}` is a value of `data/measured.json`.
-
-A picture `figures/NAME.*` moves if there is a `moving/NAME.html`, which takes
-its place where scripts run.
+`docs/index.html` comes from `story.md`: words stand on the left, and what
+follows them on the right. `{{code Game.step}}` quotes a definition, and
+`{{name}}` is a value of `data/measured.json`. `moving/NAME.html` takes the
+place of the picture `figures/NAME.*` where scripts run.
 """
 
-import argparse
 import ast
 import base64
 import io
@@ -32,38 +27,26 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
-import cv2
 from markdown_it import MarkdownIt
 from pygments.lexers import get_lexer_by_name
-from pygments.token import Comment, Keyword, Name, Operator, String
+from pygments.token import STANDARD_TYPES, Name
 
 import drawing
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 DOCS = ROOT / "docs"
-FONTS = {  # what a file's name says after its family
-    "": "400",
-    "all": "200 900",
-    "bold": "700",
-    "italic": "400; font-style: italic",
-}
 # What has a colour of its own, in words and in code.
 COLOURED = "third|fourth|picture"
+FOLD = "<details>\n<summary>The imports</summary>"
 # For whoever wants to cite a heading.
 SIGN = r' <a class="sign" href="#\2" aria-label="Link to this place">#</a>'
-STYLES = [
-    (Comment, "c"),
-    (String, "s"),
-    (Keyword, "k"),
-    (Operator.Word, "k"),
-    (Name.Function, "n"),
-    (Name.Class, "n"),
-]
+# Kinds of tokens that have a style, by their short names in Pygments.
+STYLED = "k.*|c.*|s.*|ow|nf|nc"
 # How high words are in the left column: characters to a line, and the height
 # of a line and of the space between paragraphs, in lines of code.
 LINE_LENGTH, LINE_HEIGHT, SPACE = 60, 1.2, 0.6
-ROOM = 2  # lines of code by which words beside it may be higher
+ROOM = 3  # lines of code by which words beside it may be higher
 
 
 # Reading game.py
@@ -79,80 +62,23 @@ class Piece:
 
 
 class Module:
-    """The source of `game.py`, its pieces, and where its names are defined."""
+    """The source of `game.py`: the pieces above its imports, these, and those
+    below, and the nodes that define its names.
+    """
 
     def __init__(self, source):
-        self.source = source
-        self.tree = ast.parse(source)
-        self.names = dict(definitions(self.tree))
-        self.uses = dict(self._find_uses())
+        tree = ast.parse(source)
+        self.names = dict(definitions(tree))
         kinds = ast.Import | ast.ImportFrom
-        imports = [it for it in self.tree.body if isinstance(it, kinds)]
-        self.imports = range(imports[0].lineno, imports[-1].end_lineno + 1)
-        self.pieces = self._read()
-
-    def _read(self):
-        """Return all pieces, in order.
-
-        A heading begins one, and so do a definition, what stands below its
-        docstring, the imports, and what stands below them.
-        """
-        words = {}
-        starts = {self.imports.start, self.imports.stop}
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.ClassDef | ast.FunctionDef):
-                starts.add(first_row(node))
-            elif not isinstance(node, ast.Module):
-                continue
-            if text := ast.get_docstring(node):
-                first, last = node.body[0].lineno, node.body[0].end_lineno
-                lines = text.splitlines() + [""] * (last - first)
-                for row in range(first, last + 1):
-                    words[row] = "docstring", lines[row - first]
-                starts |= {first, last + 1}
-        title = min(words)  # what stands above it, a licence, is code
-        reader = io.StringIO(self.source).readline
-        for token in tokenize.generate_tokens(reader):
-            row, column = token.start
-            alone = not token.line[:column].strip()
-            if token.type == tokenize.COMMENT and alone and row > title:
-                words[row] = "comment", token.string[2:]
-                if token.string.startswith("# #"):
-                    starts.add(row)
-
-        found, last = [], 0  # the last row that isn't blank
-        for row, line in enumerate(self.source.splitlines(), 1):
-            kind, text = words.get(row, ("code", line))
-            if not text:
-                continue
-            begins = any(last < start <= row for start in starts)
-            if begins or not found or kind != found[-1].kind:
-                found.append(Piece(kind, row, text))
-            else:
-                found[-1].text += "\n" * (row - last) + text
-            last = row
-        return found
-
-    def _find_uses(self):
-        """Yield where a name is used, and which definition it means."""
-        for outer in self.tree.body:
-            for node in ast.walk(outer):
-                if isinstance(node, ast.Name):
-                    name, column = node.id, node.col_offset
-                elif isinstance(node, ast.Attribute):
-                    owner = getattr(node.value, "id", "")
-                    if owner == "self":
-                        owner = outer.name
-                    name = f"{owner}.{node.attr}"
-                    column = node.end_col_offset - len(node.attr)
-                else:
-                    continue
-                row = node.end_lineno
-                if self.names.get(name, row) != row:
-                    yield (row, column), name
+        imports = [node for node in tree.body if isinstance(node, kinds)]
+        first, end = imports[0].lineno, imports[-1].end_lineno + 1
+        pieces = read(source, tree, {first, end})
+        self.above = [piece for piece in pieces if piece.row < first]
+        self.imports = [it for it in pieces if first <= it.row < end]
+        self.below = [piece for piece in pieces if piece.row >= end]
 
     def meant(self, name):
-        """Return the definition that a name in prose means, or None."""
+        """Return the definition that a name means, or None."""
         if name.startswith("_"):
             found = [one for one in self.names if one.endswith(f".{name}")]
             return found[0] if len(found) == 1 else None
@@ -160,15 +86,65 @@ class Module:
 
     def quoted(self, name):
         """Return the pieces of a definition, without its docstring."""
-        defined = [it for it in ast.walk(self.tree) if hasattr(it, "lineno")]
-        row = self.names[name]
-        node = next(it for it in defined if it.lineno == row)
+        node = self.names[name]
         rows = range(first_row(node), node.end_lineno + 1)
         return [
             Piece(it.kind, it.row, "" if it.kind == "docstring" else it.text)
-            for it in self.pieces
+            for it in self.below
             if it.row in rows
         ]
+
+    def markdown(self):
+        """Return the module for a code host."""
+
+        def text(pieces):
+            return "\n\n".join(
+                f"```python\n{it.text}\n```" if it.kind == "code" else it.text
+                for it in pieces
+            )
+
+        fold = f"{FOLD}\n\n{text(self.imports)}\n\n</details>"
+        return f"{text(self.above)}\n\n{fold}\n\n{text(self.below)}\n"
+
+
+def read(source, tree, starts):
+    """Return all pieces in order; some begin at the rows `starts`.
+
+    A heading begins one, too, a definition, and what is below its docstring.
+    """
+    words = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            starts.add(first_row(node))
+        elif not isinstance(node, ast.Module):
+            continue
+        if text := ast.get_docstring(node):
+            first, last = node.body[0].lineno, node.body[0].end_lineno
+            lines = text.splitlines() + [""] * (last - first)
+            for row in range(first, last + 1):
+                words[row] = "docstring", lines[row - first]
+            starts |= {first, last + 1}
+    title = min(words)  # what stands above it, a licence, is code
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        row, column = token.start
+        alone = not token.line[:column].strip()
+        if token.type == tokenize.COMMENT and alone and row > title:
+            words[row] = "comment", token.string[2:]
+            if token.string.startswith("# #"):
+                starts.add(row)
+
+    found, last = [], 0  # the last row that isn't blank
+    for row, line in enumerate(source.splitlines(), 1):
+        kind, text = words.get(row, ("code", line))
+        if not text:
+            continue
+        begins = any(last < start <= row for start in starts)
+        if begins or not found or kind != found[-1].kind:
+            found.append(Piece(kind, row, text))
+        else:
+            found[-1].text += "\n" * (row - last) + text
+        last = row
+    return found
 
 
 def first_row(node):
@@ -178,31 +154,16 @@ def first_row(node):
 
 
 def definitions(node, outer=""):
-    """Yield classes, functions and constants, each with its row."""
+    """Yield classes, functions and constants: name and node of each."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.ClassDef | ast.FunctionDef):
-            yield outer + child.name, child.lineno
+            yield outer + child.name, child
         if isinstance(child, ast.ClassDef):
             yield from definitions(child, f"{child.name}.")
         if isinstance(child, ast.Assign | ast.AnnAssign):
             target = getattr(child, "target", None) or child.targets[0]
             if isinstance(target, ast.Name):
-                yield outer + target.id, child.lineno
-
-
-def game_md(module):
-    """Return the module for a code host."""
-    out = []
-    for piece in module.pieces:
-        if piece.row == module.imports.start:
-            out.append("<details>\n<summary>The imports</summary>")
-        if piece.row == module.imports.stop or (
-            "</details>" not in out and piece.row > module.imports.stop
-        ):
-            out.append("</details>")
-        is_code = piece.kind == "code"
-        out.append(f"```python\n{piece.text}\n```" if is_code else piece.text)
-    return "\n\n".join(out) + "\n"
+                yield outer + target.id, child
 
 
 # Rows of a page
@@ -213,7 +174,7 @@ class Row:
     """Words on the left, and on the right what they are about.
 
     If it is "wide", the words stand above, from side to side; if it is
-    "code", it goes on from the row before. `left` is the share of the bricks
+    "listing", it goes on from the row before. `left` is the share of bricks
     that are left in the wall above a new part.
     """
 
@@ -222,15 +183,10 @@ class Row:
     kind: str = ""
     left: float = 1.0
 
-    @property
-    def level(self):
-        """That of the heading that it begins with, if it is a high one."""
-        return next((n for n in "12" if f"<h{n}" in "".join(self.words)), "")
-
     def html(self):
         kind = f"row {self.kind}"
-        if self.level:
-            kind = f'row level{self.level}" style="--left:{self.left:.2f}'
+        if heading := re.search("<h([12])", "".join(self.words)):
+            kind = f'row level{heading[1]}" style="--left:{self.left:.2f}'
         html = f'<div class="{kind}">\n'
         for name in "words", "things":
             if column := "\n".join(getattr(self, name)):
@@ -261,11 +217,6 @@ def is_figure(block):
     return [child.type for child in children or []] == ["image"]
 
 
-def is_thing(block):
-    """Whether a block stands on the right."""
-    return block[0].type in ("fence", "table_open") or is_figure(block)
-
-
 class Page:
     """What makes HTML of Markdown and of code, for one of the pages.
 
@@ -275,7 +226,7 @@ class Page:
 
     def __init__(self, module, listing=""):
         self.module, self.listing = module, listing
-        self.contents = []  # headings: level, anchor, text
+        self.contents = ""
         self.markdown = MarkdownIt("commonmark", {"highlight": self.program})
         self.markdown.enable("table")
         rules = self.markdown.renderer.rules
@@ -288,7 +239,7 @@ class Page:
             content = block[1].content if len(block) == 3 else ""
             quote = re.fullmatch(r"{{code (\S+)}}", content)
             across = '<details class="wide"' in block[0].content
-            if is_thing(block):
+            if block[0].type in ("fence", "table_open") or is_figure(block):
                 row.things.append(self.render(block))
                 continue
             if row.things or quote or across or block[0].tag[:1] == "h":
@@ -302,19 +253,11 @@ class Page:
 
     def rows_of_module(self):
         """Yield the rows of the module, in which the imports are folded."""
-        imports, pieces = self.module.imports, self.module.pieces
-        yield from self.rows_of_code(
-            [piece for piece in pieces if piece.row < imports.start]
-        )
-        rows = self.rows_of_code(
-            [piece for piece in pieces if piece.row in imports]
-        )
+        yield from self.rows_of_code(self.module.above)
+        rows = self.rows_of_code(self.module.imports)
         inside = "".join(row.html() for row in rows)
-        fold = f"<summary>The imports</summary>\n{inside}"
-        yield Row([f"<details>{fold}</details>"], kind="wide")
-        yield from self.rows_of_code(
-            [piece for piece in pieces if piece.row >= imports.stop]
-        )
+        yield Row([f"{FOLD}\n{inside}</details>"], kind="wide")
+        yield from self.rows_of_code(self.module.below)
 
     def rows_of_code(self, pieces):
         """Yield the rows of a part of the module."""
@@ -325,15 +268,19 @@ class Page:
             for block in blocks(self.markdown.parse(text)):
                 place = things if is_figure(block) else words
                 place.append(self.render(block, of_module=True))
-            lines = [self.code(it.text, "python", it.row, indent) for it in code]
+            lines = [
+                self.code(it.text, "python", it.row, indent) for it in code
+            ]
             shown = f'<pre class="code"><code>{"".join(lines)}</code></pre>'
             if things:
                 yield Row(words, things)
                 words = []
             room = sum(it.text.count("\n") + 1 for it in code) + ROOM
-            kind = "wide" if height(text) > room else "code"
-            if words or code:
-                yield Row(words, [shown] if code else [], kind)
+            if code:
+                kind = "wide" if height(text) > room else "listing"
+                yield Row(words, [shown], kind)
+            elif words:
+                yield Row(words)
 
     def render(self, tokens, of_module=False):
         """Return Markdown as HTML; remember its headings.
@@ -345,10 +292,15 @@ class Page:
                 anchor = slug(inline.content)
                 token.attrSet("id", anchor)
                 words = self.markdown.renderInline(inline.content)
-                self.contents.append((token.tag, anchor, words))
+                link = f'<a href="#{anchor}">{words}</a>'
+                self.contents += f'<li class="{token.tag}">{link}</li>\n'
             for child in inline.children or [] if of_module else []:
                 for key in child.attrs.keys() & {"href", "src"}:
-                    child.attrs[key] = self._address(child.attrs[key])
+                    path = child.attrs[key]
+                    if path.startswith("#"):
+                        child.attrs[key] = self.listing + path
+                    elif not re.match(r"\w+:", path):
+                        child.attrs[key] = posixpath.relpath(path, "docs")
         html = self.markdown.renderer.render(tokens, self.markdown.options, {})
         for old, new in [
             (r'(<h\d id="([^"]+)">.*?)(?=</h)', rf"\1{SIGN}"),
@@ -358,13 +310,6 @@ class Page:
         ]:
             html = re.sub(old, new, html, flags=re.DOTALL)
         return html
-
-    def _address(self, address):
-        """Return where a link of the module leads on this page."""
-        if address.startswith("#"):
-            return self.listing + address
-        is_path = not re.match(r"\w+:", address)
-        return posixpath.relpath(address, "docs") if is_path else address
 
     def _image(self, tokens, at, *_):
         """A picture is a figure, and its title the caption."""
@@ -396,54 +341,52 @@ class Page:
         return f'<pre class="code"><code>{html}</code></pre>'
 
     def code(self, text, language, first=0, indent=0):
-        """Return code as HTML, a span a line.
+        """Return code as HTML, a span a line, in which names are links.
 
-        Code of the module tells its `first` row: then its names lead to their
-        definitions, and these are anchors. A quotation loses its `indent`.
+        That of the listing tells its `first` row, so that definitions can be
+        anchors, and that of a quotation loses its `indent`.
         """
         lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False)
-        lines, row, column = [""], first, 0
-        for kind, value in lexer.get_tokens(text):
-            for i, part in enumerate(value.split("\n")):
-                if i > 0:
-                    lines.append("")
-                    row, column = row + 1, 0
-                means = self.module.uses.get((row, column))
-                if first == 0 and kind in Name and part in self.module.names:
-                    means = part
-                lines[-1] += self._token(kind, part, means)
-                column += len(part.encode())
-        names = {row: name for name, row in self.module.names.items()}
-        html = ""
-        for row, line in enumerate(lines, first):
+        html = "".join(self._token(*token) for token in lexer.get_tokens(text))
+        anchors = {
+            node.lineno: name for name, node in self.module.names.items()
+        }
+        lines = ""
+        for row, line in enumerate(html.split("\n"), first):
             line = line.removeprefix(" " * indent)
-            anchor = ""
-            if first and row in names and not self.listing:
-                anchor = f' id="{names[row]}"'
             inside = len(line) - len(line.lstrip())
-            html += f'<span{anchor} style="--i:{inside}">{line}\n</span>'
-        return html
+            here = row in anchors and first and not self.listing
+            anchor = f' id="{anchors[row]}"' if here else ""
+            lines += f'<span{anchor} style="--i:{inside}">{line}\n</span>'
+        return lines
 
-    def _token(self, kind, text, means):
+    def _token(self, kind, text):
+        """Return a token as HTML, each of its lines for itself."""
         html = escape(text, quote=False)
-        if means:
-            html = f'<a href="{self.listing}#{means}">{html}</a>'
-        style = next((style for one, style in STYLES if kind in one), None)
+        style = STANDARD_TYPES.get(kind, "")
         if kind in Name and re.fullmatch(COLOURED, text):
             style = text
-        return f'<span class="{style}">{html}</span>' if style else html
+        if kind in Name and (name := self.module.meant(text)):
+            html = f'<a href="{self.listing}#{name}">{html}</a>'
+        if re.fullmatch(f"{STYLED}|{COLOURED}", style):
+            html = re.sub(".+", rf'<span class="{style}">\g<0></span>', html)
+        return html
+
 
 def together(pieces):
     """Yield notes and the code that they belong to."""
     notes, code, last = [], [], ""
     for piece in pieces:
+        begins = re.match(r" *(@|class |def )", piece.text)
         if piece.kind == "docstring" and code:
             # It stands beside the head of its definition, and what stands
             # above that head stands alone.
             if notes:
                 yield notes, []
             notes = [piece]
-        elif piece.kind == "code" and (not code or last == "docstring"):
+        elif piece.kind == "code" and (
+            not code or last == "docstring" and not begins
+        ):
             code.append(piece)
         else:
             yield notes, code
@@ -467,16 +410,14 @@ def slug(title):
 
 def picture(path, alt):
     """Return a picture as HTML; a drawing has the letters of the page."""
-    file = DOCS / path
-    if path.startswith("figures/") and file.suffix == ".svg":
-        svg = re.sub("(?s)<style>.*?</style>", "", file.read_text())
+    if not path.endswith(".svg"):
+        return f'<img src="{path}" alt="{alt}">'
+    svg = (DOCS / path).read_text()
+    if path.startswith("figures/"):
+        svg = re.sub("(?s)<style>.*?</style>", "", svg)
         return svg.replace("<svg", f'<svg role="img" aria-label="{alt}"')
-    if file.suffix == ".svg":
-        box = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', file.read_text())
-        width, height = (round(float(side)) for side in box.groups())
-    else:
-        height, width, *_ = cv2.imread(str(file)).shape
-    size = f'width="{width}" height="{height}"'
+    _, _, width, height = re.search('viewBox="(.*?)"', svg)[1].split()
+    size = f'width="{float(width):.0f}" height="{float(height):.0f}"'
     return f'<img src="{path}" alt="{alt}" {size} loading="lazy">'
 
 
@@ -491,16 +432,11 @@ def fill(text, values):
 def html_page(page, rows, **parts):
     """Return a page of these rows."""
     rows = list(rows)
-    begins = [row for row in rows if row.level == "2"]
+    begins = [row for row in rows if "<h2" in "".join(row.words)]
     for i, row in enumerate(begins, 1):
         row.left = 1 - i / (len(begins) + 1)
     main = "".join(row.html() for row in rows)
-    contents = "".join(
-        f'<li class="{tag}"><a href="#{anchor}">{words}</a></li>\n'
-        for tag, anchor, words in page.contents
-        if tag in ("h2", "h3")
-    )
-    parts |= {"main": main, "contents": contents}
+    parts |= {"main": main, "contents": page.contents}
     return fill((HERE / "page.html").read_text(), parts)
 
 
@@ -508,35 +444,31 @@ def woven():
     """Return all files that are woven, as `{path: text}`."""
     module = Module((ROOT / "game.py").read_text())
     values = json.loads((HERE / "data/measured.json").read_text())
-    listing = Page(module)
-    story = Page(module, "game.html")
     text = fill((HERE / "story.md").read_text(), values)
-    shared = [HERE / "page.js", HERE / "moving/player.js"]
-    others = sorted(set(HERE.glob("moving/*.js")) - set(shared))
-    script = "\n".join(path.read_text() for path in [*shared, *others])
-    style = "".join(
+    listing, story = Page(module), Page(module, "game.html")
+    style = drawing.colours() + "".join(
         (HERE / f"{name}.css").read_text()
         for name in ("page", "moving/figures", "drawing")
     )
+    scripts = [HERE / "page.js", *sorted(HERE.glob("moving/*.js"))]
+    script = "\n".join(path.read_text() for path in scripts)
     files = {
-        ROOT / "game.md": game_md(module),
+        ROOT / "game.md": module.markdown(),
         DOCS / "game.html": html_page(
             listing,
             listing.rows_of_module(),
             title="Breakout, annotated",
-            about="Atari preprocessing for DQN and PPO, and many games at once,"
-            " in one annotated Python module.",
+            about="Atari for DQN and PPO, one annotated Python module.",
             other='<a href="index.html">What an agent sees</a>',
         ),
         DOCS / "index.html": html_page(
             story,
             story.rows_of_story(text),
             title="What an agent sees",
-            about="How an Atari game becomes four small gray pictures, and"
-            " what an agent learns from them.",
+            about="How Atari becomes what an agent sees, and what it learns.",
             other='<a href="game.html">The module, annotated</a>',
         ),
-        DOCS / "page.css": font_faces() + drawing.colours() + style,
+        DOCS / "page.css": re.sub(r"url\((fonts/.+?)\)", embedded, style),
         DOCS / "page.js": script,
     }
     for name in re.findall(r'read\("(\w+)"\)', script):
@@ -545,27 +477,14 @@ def woven():
     return files
 
 
-def font_faces():
-    """Return the fonts: a page in a folder may load none from other files."""
-    rules = ""
-    for path in sorted((HERE / "fonts").glob("*.woff2")):
-        family, _, kind = path.stem.partition("-")
-        data = base64.b64encode(path.read_bytes()).decode()
-        rules += (
-            f"@font-face {{ font-family: {family.title()}; "
-            f"font-weight: {FONTS[kind]};\n"
-            f"src: url(data:font/woff2;base64,{data}) }}\n"
-        )
-    return rules
+def embedded(found):
+    """Put a font in: a page in a folder may load none from other files."""
+    data = base64.b64encode((HERE / found[1]).read_bytes()).decode()
+    return f"url(data:font/woff2;base64,{data})"
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--check", action="store_true")
-    check = parser.parse_args().check
+    check = "--check" in sys.argv
     stale = False
     for path, text in woven().items():
         if path.exists() and path.read_text() == text:

@@ -1,10 +1,7 @@
 // A beginner and a trained agent: what they see, choose and expect.
 figure("agent", async (box, $in) => {
   const AHEAD = 120; // steps shown before the second expects most
-  const [screen] = cells($in(".whole"), 1), stack = cells($in(".four"), 4);
-  const names = ["NOOP", "FIRE <small>no effect</small>", "RIGHT", "LEFT"];
-  $in(".choices").innerHTML =
-    names.map((name) => `<div>${name}<span></span></div>`).join("");
+  const [screen] = $in(".whole").children, stack = $in(".four").children;
 
   // What a recording shows at each of its decisions.
   async function unroll(recorded) {

@@ -7,8 +7,7 @@ figure("guess", async (box, $in) => {
   const WHY = ["One picture shows where the ball is, but not where it flies.",
     "Four pictures show both."];
   const KEYS = { ArrowUp: "up", u: "up", ArrowDown: "down", d: "down" };
-  const [board] = cells($in(".board"), 1), stack = cells($in(".four"), 4);
-  board.append(document.createElement("i"));
+  const board = $in(".board"), stack = $in(".four").children;
   const [up, down, again] = $in(".controls").children;
   const walls = box.querySelectorAll(".tally span");
   const sleep = (ms) => new Promise((done) => setTimeout(done, calm ? 0 : ms));
@@ -38,7 +37,7 @@ figure("guess", async (box, $in) => {
     four.forEach((pixels, i) => put(stack[i], pixels, { part,
       label: ["oldest", "", "", "newest"][i],
       kind: seen === 0 && i < 3 ? "hidden" : "" }));
-    put(board, later.reduce((pixels, i) => brighter(
+    put(board.firstElementChild, later.reduce((pixels, i) => brighter(
       pixels.map((v) => FADE * v), game.pictures[at + i]), four[3]));
     board.style = `--left:${left / SIZE}`;
   }

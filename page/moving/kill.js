@@ -5,7 +5,7 @@ figure("kill", async (box, $in) => {
   const all = await unpack(pictures, SIZE ** 2), count = all.length / 8;
   const does = box.querySelectorAll(".screen span");
   const workers = [...box.querySelectorAll(".four")].map((row) =>
-    ({ row, cells: cells(row, 4), kills: [1] }));
+    ({ row, cells: [...row.children], kills: [1] }));
   let told = "All eight games play on.";
 
   // Since it was killed last, a worker plays its games from their start again.

@@ -31,13 +31,9 @@ figure("pixel", async (box, $in) => {
     const top = Math.min(Math.floor(y), HEIGHT - 3);
     const values = Array.from({ length: 9 }, (_, i) =>
       frame[(top + Math.floor(i / 3)) * WIDTH + left + i % 3]);
-    const border = { left: x - left, top: y - top, width: WIDTH / SIZE,
-      height: HEIGHT / SIZE };
-    const style = Object.entries(border).map(([name, size]) =>
-      `${name}:calc(${size}*var(--cell))`).join(";");
     return values.map((v) =>
       `<span style="${shade(v)}"><em>${v}</em></span>`).join("") +
-      `<i style="${style}"></i>`;
+      `<i style="--x:${x - left};--y:${y - top}"></i>`;
   }
 
   function show(column, row) {
@@ -61,8 +57,7 @@ figure("pixel", async (box, $in) => {
     field.style = `--column:${column};--row:${row - TOP}`;
   }
 
-  put(cells(field, 1)[0], pictures[STEP], { part: [0, TOP, SHOWN, SHOWN] });
-  field.append(document.createElement("i"));
+  put(field.firstElementChild, pictures[STEP], { part: [0, TOP, SHOWN, SHOWN] });
   show(...at);
 
   function pick({ clientX, clientY }) {

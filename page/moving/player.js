@@ -24,13 +24,7 @@ const GRAYS = packed(Array.from({ length: 256 }, (_, v) => [v, v, v]));
 
 const brighter = (one, other) => one.map((v, i) => Math.max(v, other[i]));
 
-// Places for pictures, each a canvas and a label below it.
-function cells(box, count) {
-  box.innerHTML = "<div><canvas></canvas><small></small></div>".repeat(count);
-  return [...box.children];
-}
-
-// Draw pixels, or the part of them that is shown: left, top, width, height.
+// Draw pixels in a canvas with a label below it, or the part of them that is shown: left, top, width, height.
 // Without pixels the place is blank. The style says how large it is.
 function put(cell, pixels, { label = "", kind = "", colours = GRAYS,
   part = null } = {}) {

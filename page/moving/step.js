@@ -1,6 +1,6 @@
 // One step: which of its frames the agent sees, and as what.
 figure("step", async (box, $in) => {
-  const frames = cells($in(".frames"), 4), stack = cells($in(".stack"), 4);
+  const frames = [...$in(".frames").children], stack = $in(".stack").children;
   const kinds = ["thrown", "thrown", "third", "fourth"];
   const { steps, screens, colours, pictures } = await recording();
 
