@@ -227,6 +227,7 @@ class Page:
     def __init__(self, module, listing=""):
         self.module, self.listing = module, listing
         self.contents = ""
+        self.level = 0  # of the last heading
         self.markdown = MarkdownIt("commonmark", {"highlight": self.program})
         self.markdown.enable("table")
         rules = self.markdown.renderer.rules
@@ -291,6 +292,9 @@ class Page:
             if token.type == "heading_open":
                 anchor = slug(inline.content)
                 token.attrSet("id", anchor)
+                # Levels that were skipped are skipped for the eye alone.
+                self.level = min(int(token.tag[1]), self.level + 1)
+                token.attrSet("aria-level", str(self.level))
                 words = self.markdown.renderInline(inline.content)
                 link = f'<a href="#{anchor}">{words}</a>'
                 self.contents += f'<li class="{token.tag}">{link}</li>\n'
@@ -303,7 +307,7 @@ class Page:
                         child.attrs[key] = posixpath.relpath(path, "docs")
         html = self.markdown.renderer.render(tokens, self.markdown.options, {})
         for old, new in [
-            (r'(<h\d id="([^"]+)">.*?)(?=</h)', rf"\1{SIGN}"),
+            (r'(<h\d id="([^"]+)".*?)(?=</h)', rf"\1{SIGN}"),
             (rf"<strong>({COLOURED})", r'<strong class="\1">\1'),
             ("<p>(<figure.*?</figure>)</p>", r"\1"),
             ("<table>.*?</table>", r'<div class="scrolls">\g<0></div>'),
