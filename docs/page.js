@@ -32,9 +32,8 @@ function mark() {
   for (const each of entries) each.ariaCurrent = each === entry ? "true" : null;
 }
 addEventListener("scroll", mark, { passive: true });
-for (const each of entries) {
-  each.addEventListener("click", () => $("contents").hidePopover());
-}
+$("contents").addEventListener("click", ({ target }) =>
+  target.closest("a") && $("contents").hidePopover());
 
 // A beginner and a trained agent: what they see, choose and expect.
 figure("agent", async (box, $in) => {
@@ -117,8 +116,8 @@ for (const name of ["serves", "move", "still"]) {
       if (target.type !== "button") return;
       box.classList.remove("asking");
       choice.hidden = true;
-      const verdict = { right: "Yes", wrong: "No" }[target.value];
-      says.textContent = `${verdict ?? "Here it is"}: ${choice.dataset.answer}`;
+      says.textContent =
+        `${target.value || "Here it is"}: ${choice.dataset.answer}`;
       says.focus({ preventScroll: true });
     });
   });
@@ -343,8 +342,7 @@ figure("pixel", async (box, $in) => {
         mean += high * wide * frames[2][y * WIDTH + x];
       }
     }
-    const stored = pictures[STEP][row * SIZE + column];
-    output.textContent = stored;
+    const stored = output.textContent = pictures[STEP][row * SIZE + column];
     output.style = shade(stored);
     $in(".says").textContent = `Row ${row}, column ${column}: the mean ` +
       `is ${mean.toFixed(1)}, stored as ${stored}.`;

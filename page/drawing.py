@@ -35,17 +35,15 @@ class Drawing:
 
     def __init__(self, height, screen=True, large=False):
         self.height = height
-        kinds = "drawing", screen and "screen", large and "large"
-        self.kind = " ".join(filter(None, kinds))
+        self.kind = "drawing" + " screen" * screen + " large" * large
         self.parts = []
         self.tip = ""
 
     def put(self, tag, kind, inside="", **attributes):
-        attributes["class"] = kind
+        told = f'class="{kind}"'
         for name, value in attributes.items():
-            if isinstance(value, float):
-                attributes[name] = f"{value:.4g}"
-        told = " ".join(f'{name}="{attributes[name]}"' for name in attributes)
+            value = f"{value:.4g}" if isinstance(value, float) else value
+            told += f' {name}="{value}"'
         self.parts.append(f"<{tag} {told}>{escape(inside)}</{tag}>\n")
 
     def text(self, x, y, text, kind=""):

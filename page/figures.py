@@ -109,9 +109,8 @@ def draw_modes(actions):
             kind = "picture" if np.array_equal(picture, pictures[3]) else ""
             d.image(156 + 81 * k, y, 76, 70, bright(picture), kind)
         d.text(6, y + 52, f"done = {step['done']}")
-        info = step["info"]
-        told = f"reward {info['reward']}" if info else None
-        d.text(6, y + 69, f"info: {told}")
+        info = step["info"] and f"reward {step['info']['reward']}"
+        d.text(6, y + 69, f"info: {info}")
     d.save("modes.svg")
 
 
@@ -196,8 +195,7 @@ def draw_lanes():
 def objects(screen):
     """Where things are on a black screen: left, top, width and height."""
     shown = screen.any(-1).astype(np.uint8)
-    _, _, boxes, _ = cv2.connectedComponentsWithStats(shown)
-    return boxes[1:, :4]  # the first is the black one
+    return cv2.connectedComponentsWithStats(shown)[2][1:, :4]
 
 
 def draw_move(film, missed):

@@ -32,6 +32,5 @@ function mark() {
   for (const each of entries) each.ariaCurrent = each === entry ? "true" : null;
 }
 addEventListener("scroll", mark, { passive: true });
-for (const each of entries) {
-  each.addEventListener("click", () => $("contents").hidePopover());
-}
+$("contents").addEventListener("click", ({ target }) =>
+  target.closest("a") && $("contents").hidePopover());

@@ -115,7 +115,9 @@ def test_only_the_imports_are_folded():
     for page in html("game.html"), (ROOT / "game.md").read_text():
         folds = re.findall("(?s)<details>(.*?)</details>", page)
         assert len(folds) == 1
-        assert folds[0].strip().startswith("<summary>The imports</summary>")
+        assert (
+            folds[0].strip().startswith("<summary>What the module is built on")
+        )
 
 
 def test_a_quotation_is_the_code_of_the_module():

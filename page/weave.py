@@ -23,7 +23,7 @@ import posixpath
 import re
 import sys
 import tokenize
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
 
@@ -38,7 +38,7 @@ ROOT = HERE.parent
 DOCS = ROOT / "docs"
 # What has a colour of its own, in words and in code.
 COLOURED = "third|fourth|picture"
-FOLD = "<details>\n<summary>The imports</summary>"
+FOLD = "<details>\n<summary>What the module is built on</summary>"
 # For whoever wants to cite a heading.
 SIGN = r' <a class="sign" href="#\2" aria-label="Link to this place">#</a>'
 # Kinds of tokens that have a style, by their short names in Pygments.
@@ -88,11 +88,11 @@ class Module:
         """Return the pieces of a definition, without its docstring."""
         node = self.names[name]
         rows = range(first_row(node), node.end_lineno + 1)
-        return [
-            Piece(it.kind, it.row, "" if it.kind == "docstring" else it.text)
-            for it in self.below
-            if it.row in rows
-        ]
+        found = [replace(it) for it in self.below if it.row in rows]
+        for piece in found:
+            if piece.kind == "docstring":
+                piece.text = ""
+        return found
 
     def markdown(self):
         """Return the module for a code host."""
@@ -256,8 +256,8 @@ class Page:
         """Yield the rows of the module, in which the imports are folded."""
         yield from self.rows_of_code(self.module.above)
         rows = self.rows_of_code(self.module.imports)
-        inside = "".join(row.html() for row in rows)
-        yield Row([f"{FOLD}\n{inside}</details>"], kind="wide")
+        inside = [row.html() for row in rows]
+        yield Row([FOLD, *inside, "</details>"], kind="wide")
         yield from self.rows_of_code(self.module.below)
 
     def rows_of_code(self, pieces):
@@ -297,7 +297,8 @@ class Page:
                 token.attrSet("aria-level", str(self.level))
                 words = self.markdown.renderInline(inline.content)
                 link = f'<a href="#{anchor}">{words}</a>'
-                self.contents += f'<li class="{token.tag}">{link}</li>\n'
+                if token.tag in ("h2", "h3"):
+                    self.contents += f'<li class="{token.tag}">{link}</li>\n'
             for child in inline.children or [] if of_module else []:
                 for key in child.attrs.keys() & {"href", "src"}:
                     path = child.attrs[key]
@@ -370,7 +371,7 @@ class Page:
         style = STANDARD_TYPES.get(kind, "")
         if kind in Name and re.fullmatch(COLOURED, text):
             style = text
-        if kind in Name and (name := self.module.meant(text)):
+        if kind is Name and (name := self.module.meant(text)):
             html = f'<a href="{self.listing}#{name}">{html}</a>'
         if re.fullmatch(f"{STYLED}|{COLOURED}", style):
             html = re.sub(".+", rf'<span class="{style}">\g<0></span>', html)
@@ -402,9 +403,9 @@ def together(pieces):
 
 def height(text):
     """Return how high words are in the left column, in lines of code."""
-    parts = [it for it in re.split(r"\n\n|\n(?=- |\d\. )", text) if it]
-    lines = [math.ceil(len(part) / LINE_LENGTH) for part in parts]
-    return LINE_HEIGHT * sum(lines) + SPACE * len(parts)
+    parts = re.split(r"\n\n|\n(?=- |\d\. )", text)
+    lines = sum(math.ceil(len(part) / LINE_LENGTH) for part in parts)
+    return LINE_HEIGHT * lines + SPACE * len(parts)
 
 
 def slug(title):
@@ -440,8 +441,8 @@ def html_page(page, rows, **parts):
     for i, row in enumerate(begins, 1):
         row.left = 1 - i / (len(begins) + 1)
     main = "".join(row.html() for row in rows)
-    parts |= {"main": main, "contents": page.contents}
-    return fill((HERE / "page.html").read_text(), parts)
+    template = (HERE / "page.html").read_text()
+    return fill(template, parts | {"main": main, "contents": page.contents})
 
 
 def woven():

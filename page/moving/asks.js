@@ -8,8 +8,8 @@ for (const name of ["serves", "move", "still"]) {
       if (target.type !== "button") return;
       box.classList.remove("asking");
       choice.hidden = true;
-      const verdict = { right: "Yes", wrong: "No" }[target.value];
-      says.textContent = `${verdict ?? "Here it is"}: ${choice.dataset.answer}`;
+      says.textContent =
+        `${target.value || "Here it is"}: ${choice.dataset.answer}`;
       says.focus({ preventScroll: true });
     });
   });

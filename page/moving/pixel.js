@@ -49,8 +49,7 @@ figure("pixel", async (box, $in) => {
         mean += high * wide * frames[2][y * WIDTH + x];
       }
     }
-    const stored = pictures[STEP][row * SIZE + column];
-    output.textContent = stored;
+    const stored = output.textContent = pictures[STEP][row * SIZE + column];
     output.style = shade(stored);
     $in(".says").textContent = `Row ${row}, column ${column}: the mean ` +
       `is ${mean.toFixed(1)}, stored as ${stored}.`;
