@@ -150,20 +150,7 @@ figure("guess", async (box, $in) => {
   const walls = box.querySelectorAll(".tally span");
   const sleep = (ms) => new Promise((done) => setTimeout(done, calm ? 0 : ms));
   const game = await recording();
-  let round, marks, deck, flies = false;
-
-  const shuffled = (all) => all.map((one) => [Math.random(), one])
-    .sort(([a], [b]) => a - b).map(([, one]) => one);
-
-  // As many up as down in a round, and none twice.
-  function deal(first) {
-    const sides = [game.up, game.down].map((side) =>
-      shuffled(side.filter((at) => at !== first)));
-    if (first) sides[0].unshift(first);
-    deck = [0, 1].map((i) => shuffled(sides.flatMap((side) =>
-      side.slice(GUESSES / 2 * i, GUESSES / 2 * (i + 1)))));
-    if (first) deck[0].sort((a, b) => (b === first) - (a === first));
-  }
+  let round, marks, deck = null, flies = false;
 
   // The whole picture, in which the ball flies on for some `later` steps, and
   // the four close to the ball: neither bricks nor paddle are in these.
@@ -190,7 +177,7 @@ figure("guess", async (box, $in) => {
     again.hidden = !over;
     up.hidden = down.hidden = over;
     if (!over) {
-      draw(deck[round][marks.length]);
+      draw(deck[0]);
       $in(".says").textContent = `${told} And this one?`;
       return;
     }
@@ -200,24 +187,27 @@ figure("guess", async (box, $in) => {
     again.focus({ preventScroll: true });
   }
 
-  function begin(next, first = null) {
+  // The order is a matter of chance, but for the step that is asked for first.
+  function begin(next) {
     round = next;
     marks = [];
     if (round === 0) {
-      deal(first);
-      walls.forEach((wall) => { wall.innerHTML = ""; });
+      const first = deck ? null : FIRST;
+      deck = [...game.up, ...game.down]
+        .map((at) => [at === first ? -1 : Math.random(), at])
+        .sort(([a], [b]) => a - b).map(([, at]) => at);
+      walls[1].innerHTML = "";
     }
     build();
     again.hidden = true;
     up.hidden = down.hidden = false;
-    draw(deck[round][0]);
+    draw(deck[0]);
   }
 
   async function answer(guess) {
     if (flies || !again.hidden) return;
     flies = true;
-    const at = deck[round][marks.length];
-    const way = game.up.includes(at) ? "up" : "down";
+    const at = deck.shift(), way = game.up.includes(at) ? "up" : "down";
     marks.push(guess === way);
     build();
     const told = `${guess === way ? "Yes" : "No"}: it flew on ${way}.`;
@@ -246,7 +236,7 @@ figure("guess", async (box, $in) => {
     event.preventDefault();
     answer(way);
   });
-  begin(0, FIRST);
+  begin(0);
 });
 
 // Eight games in two processes, of which the reader may kill either.

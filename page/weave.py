@@ -213,8 +213,9 @@ def blocks(tokens):
 
 def is_figure(block):
     """Whether a block is a picture alone."""
-    children = block[1].children if len(block) == 3 else None
-    return [child.type for child in children or []] == ["image"]
+    return len(block) == 3 and [it.type for it in block[1].children] == [
+        "image"
+    ]
 
 
 class Page:
@@ -234,22 +235,27 @@ class Page:
         rules |= {"image": self._image, "code_inline": self._code_inline}
 
     def rows_of_story(self, text):
-        """Yield the rows of a text."""
+        """Return the rows of a text, and of the code that it quotes."""
+        text, *quotes = re.split("(?m)^{{code (.+)}}$", text)
+        rows = list(self.rows_of_text(text))
+        for name, text in zip(quotes[::2], quotes[1::2], strict=True):
+            quoted = list(self.rows_of_code(self.module.quoted(name)))
+            if len(quoted) == 1:  # without notes
+                rows[-1].things += quoted.pop().things
+            rows += [*quoted, *self.rows_of_text(text)]
+        return rows
+
+    def rows_of_text(self, text):
         row = Row()
         for block in blocks(self.markdown.parse(text)):
-            content = block[1].content if len(block) == 3 else ""
-            quote = re.fullmatch(r"{{code (\S+)}}", content)
-            across = '<details class="wide"' in block[0].content
             if block[0].type in ("fence", "table_open") or is_figure(block):
                 row.things.append(self.render(block))
                 continue
-            if row.things or quote or across or block[0].tag[:1] == "h":
+            across = '<details class="wide"' in block[0].content
+            if row.things or across or block[0].tag[:1] == "h":
                 yield row
                 row = Row(kind="wide" if across else "")
-            if quote:
-                yield from self.rows_of_code(self.module.quoted(quote[1]))
-            else:
-                row.words.append(self.render(block))
+            row.words.append(self.render(block))
         yield row
 
     def rows_of_module(self):
@@ -436,7 +442,7 @@ def fill(text, values):
 
 def html_page(page, rows, **parts):
     """Return a page of these rows."""
-    rows = list(rows)
+    rows = [row for row in rows if row.words or row.things]
     begins = [row for row in rows if "<h2" in "".join(row.words)]
     for i, row in enumerate(begins, 1):
         row.left = 1 - i / (len(begins) + 1)
