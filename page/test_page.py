@@ -20,6 +20,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+import module
 import publish
 import weave
 from conftest import DOCS, PAGES, SIZES
@@ -107,7 +108,7 @@ def test_each_source_line_is_in_game_md_once():
     code, words = code_and_words(SOURCE)
     assert [line for line in shown.splitlines() if line] == code
     told = Counter(re.findall(r"\w+", FENCE.sub("", text)))
-    told -= Counter(re.findall(r"\w+", f"{weave.FOLD} details"))
+    told -= Counter(re.findall(r"\w+", f"{module.FOLD} details"))
     assert told == words
 
 
