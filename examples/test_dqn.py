@@ -19,7 +19,7 @@ def test_it_remembers_what_was_played_and_each_frame_once(monkeypatch):
     dqn.main()
     assert len(memory.steps) == 600
     ends = 0
-    with Games(1, processes=0, **dqn.TRAINING) as games:
+    with Games(1, processes=0) as games:
         obs, _ = games.reset()
         for five, action, reward, ended in memory.steps:
             assert (np.array(five[:4]) == obs[0]).all()
@@ -40,14 +40,6 @@ def test_it_remembers_what_was_played_and_each_frame_once(monkeypatch):
 def full(number):
     """An observation of one number."""
     return np.full((4, 84, 84), number, np.uint8)
-
-
-def test_it_forgets_the_oldest():
-    memory = dqn.Memory(3)
-    memory.start(full(0))
-    for number in range(5):
-        memory.add(number, 0.0, False, full(0))
-    assert [action for _, action, _, _ in memory.steps] == [2, 3, 4]
 
 
 class Brightness(torch.nn.Module):
@@ -73,8 +65,10 @@ def test_it_learns_towards_reward_and_what_follows(
 ):
     monkeypatch.setattr(dqn, "GAMMA", 0.5)
     memory = dqn.Memory(1)
-    memory.start(full(2))
-    memory.add(1, reward, terminated, full(3))
+    before = np.full((4, 84, 84), 2, np.uint8)
+    after = np.full((4, 84, 84), 3, np.uint8)
+    memory.start(before)
+    memory.add(1, reward, terminated, after)
     network = Brightness()
     optimizer = torch.optim.SGD(network.parameters(), 0.1)
     dqn.learn(network, Brightness(), optimizer, memory)

