@@ -15,17 +15,20 @@ from game import BREAKOUT, Games
 
 N = 3
 ACTIONS = np.random.default_rng(0).integers(4, size=(120, N))
+# TorchRL plays before it begins, so a game must begin as the one before. It
+# resets all games if the episodes of all end in the same step: so no FIRE.
+OPTIONS = dict(noop_max=0, fire_on_reset=False)
 
 
 @pytest.fixture
 def games():
-    with Games(N, processes=2) as games:
+    with Games(N, processes=2, **OPTIONS) as games:
         yield games
 
 
 def steps():
     """Yield the first observations, and then what each step returns."""
-    with Games(N, processes=0) as games:
+    with Games(N, processes=0, **OPTIONS) as games:
         yield games.reset()[0]
         yield from map(games.step, ACTIONS)
 
