@@ -43,16 +43,6 @@ def test_all_that_are_ready_have_a_turn_before_a_second_one(fleet):
         assert seen == set(fleet)
 
 
-def test_whoever_is_not_ready_is_not_waited_for(fleet):
-    wait_for_all(fleet)
-    slow, *others = fleet
-    slow.step_wait()  # and nothing is asked of it
-    for games in itertools.islice(in_turn.ready_first(fleet), 10):
-        assert games in others
-        games.step_wait()
-        games.step_async([0])
-
-
 def test_one_whose_worker_died_has_its_turn_and_goes_on(fleet):
     wait_for_all(fleet)
     for games in fleet:

@@ -66,13 +66,6 @@ def test_links_lead_somewhere(path):
             assert anchor in anchors(target), link
 
 
-@pytest.mark.parametrize("program", ["dqn", "ppo", "sb3"])
-def test_help_is_there_and_writes_nothing(tmp_path, program):
-    out = start(tmp_path, HERE / f"{program}.py", "--help")
-    assert "--steps" in out
-    assert not list(tmp_path.iterdir())
-
-
 # Ray, on a cluster of its own on this machine. Nothing but `sys.path` leads to
 # the modules, so that actors know game.py only because it goes along.
 KILL = f"""
