@@ -133,7 +133,7 @@ class Game:
         reward = 0.0
         third = None
         for frame in range(1, self.action_repeat + 1):
-            reward += self._play(code)
+            reward += self._ale.act(code)
 
             # Lives are read after every frame: one lost and one won within a
             # step would cancel out.
@@ -152,6 +152,7 @@ class Game:
             np.maximum(third, screen, out=screen)
         self._see(screen)
 
+        self._score += reward
         self._length += 1
         done = life_over or game_over
         episode_info = None
@@ -168,14 +169,6 @@ class Game:
             raise gym.error.ResetNeeded("call reset() before step()")
         return self._codes[action]
 
-    # The score is what the console shows. Points of the frames that come
-    # before an observation count in it, though they are no step's reward.
-    def _play(self, code):
-        """Play one frame; return its points."""
-        points = self._ale.act(code)
-        self._score += points
-        return points
-
     # ### Small and gray
     #
     # A screen has 33,600 pixels in 128 colours. DQN took the brightness alone,
@@ -191,10 +184,8 @@ class Game:
 
     def shrink(self, screen: NDArray) -> NDArray:
         """Resize a screen to `size`."""
-        height, width = self.size
-        return cv2.resize(
-            screen, (width, height), interpolation=cv2.INTER_AREA
-        )
+        size = self.size[::-1]  # OpenCV takes the width first
+        return cv2.resize(screen, size, interpolation=cv2.INTER_AREA)
 
     # ### The stack
     #
@@ -277,7 +268,8 @@ class Game:
             return
         rng = self.env.unwrapped.np_random
         for _ in range(rng.integers(1, self._noop_max + 1)):
-            self._play(self._codes[self.start_action(rng)])
+            code = self._codes[self.start_action(rng)]
+            self._score += self._ale.act(code)
             if self._ale.game_over():
                 self._console.reset(seed)
                 self._score = 0.0
@@ -291,7 +283,7 @@ class Game:
         # Breakout waits for FIRE to serve the ball.
         if self._fires:
             for _ in range(self.action_repeat):
-                self._play(ale_py.Action.FIRE)
+                self._score += self._ale.act(ale_py.Action.FIRE)
         self._lives = self._ale.lives()
 
         # Pictures of two episodes in one stack would look like a motion.
@@ -483,55 +475,43 @@ class Share:
     """
 
     def __init__(
-        self, seeds, env_id, make_game, options, games, memory, record, rests
+        self, seeds, env_id, make_game, options, games, memory, record
     ):
         self._games = [make_game(seed, env_id, **options) for seed in seeds]
-        self._rests = rests
-        self._first_obs = [None] * len(seeds)
         # A column is an array with an item for each game.
         records = np.frombuffer(memory, record)[games]
         self._columns = {name: records[name] for name in records.dtype.names}
 
     def step(self, actions):
-        """Step all games."""
-        columns = self._columns
+        """Step all games but those that rest, whose action is `None`."""
         self._clear()
+        columns = self._columns
         for i, action in enumerate(actions):
-            # Under NEXT_STEP a game *rests* in the step after an end: its
-            # action is ignored, and it shows the first observation of the next
-            # episode.
-            if columns["rests"][i]:
-                columns["rests"][i] = False
-                columns["obs"][i] = self._first_obs[i]
+            if action is None:
                 continue
             game = self._games[i]
-            obs, columns["reward"][i], done, info = game.step(action)
+            obs, reward, done, info = game.step(action)
+            columns["obs"][i] = obs
+            columns["reward"][i] = reward
             if done:
                 columns["final_obs"][i] = game.final_obs
                 columns["terminated"][i] = game.terminated
-                if self._rests:
-                    columns["rests"][i] = True
-                    self._first_obs[i] = obs
-                    obs = game.final_obs
             if info is not None:
                 columns["game_over"][i] = True
                 columns["truncated"][i] = info["truncated"]
                 columns["score"][i] = info["reward"]
                 columns["length"][i] = info["length"]
-            columns["obs"][i] = obs
+
+    def reset(self, seeds):
+        """Reset all games, each with its seed or `None`."""
+        self._clear()
+        for i, game in enumerate(self._games):
+            self._columns["obs"][i] = game.reset(seeds[i])
 
     def _clear(self):
         """Forget the step before."""
         for name in ("reward", "terminated", "truncated", "game_over"):
             self._columns[name][:] = 0
-
-    def reset(self, seeds):
-        """Reset all games, each with its seed or `None`."""
-        self._clear()
-        self._columns["rests"][:] = False
-        for i, game in enumerate(self._games):
-            self._first_obs[i] = game.reset(seeds[i])
-            self._columns["obs"][i] = self._first_obs[i]
 
     def render(self):
         """Draw the colour screens of all games."""
@@ -627,8 +607,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         if processes is None:
             processes = count_cores()
         self._processes = check_number("processes", processes)
-        in_range = 0 < timeout <= LONGEST_TIMEOUT
-        require(in_range, f"a timeout of up to {LONGEST_TIMEOUT} s", timeout)
+        # Systems can't wait much longer than a million seconds.
+        require(0 < timeout <= 1e6, "a timeout of up to 1e6 seconds", timeout)
         self._timeout = timeout
         self._start_timeout = max(timeout, START_TIMEOUT + n)
         self._context = find_context(context)
@@ -663,14 +643,12 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             ("game_over", bool),
             ("score", np.float64),
             ("length", np.int64),
-            ("rests", bool),
             ("screen", np.uint8, game.render().shape),
         ]
         memory = multiprocessing.RawArray("B", n * np.dtype(record).itemsize)
         self._records = np.frombuffer(memory, record)
-        rests = mode is NEXT_STEP
         share = dict(env_id=env_id, make_game=make, options=game_options)
-        self._share = share | dict(memory=memory, record=record, rests=rests)
+        self._share = share | dict(memory=memory, record=record)
 
         # Each player has a slice of the games. At first all are lost.
         k = max(1, min(self._processes, n))
@@ -717,7 +695,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         error or Ctrl-C, they start from the seeds that were given last.
         `options` must be empty.
         """
-        self._require_ready()
+        self._check_order("reset")
         require(not options, "no options", options)
         seeds = [None] * self.num_envs
         if seed is not None:
@@ -730,6 +708,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._wait(self._start_timeout)
         self._start_lost()
         self._losses = [0] * len(self._slices)
+        self._resting = np.zeros(self.num_envs, bool)
         self._last_obs = self._records["obs"].copy()
         self._needs_reset = False
         return self._last_obs, {}
@@ -757,11 +736,12 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         It takes what `step` takes, and raises the same errors. Until
         `step_wait`, every other call raises `AlreadyPendingCallError`.
         """
-        self._require_ready()
-        if self._needs_reset:
-            raise gym.error.ResetNeeded("call reset() before step()")
-        actions = check_actions(actions, self.meanings, (self.num_envs,))
-        self._ask(self._alive(), "step", actions)
+        self._check_order("step")
+        checked = check_actions(actions, self.meanings, (self.num_envs,))
+        # Under NEXT_STEP a game *rests* in the step after an end.
+        for number in np.flatnonzero(self._resting):
+            checked[number] = None
+        self._ask(self._alive(), "step", checked)
         self._is_pending = True
 
     def step_wait(self) -> Batch:
@@ -769,7 +749,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
 
         Raises `NoAsyncCallError` if none was.
         """
-        self._require_open()
+        self._check_open()
         if not self._is_pending:
             raise gym.error.NoAsyncCallError("call step_async()", "step")
         return self._finish_step()
@@ -780,9 +760,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         They are copies that are yours. Those of a lost worker are black; the
         next step or reset replaces it.
         """
-        self._require_ready()
-        if self._needs_reset:
-            raise gym.error.ResetNeeded("call reset() before render()")
+        self._check_order("render")
         self._ask(self._alive(), "render", [None] * self.num_envs)
         self._wait(self._timeout)
         for number in self._lost:
@@ -861,7 +839,10 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
                 if game_over[games].any():
                     self._losses[number] = 0
         ended = terminated | truncated
-        if ended.any() and self.autoreset_mode is SAME_STEP:
+        if self.autoreset_mode is NEXT_STEP:
+            observations[ended] = records["final_obs"][ended]
+            self._resting = ended
+        elif ended.any():
             infos["final_obs"] = np.full(self.num_envs, None)
             for i in np.flatnonzero(ended):
                 infos["final_obs"][i] = records["final_obs"][i].copy()
@@ -903,9 +884,9 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             self.close()
             how = ", ".join(self._lost.values())
             raise RuntimeError(
-                f"a new worker {how}. If it couldn't import what it plays, its"
-                " own error is on stderr: put the class into a file that can"
-                ' be imported, or pass context="fork"'
+                f"a new worker {how}; its own error is on stderr. What it"
+                " plays must be in a file that it can import, or take"
+                ' context="fork"'
             )
 
     def _replace_lost(self):
@@ -920,9 +901,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             words = f"the worker of games {which} {how}"
             if self._losses[number] > MOST_LOSSES:
                 self.close()
-                raise RuntimeError(
-                    f"{words}, for the {MOST_LOSSES + 1}th time"
-                )
+                raise RuntimeError(f"{words}, again and again")
             # Of the functions that are open here, the caller's is the fourth.
             words = f"{words}; replaced so far: {self._replaced}"
             warnings.warn(words, RuntimeWarning, stacklevel=4)
@@ -933,9 +912,6 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         records = self._records
         records["truncated"][restarted] = True
         records["final_obs"][restarted] = self._last_obs[restarted]
-        if self.autoreset_mode is NEXT_STEP:
-            records["obs"][restarted] = self._last_obs[restarted]
-            records["rests"][restarted] = True
         return restarted
 
     # ### Closing
@@ -952,18 +928,20 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     def __reduce__(self):
         raise TypeError("Games can't be copied or pickled: make another one")
 
-    def _require_open(self):
+    def _check_open(self):
         """Raise an error after `close`, or in a forked copy of the program."""
         if self.closed:
             raise gym.error.ClosedEnvironmentError("the games are closed")
         if os.getpid() != self._owner:
             raise RuntimeError("these games belong to another process")
 
-    def _require_ready(self):
-        """Raise an error, too, while a step is pending."""
-        self._require_open()
+    def _check_order(self, call):
+        """Raise an error if this call isn't allowed now."""
+        self._check_open()
         if self._is_pending:
             raise gym.error.AlreadyPendingCallError("call step_wait()", "step")
+        if self._needs_reset and call != "reset":
+            raise gym.error.ResetNeeded(f"call reset() before {call}()")
 
 
 # ## What makes it fast
@@ -1119,7 +1097,6 @@ def prepare_process(pipe):
 #
 # ### Starting and ending a worker
 START_TIMEOUT = 60.0  # seconds for a start or a reset, and one more a game
-LONGEST_TIMEOUT = 1e6  # seconds: systems can't wait much longer
 GRACE = 1.0  # seconds, for a worker that is late
 END_TIMEOUT = 5.0  # seconds, for the system to end a process
 MOST_LOSSES = 3  # of a worker, with no end of a game in between
@@ -1217,12 +1194,10 @@ def make_env(env_id):
 
 def box_of(obs):
     """Return the space of arrays like this observation."""
-    plain = isinstance(obs, np.ndarray) and obs.dtype.kind in "buif"
-    require(plain, "observations that are arrays of numbers", obs)
+    plain = isinstance(obs, np.ndarray) and obs.dtype.kind in "uif"
+    require(plain, "observations as an array of integers or floats", obs)
     limits = (-np.inf, np.inf)
-    if obs.dtype == bool:
-        limits = (0, 1)
-    elif obs.dtype.kind in "ui":
+    if obs.dtype.kind in "ui":
         limits = (np.iinfo(obs.dtype).min, np.iinfo(obs.dtype).max)
     return gym.spaces.Box(*limits, obs.shape, obs.dtype)
 
@@ -1234,10 +1209,8 @@ REPORT_EVERY = 10  # steps
 
 def main():
     """Play Atari games at random, and leave an image: game.png."""
-    parser = argparse.ArgumentParser(
-        description=main.__doc__,
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.formatter_class = argparse.ArgumentDefaultsHelpFormatter
     add = parser.add_argument
     add("env_id", nargs="?", default=BREAKOUT, help="id of an Atari title")
     add("--games", type=int, default=8, help="how many are played at once")
