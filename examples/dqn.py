@@ -39,9 +39,8 @@ EXPLORE = 0.01
 class Memory:
     """The last `capacity` steps, to learn from again and again.
 
-    Four pictures before a step and four after are five different ones. Steps
-    in a row share theirs, so that each picture is kept once: 7 kB a step,
-    where two observations would be 56 kB.
+    Steps in a row share their pictures, so that each is kept once: 7 kB a
+    step, where two observations would be 56 kB.
     """
 
     def __init__(self, capacity):

@@ -6,7 +6,6 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
-from gymnasium import wrappers
 from gymnasium.wrappers import vector
 from skrl.envs.wrappers.torch import wrap_env
 from torchrl.envs import GymWrapper
@@ -69,18 +68,12 @@ IN_BOTH = {
     "DictInfoToList": {},
     "TransformAction": {"func": np.copy},
     "TransformReward": {"func": np.sign},
-    "VectorizeTransformReward": {
-        "wrapper": wrappers.ClipReward,
-        "min_reward": -1,
-        "max_reward": 1,
-    },
     "ClipReward": {"min_reward": -1, "max_reward": 1},
     "NormalizeReward": {},
     "RecordVideo": {"video_folder": "videos"},
 }
 IN_NEXT_STEP = {
     "TransformObservation": {"func": np.copy},
-    "VectorizeTransformObservation": {"wrapper": wrappers.FlattenObservation},
     "FlattenObservation": {},
     "ReshapeObservation": {"shape": (4 * 84, 84)},
     "DtypeObservation": {"dtype": np.float32},
@@ -92,6 +85,7 @@ OTHERS = {
     *("RecordEpisodeStatistics", "VectorizeTransformAction", "ClipAction"),
     *("RescaleAction", "FilterObservation", "GrayscaleObservation"),
     *("ResizeObservation", "RescaleObservation", "HumanRendering"),
+    *("VectorizeTransformObservation", "VectorizeTransformReward"),
     *("JaxToNumpy", "JaxToTorch"),
 }
 
@@ -102,46 +96,39 @@ def test_every_wrapper_is_sorted():
 
 
 @pytest.fixture(params=["SameStep", "NextStep"])
-def play(request, tmp_path, monkeypatch):
-    """Play to the end of two games, with a wrapper around them."""
+def short_games(request, tmp_path, monkeypatch):
+    """Two games that a limit ends after 30 steps, in an empty folder."""
     monkeypatch.chdir(tmp_path)
     spec = gym.spec(BREAKOUT)
     limit = {"max_num_frames_per_episode": 120}
     spec = dataclasses.replace(spec, kwargs=spec.kwargs | limit)
-    mode = request.param
-
-    def play(name, **options):
-        wrapper = getattr(vector, name)
-        with Games(2, spec, processes=0, autoreset_mode=mode) as games:
-            env = wrapper(games, **options)
-            obs, _ = env.reset()
-            actions = np.zeros(2, int)
-            if isinstance(obs, torch.Tensor):
-                actions = torch.as_tensor(actions)
-            for _ in range(40):
-                env.step(actions)
-            env.close()
-
-    play.mode = mode
-    return play
+    with Games(2, spec, processes=0, autoreset_mode=request.param) as games:
+        yield games
 
 
-@pytest.mark.parametrize("name", IN_BOTH)
-def test_wrappers_that_work_in_both_modes(play, name):
-    play(name, **IN_BOTH[name])
+def play(env, actions):
+    """Play beyond the end of both games."""
+    env.reset()
+    for _ in range(40):
+        env.step(actions)
+    env.close()
 
 
-@pytest.mark.parametrize("name", IN_NEXT_STEP)
-def test_wrappers_that_work_under_next_step_alone(play, name):
-    if play.mode == "NextStep":
-        play(name, **IN_NEXT_STEP[name])
+@pytest.mark.parametrize("name", [*IN_BOTH, *IN_NEXT_STEP])
+def test_wrappers(short_games, name):
+    wrapper = getattr(vector, name)
+    options = IN_BOTH.get(name) or IN_NEXT_STEP.get(name, {})
+    takes_tensors = name in ("ArrayConversion", "NumpyToTorch")
+    actions = torch.zeros(2, dtype=int) if takes_tensors else np.zeros(2, int)
+    if short_games.autoreset_mode.value == "NextStep" or name in IN_BOTH:
+        play(wrapper(short_games, **options), actions)
     else:
         # Gymnasium refuses them, or can't convert `final_obs`.
         with pytest.raises((ValueError, BufferError)):
-            play(name, **IN_NEXT_STEP[name])
+            play(wrapper(short_games, **options), actions)
 
 
-def test_wrong_scores_are_not_recorded_in_silence(play):
+def test_wrong_scores_are_not_recorded_in_silence(short_games):
     """`RecordEpisodeStatistics` would count lives and clipped rewards."""
     with pytest.raises(ValueError, match="episode"):
-        play("RecordEpisodeStatistics")
+        play(vector.RecordEpisodeStatistics(short_games), [0, 0])

@@ -50,9 +50,8 @@ COUNTERS = ["env_id", "steps", "until", "scores", "seconds"]
 def main(description, make_agent, train):
     """Train, evaluate or film, as the options say.
 
-    Any network will do that returns a distribution of actions and a value,
-    `policy, value = agent(obs)`, and any `train` that reports its updates to a
-    `Run`.
+    Any network will do that returns `policy, value = agent(obs)`, and any
+    `train` that reports its updates to a `Run`.
     """
     args = arguments(description)
     if not args.plays:
@@ -160,11 +159,7 @@ class Run:
             args.folder.mkdir(parents=True, exist_ok=True)
             columns = "steps", *self.seconds, "entropy", "score"
             self.curve.write_text(",".join(columns) + "\n")
-        until = args.steps or self.until
-        if args.resume and until != self.until:
-            end = f"{until:,} steps instead of {self.until:,}"
-            print(f"the run ends, and its learning rate is 0, at {end}")
-        self.until = until
+        self.until = args.steps or self.until
         print(f"{args.folder}: {self.steps:,} steps of {self.until:,}")
         self.over = self.steps >= self.until
         self.interrupted = False
