@@ -69,9 +69,9 @@ def play(order, count, **options):
         for i in range(count):
             games = Games(GAMES, seed=i * GAMES, **options)
             fleet.append(stack.enter_context(games))
+        first = [games.reset()[0] for games in fleet]
         give_way()
-        for games in fleet:
-            obs, _ = games.reset()
+        for games, obs in zip(fleet, first, strict=True):
             games.step_async(choose(games, obs))
         steps = 0
         start = time.perf_counter()

@@ -55,10 +55,9 @@ def test_it_learns_the_reward_and_what_follows(monkeypatch, terminated):
     optimizer = torch.optim.SGD(network.parameters(), 0.01)
     for _ in range(200):
         dqn.learn(network, target, optimizer, memory)
-    worth = 2.0
-    if not terminated:
-        # Four pictures after the step, of which only the last is new.
-        obs = np.stack([*before[1:], after[-1]])[None]
-        worth += dqn.GAMMA * dqn.values(target, obs).max().item()
+    # Four pictures after the step, of which only the last is new.
+    obs = np.stack([*before[1:], after[-1]])
+    following = dqn.GAMMA * dqn.values(target, obs[None]).max().item()
     value = dqn.values(network, before[None])[0, 1].item()
+    worth = 2.0 if terminated else 2.0 + following
     assert value == pytest.approx(worth, abs=0.01)

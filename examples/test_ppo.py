@@ -180,7 +180,6 @@ def test_the_film_is_one_whole_game(run):
     ("command", "words"),
     [
         ("--evaluate", "train it first"),
-        ("--resume", "train it first"),
         ("BreakoutNoFrameskip-v3", "BreakoutNoFrameskip-v4"),
         ("CartPole-v1", "CartPole"),
         ("--games 0", "--games"),
