@@ -12,7 +12,7 @@ Atari games for an agent, the way DQN saw them ([Mnih et al.
 
 __version__ = "1.0.0"
 
-# ## Imports
+# ### Imports
 import argparse
 import collections
 import contextlib
@@ -27,7 +27,8 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable
-from multiprocessing import connection, context, util
+from multiprocessing import connection, util
+from multiprocessing.context import BaseContext
 from typing import Any, Literal, SupportsIndex
 
 import ale_py
@@ -110,14 +111,12 @@ class Game:
 
     # ### One step
     #
-    # The console draws 60 frames a second. An agent that decides at each of
-    # them works four times as much as one that holds every action for four
-    # frames, and plays no better.
+    # The console draws 60 frames a second. Deciding at each of them would be
+    # four times the work, so an action is held for four.
     #
-    # Two of the four frames are looked at, since the console can draw only a
-    # few objects at a time: many titles draw some of them on even frames and
-    # the rest on odd ones. The brighter of two frames, pixel by pixel, has
-    # both.
+    # The agent sees the last two of them. The console can draw only a few
+    # objects at a time, and many titles draw some on even frames and the rest
+    # on odd ones. The brighter of two frames, pixel by pixel, has them all.
     def step(self, action: SupportsIndex) -> Step:
         """Hold `action`, an index into `meanings`, for four frames.
 
@@ -146,12 +145,13 @@ class Game:
             if frame == self.action_repeat - 1:
                 third = self.screen()  # (210, 160)
 
-        # If the episode ended early, its last screen is used alone.
+        # If the episode has ended early, its last screen is used alone.
         screen = self.screen()
         if third is not None:
             np.maximum(third, screen, out=screen)
         self._see(screen)
 
+        # The score stays raw, whatever becomes of the reward.
         self._score += reward
         self._length += 1
         done = life_over or game_over
@@ -206,7 +206,8 @@ class Game:
     # ### What ends an episode
     #
     # Losing a life costs no points, so no reward warns the agent. The usual
-    # remedy: a lost life ends the episode, and with it all rewards to come.
+    # remedy is to end the episode with the life: to the agent that looks like
+    # the end of all rewards.
     #
     # - `"continue"`: the episode ends, and the game goes on from where it is,
     #   as in Baselines, CleanRL, SB3 and EnvPool.
@@ -215,15 +216,16 @@ class Game:
     # - `"restart"`: a new game begins, as in labml's tutorial.
     #
     # A lost life ends the episode if at least this many are left. Under
-    # "continue" that is one: in some titles the game goes on for minutes after
-    # the last life, far too long to be useful as an episode.
+    # "continue" that is one, since in 11 of 104 titles the game goes on after
+    # the last life, for up to 90 seconds: far too long to be useful as an
+    # episode.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     def _end_episode(self, life_over, game_over):
         """Begin the next episode; return the `episode_info` of this one."""
-        # Every id limits a game to 108,000 frames, half an hour. What a
-        # truncated game would still have brought, learners estimate from the
-        # last observation, so that is kept.
+        # Every id limits a game to 108,000 frames, half an hour. From the last
+        # observation learners estimate what a truncated game would still have
+        # brought, so it is kept.
         game_lost = self._ale.game_over(with_truncation=False)
         self.terminated = life_over or game_lost
         self.final_obs = self.observe()
@@ -261,9 +263,8 @@ class Game:
         self._score = 0.0
         self._length = 0
 
-        # Without these, every game of Breakout would be the same game. Their
-        # number is sampled as Gymnasium does it; titles that have no NOOP
-        # begin without them.
+        # Without no-op frames a seed would change nothing. Their number is
+        # sampled as Gymnasium does it. A title without NOOP has none.
         if self._noop_max == 0 or self.meanings[0] != "NOOP":
             return
         rng = self.env.unwrapped.np_random
@@ -280,7 +281,9 @@ class Game:
 
     def _begin_episode(self):
         """Press FIRE, if asked to, and refill the stack."""
-        # Breakout waits for FIRE to serve the ball.
+        # Breakout waits for FIRE to serve the ball. Points of frames before
+        # the first observation are no step's reward, but count in the score,
+        # as on the console.
         if self._fires:
             for _ in range(self.action_repeat):
                 self._score += self._ale.act(ale_py.Action.FIRE)
@@ -319,7 +322,7 @@ TRAINING: dict[str, Any] = dict(
 #
 # Python threads take turns, since only one can hold the GIL. Games that are to
 # play at the same time need processes, called *workers*. A *pipe* joins each
-# to its *parent*, the program that started it.
+# to its *parent*, the program that started it, as in labml's PPO.
 
 
 def worker_process(
@@ -416,16 +419,16 @@ class Worker(contextlib.AbstractContextManager):
         seed: SupportsIndex,
         env_id: str | EnvSpec = BREAKOUT,
         *,
-        context: str | context.BaseContext | None = None,
+        context: str | BaseContext | None = None,
         make: Callable = Game,
         **options,
     ):
-        processes = find_context(context)
-        self.child, remote = processes.Pipe()
+        ctx = find_context(context)
+        self.child, remote = ctx.Pipe()
 
         # Python ends a *daemon* process when the program exits.
         args = (remote, seed, env_id, make)
-        self.process = processes.Process(
+        self.process = ctx.Process(
             target=worker_process, args=args, kwargs=options, daemon=True
         )
 
@@ -450,7 +453,7 @@ class Worker(contextlib.AbstractContextManager):
 # *forkserver* is a process without threads, which is forked in its place.
 def find_context(name) -> Any:
     """Return a context of `multiprocessing`: forkserver, if there is one."""
-    if isinstance(name, context.BaseContext):
+    if isinstance(name, BaseContext):
         return name
     methods = multiprocessing.get_all_start_methods()
     if name is None and "forkserver" in methods:
@@ -460,10 +463,20 @@ def find_context(name) -> Any:
 
 # ## Many games
 #
-# A worker for each game would have eight processes take turns on two cores,
-# and send each observation through a pipe. `Games` has a worker for each core,
-# which plays its share of the games one after the other, and observations lie
-# in memory that all processes share.
+# With a worker for each game, eight would take turns on two cores. `Games` has
+# a worker for each core, which plays its share of the games one after the
+# other.
+#
+# ![When each worker plays during a step: above eight workers of one game each,
+# below two of four games each, which are done
+# sooner.](docs/figures/race.svg "A step of eight games on two cores.")
+#
+# Observations don't cross the pipes: all processes share the memory in which
+# they lie.
+#
+# ![The program sends actions through a pipe to each of two workers. These
+# write what they have played into shared memory, of which the program takes a
+# copy.](docs/figures/pipe.svg "What crosses a pipe, and what doesn't.")
 
 
 class Share:
@@ -519,7 +532,7 @@ class Share:
             self._columns["screen"][i] = game.render()
 
 
-# A *player* plays a share: a worker, or, with `processes=0`, this process.
+# A *player* plays a share: a worker or, with `processes=0`, this process.
 class RemotePlayer(Worker):
     """A share of the games in a process of its own."""
 
@@ -557,8 +570,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     """
     Many Atari games at once: a Gymnasium vector environment.
 
-    Every call asks all players, waits for all, and replaces those that are
-    lost. Whatever leaves a call in the middle, an error of a game or Ctrl-C,
+    Each call asks all players, waits for all, and replaces those that are
+    lost. What leaves a call in the middle, an error of a game or Ctrl-C,
     leaves the games waiting for a `reset`, which makes all players anew. Calls
     after `close` raise `ClosedEnvironmentError`. Use it in one thread at a
     time.
@@ -575,7 +588,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         seed: ArrayLike = 0,
         processes: int | None = None,
         timeout: float = 60.0,
-        context: str | context.BaseContext | None = None,
+        context: str | BaseContext | None = None,
         autoreset_mode: gym.vector.AutoresetMode | str = SAME_STEP,
         make: Callable = Game,
         on_life_loss: Literal["restart", "continue", "ignore"] = "continue",
@@ -852,6 +865,13 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         return observations, rewards, terminated, truncated, infos
 
     # ### Replacing the lost
+    #
+    # A worker that dies, or doesn't answer in time, is *lost*. Another one
+    # starts its games over from their seeds, and the others go on.
+    #
+    # ![Eight games of two workers. One worker was killed: its four games begin
+    # again, and those of the other go
+    # on.](docs/figures/kill.png "Kill a worker.")
     def _lose(self, number, how):
         """Ask a worker no more, and kill it, in case it is merely late."""
         worker = self._players[number]
