@@ -35,6 +35,7 @@ import ale_py
 import cv2
 import gymnasium as gym
 import numpy as np
+from gymnasium.envs import registration
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
@@ -1195,18 +1196,19 @@ def make_env(env_id):
     all hold it for one, and `Game.step` repeats it. Screens come from the
     emulator itself, so the environment's own observation is the cheapest one.
     """
-    try:
-        env = gym.make(env_id, frameskip=1, obs_type="ram")
-    except TypeError as error:
-        raise ValueError(f"expected an Atari title, got {env_id!r}") from error
+    spec = env_id
+    if isinstance(env_id, str):
+        # as `gym.make` finds it: several names may stand for one title
+        spec = registration._find_spec(env_id)
+    atari = gym.spec(BREAKOUT).entry_point
+    is_atari = getattr(spec, "entry_point", None) == atari
+    require(is_atari, "an Atari title", env_id)
 
     # The emulator is played directly, so a wrapper around its environment, or
     # Gymnasium's own limit of steps, would have no effect.
-    spec = env.unwrapped.spec
-    atari = spec.entry_point == gym.spec(BREAKOUT).entry_point
-    require(atari, "an Atari title", env_id)
     bare = not spec.additional_wrappers and spec.max_episode_steps is None
     require(bare, "a title without wrappers and max_episode_steps", env_id)
+    env = gym.make(env_id, frameskip=1, obs_type="ram")
     discrete = isinstance(env.action_space, gym.spaces.Discrete)
     require(discrete, "Discrete actions", env.action_space)
     return env
