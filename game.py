@@ -1244,6 +1244,7 @@ def main():
     # if it has one.
     n = args.games
     try:
+        check_number("games", n, least=1)
         check_number("steps", args.steps, least=1)
         games = Games(n, args.env_id, seed=args.seed, on_life_loss="ignore")
     except (gym.error.Error, ImportError, ValueError) as error:
