@@ -17,13 +17,14 @@ import pathlib
 import subprocess
 import sys
 import time
-from multiprocessing import Pipe, active_children, connection
+from multiprocessing import Pipe, Process, active_children, connection
 
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 CORES = len(os.sched_getaffinity(0))
 NO_NETWORK = ("computes", 0)  # what it does, and for how many milliseconds
+# Nobody plays no-ops or presses FIRE at a start, as far as one can tell it so.
 WHOLE_GAMES = dict(
     on_life_loss="ignore", noop_max=0, fire_on_reset=False, clip_reward=False
 )
@@ -48,6 +49,165 @@ def rows(title, columns):
     count = emulator(title).action_space.n
     table = np.random.RandomState(0).randint(count, size=(1024, 1024))
     return itertools.cycle(np.ascontiguousarray(table[:, :columns], np.int32))
+
+
+# ## The limit, and the engines in C++
+
+
+def limit(title, num_envs, **_):
+    """`act` four times and nothing else; a process for each core does that."""
+    env = emulator(title)
+    env.reset(seed=0)
+    ale = env.unwrapped.ale
+    legal = ale.getMinimalActionSet()
+    for (action,) in rows(title, 1):
+        for _ in range(4):
+            ale.act(legal[action])
+        if ale.game_over():
+            ale.reset_game()
+        yield None, 1
+
+
+def ale(title, num_envs, threads, batch=None, **_):
+    """ALE's vector, in the autoreset mode that is its default."""
+    from ale_py.vector_env import AtariVectorEnv
+
+    env = AtariVectorEnv(
+        emulator(title).spec.kwargs["game"],
+        num_envs,
+        batch_size=batch or num_envs,
+        num_threads=threads,
+        noop_max=0,
+        use_fire_reset=False,
+        reward_clipping=False,
+        repeat_action_probability=stickiness(title),
+    )
+    *_, info = env.reset(seed=0)
+    yield from batches(title, info, lambda row, ids: env.send(row), env.recv)
+
+
+def envpool(title, num_envs, threads, batch=None, **_):
+    """EnvPool. An episode starts with a no-op frame: it can't have fewer."""
+    import envpool
+
+    name = title.removeprefix("ALE/").removesuffix("-v5")
+    env = envpool.make_gymnasium(
+        f"{name}-v5",
+        num_envs=num_envs,
+        batch_size=batch or num_envs,
+        num_threads=threads,
+        noop_max=1,
+        use_fire_reset=False,
+        repeat_action_probability=stickiness(title),
+    )
+    env.async_reset()
+    *_, info = env.recv()
+    yield from batches(title, info, env.send, env.recv)
+
+
+def stickiness(title):
+    """How often an action is repeated instead of the next one."""
+    return 0.25 if "/" in title else 0.0
+
+
+def batches(title, info, send, recv):
+    """Play the games that are ready; a step after an end is but a reset."""
+    over = np.zeros(1024, bool)
+    for row in rows(title, 1024):
+        send(row[info["env_id"]], info["env_id"])
+        obs, _, terminated, truncated, info = recv()
+        yield obs, len(obs) - int(over[info["env_id"]].sum())
+        over[info["env_id"]] = terminated | truncated
+
+
+# ## Gymnasium and SB3, as their documentation has them: a process for each
+# game, or all of them in this one
+
+
+def gymnasium(title, num_envs, single=False, **_):
+    """In the autoreset mode that is its default."""
+    import gymnasium as gym
+    from gymnasium import wrappers
+
+    def make():
+        env = gym.make(f"ale_py:{id_of(title)}", frameskip=1)
+        env = wrappers.AtariPreprocessing(env, noop_max=0)
+        return wrappers.FrameStackObservation(env, 4)
+
+    vector = gym.vector.SyncVectorEnv if single else gym.vector.AsyncVectorEnv
+    env = vector([make] * num_envs)
+    env.reset(seed=0)
+    resets = 0
+    for row in rows(title, num_envs):
+        obs, _, terminated, truncated, _ = env.step(row)
+        yield obs, num_envs - resets
+        resets = int((terminated | truncated).sum())
+
+
+def sb3(title, num_envs, single=False, **_):
+    """It presses FIRE at each start, and clips rewards."""
+    from stable_baselines3.common import env_util, vec_env
+
+    env = env_util.make_atari_env(
+        f"ale_py:{id_of(title)}",
+        num_envs,
+        seed=0,
+        env_kwargs={"frameskip": 1},
+        wrapper_kwargs={"noop_max": 0, "terminal_on_life_loss": False},
+        vec_env_cls=vec_env.DummyVecEnv if single else vec_env.SubprocVecEnv,
+    )
+    env = vec_env.VecFrameStack(env, 4)
+    env.reset()
+    for row in rows(title, num_envs):
+        yield env.step(row)[0], num_envs
+
+
+# ## labml's worker
+
+
+def labml(title, num_envs, **_):
+    """A process for each game, its observations through a pipe."""
+    pipes = []
+    for seed in range(num_envs):
+        here, there = Pipe()
+        args = there, seed, id_of(title)
+        Process(target=labml_worker, args=args, daemon=True).start()
+        pipes.append(here)
+    yield from steps_by_pipes(pipes, rows(title, num_envs))
+
+
+def labml_worker(pipe, seed, env_id):
+    """What labml's worker does, but for its sums of rewards, in whole games.
+
+    It resizes both frames, and keeps its stack as float64.
+    """
+    import cv2
+    import gymnasium as gym
+
+    env = gym.make(f"ale_py:{env_id}", frameskip=1)
+
+    def shrink(screen):
+        gray = cv2.cvtColor(screen, cv2.COLOR_RGB2GRAY)
+        return cv2.resize(gray, (84, 84), interpolation=cv2.INTER_AREA)
+
+    stack, two = np.zeros((4, 84, 84)), np.zeros((2, 84, 84))
+    stack[:] = shrink(env.reset(seed=seed)[0])
+    while True:
+        _, action = pipe.recv()
+        reward = 0.0
+        for frame in range(4):
+            screen, points, done, *_ = env.step(action)
+            if frame >= 2:
+                two[frame % 2] = shrink(screen)
+            reward += points
+            if done:
+                break
+        if done:
+            stack[:] = shrink(env.reset()[0])
+        else:
+            stack = np.roll(stack, -1, axis=0)
+            stack[-1] = two.max(axis=0)
+        pipe.send((stack, reward, done, None))
 
 
 # ## `Games` and `Worker`
