@@ -1,43 +1,35 @@
+# SPDX-License-Identifier: MIT
 """
 # Breakout, annotated
 
-An *agent* is a program that learns to play. But what does it see? Four small
-gray pictures at a time, as DQN did, the first algorithm that learned dozens of
-Atari titles from the screen ([Mnih et al.
-2015](https://doi.org/10.1038/nature14236)). `game.py`, one file to copy, makes
-these pictures for many games at once.
+Atari games for an agent, the way DQN saw them ([Mnih et al.
+2015](https://doi.org/10.1038/nature14236)). One file to copy:
+
+- `Game` is one Atari game: four gray pictures at a time;
+- `Worker` is a game in a process of its own, behind a pipe;
+- `Games` are many games at once, a Gymnasium vector environment.
 """
 
-# ## 1. What the agent sees
-#
-# ### The code of one game
-#
-# #### The imports
+__version__ = "1.0.0"
 
+# ## Imports
 import argparse
 import collections
 import contextlib
 import math
 import multiprocessing
-import numbers
 import operator
 import os
 import pickle
 import selectors
 import signal
-import threading
 import time
 import traceback
+import warnings
 from collections.abc import Callable
-
-# Undocumented, but used by Python's own pools of processes: `pool` carries a
-# traceback to another process, and `util` ends processes at exit.
-from multiprocessing import connection, pool, util
+from multiprocessing import connection, context, util
 from typing import Any, Literal, SupportsIndex
 
-# The emulator is the Arcade Learning Environment, ALE (Bellemare et al. 2013).
-# Gymnasium is the interface of `reset` and `step` that learning programs
-# share; importing `ale_py` adds ALE's titles to it. OpenCV resizes pictures.
 import ale_py
 import cv2
 import gymnasium as gym
@@ -46,13 +38,8 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-# #### How a game is made
-#
-# DQN chose these numbers, and almost everybody has kept them.
+# ## One game
 BREAKOUT = "BreakoutNoFrameskip-v4"
-ACTION_REPEAT = 4  # frames to a step, at least 2
-STACK = 4  # pictures to an observation
-SIZE = 84  # pixels of a picture, both ways
 
 # A step returns `obs_4, reward, done, episode_info`.
 Step = tuple[NDArray, float, bool, dict | None]
@@ -69,6 +56,13 @@ class Game:
     5. When an episode is over, the next one begins within the same step.
     """
 
+    # DQN chose these numbers, and almost everybody has kept them. A subclass
+    # can change each in a line.
+    action_repeat = 4  # frames to a step
+    stack = 4  # pictures to an observation
+    size = (84, 84)  # height and width of a picture
+    colour = False
+
     def __init__(
         self,
         seed: SupportsIndex,
@@ -81,23 +75,16 @@ class Game:
     ):
         """Make a game, which begins with the first `reset`.
 
-        - `seed`: a non-negative integer;
-        - `env_id`: the id of an Atari title, or Gymnasium's `EnvSpec` of one;
-        - `on_life_loss`: what a lost life does to the episode;
-        - `noop_max`: unless 0, a game begins with 1 to this many no-op frames;
-        - `fire_on_reset`: FIRE is held for a step before each episode;
-        - `clip_reward`: the reward of a step becomes -1, 0 or 1.
+        `seed` is a non-negative integer, and `env_id` the id of an Atari title
+        or Gymnasium's `EnvSpec` of one. [The options](#how-to-train) are by
+        default those of labml's tutorial; to train, add `**TRAINING`.
 
-        The defaults are those of labml's tutorial. To train, add `**TRAINING`.
-
-        `env` is the Gymnasium environment and `meanings` the list of its
-        actions' names. `final_obs` is the last observation of the episode that
-        ended last, and `terminated` is false if only a limit ended it. A
-        subclass can show [something else](#a-game-of-your-own). Raises
+        `env` is the Gymnasium environment, `meanings` the names of its
+        actions. `final_obs` is the last observation of the episode that ended
+        last, and `terminated` is false if only a limit ended it. Raises
         `ValueError` or `TypeError` for a bad option, and Gymnasium's own error
         for an unknown id.
         """
-        # What needs no emulator is checked first.
         modes = list(self.MODES)
         require(on_life_loss in modes, f"one of {modes}", on_life_loss)
         self._lives_needed = self.MODES[on_life_loss]
@@ -105,113 +92,110 @@ class Game:
         self._seed = check_number("seed", seed)
         self._noop_max = check_number("noop_max", noop_max)
         self._clip_reward = clip_reward
-        require_atari(env_id)
 
-        # The ids of a title differ in how many frames they hold an action:
-        # `…NoFrameskip-v4` one, `…-v4` two to four at random, `ALE/…-v5` four.
-        # Here all hold it for one, and `step` repeats the action. Screens come
-        # from the emulator itself, so the environment's own observation is the
-        # cheapest one, "ram".
-        self.env = gym.make(env_id, frameskip=1, obs_type="ram")
-        discrete = isinstance(self.env.action_space, gym.spaces.Discrete)
-        require(discrete, "Discrete actions", self.env.action_space)
-        self.meanings = self.env.unwrapped.get_action_meanings()
-        self._fires = bool(fire_on_reset) and "FIRE" in self.meanings
-        first = self.meanings[0]
-        require(noop_max == 0 or first == "NOOP", "NOOP as action 0", first)
-
-        # The emulator, the codes that it has for the actions, and what resets
-        # it.
+        # ALE is the emulator (Bellemare et al. 2013), Gymnasium the interface
+        # that learning programs share.
+        self.env = make_env(env_id)
         self._ale = self.env.unwrapped.ale
-        self._actions = [getattr(ale_py.Action, it) for it in self.meanings]
         self._console = Console(self.env)
+        self.meanings = self.env.unwrapped.get_action_meanings()
+        self._codes = [getattr(ale_py.Action, name) for name in self.meanings]
+        self._fires = fire_on_reset and "FIRE" in self.meanings
 
-        # The stack drops its oldest picture when a new one comes. It is empty
+        # A deque drops its oldest picture when a new one comes. It is empty
         # until the first reset.
-        self._stack = collections.deque(maxlen=STACK)
-
-        # Of the episode that ended last.
+        self._stack = collections.deque(maxlen=self.stack)
         self.terminated = False
         self.final_obs = None
 
-    # ### Four frames, one picture
+    # ### One step
+    #
+    # The console draws 60 frames a second. An agent that decides at each of
+    # them works four times as much as one that holds every action for four
+    # frames, and plays no better.
+    #
+    # Two of the four frames are looked at, since the console can draw only a
+    # few objects at a time: many titles draw some of them on even frames and
+    # the rest on odd ones. The brighter of two frames, pixel by pixel, has
+    # both.
     def step(self, action: SupportsIndex) -> Step:
         """Hold `action`, an index into `meanings`, for four frames.
 
-        Returns the values of a `Step`:
-
-        - `obs_4`, `uint8 (4, 84, 84)`, a copy that is yours to change;
-        - `reward`, the points of these four frames, or their sign;
-        - `done`, whether an episode is over: then `obs_4` is the first of the
-          next one;
-        - `episode_info`, `None` or, if a new game was started, a dict of the
-          one before: its `"reward"`, its `"length"` in steps, and whether a
-          limit has `"truncated"` it.
-
-        Raises `ResetNeeded` before the first `reset`, and `ValueError` for an
-        action that isn't one of the title's; the game is left unchanged.
+        Returns `obs_4`, `uint8 (4, 84, 84)`, oldest picture first, a copy that
+        is yours; `reward`, the points of these frames; `done`, whether an
+        episode is over, and `obs_4` the first of the next one; and
+        `episode_info`, `None` or, if a new game was started, a dict of the one
+        before: its `"reward"`, its `"length"` in steps, and whether a limit
+        has `"truncated"` it. Raises `ResetNeeded` before the first `reset`,
+        and `ValueError` for a bad action; then nothing has moved.
         """
-        action = check_actions(action, self.meanings)
-        if not self._stack:
-            raise gym.error.ResetNeeded("call reset() before step()")
-
-        # `act` plays one frame on the emulator. Deciding at every frame would
-        # be four times the work.
+        code = self._code(action)
         reward = 0.0
-        for frame in range(1, ACTION_REPEAT + 1):
-            reward += self._ale.act(self._actions[action])
+        third = None
+        for frame in range(1, self.action_repeat + 1):
+            reward += self._ale.act(code)
 
-            # Lives are read after every frame. In some titles a life can be
-            # lost and another won within one step, and the loss would
-            # otherwise go unnoticed.
-            life_over = self._life_over()
+            # Lives are read after every frame: one lost and one won within a
+            # step would cancel out.
+            lives_before = self._lives
+            self._lives = self._ale.lives()
+            life_over = self._lives_needed <= self._lives < lives_before
             game_over = self._ale.game_over()
             if life_over or game_over:
                 break
-            if frame == ACTION_REPEAT - 1:
-                third = self.screen()  # gray, a copy
+            if frame == self.action_repeat - 1:
+                third = self.screen()  # (210, 160)
 
-        # Each pixel takes the brighter of its values in the **third** and the
-        # **fourth** frame. If the episode ended before the fourth, its last
-        # screen is used alone. `_see` resizes the result to a picture and
-        # puts that on [the stack](#the-stack).
+        # If the episode ended early, its last screen is used alone.
         screen = self.screen()
-        if frame == ACTION_REPEAT:
+        if third is not None:
             np.maximum(third, screen, out=screen)
         self._see(screen)
 
-        # If the episode is over, `_end_step` stores its last observation ([for
-        # programs that learn](#when-one-of-many-episodes-ends)), begins the
-        # next episode, and returns the new one's first observation.
-        return self._end_step(reward, life_over, game_over)
+        self._score += reward
+        self._length += 1
+        done = life_over or game_over
+        episode_info = None
+        if done:
+            episode_info = self._end_episode(life_over, game_over)
+        if self._clip_reward:
+            reward = float(np.sign(reward))
+        return self.observe(), reward, done, episode_info
+
+    def _code(self, action):
+        """Return the emulator's own code for an action."""
+        action = check_actions(action, self.meanings)
+        if not self._stack:
+            raise gym.error.ResetNeeded("call reset() before step()")
+        return self._codes[action]
 
     # ### Small and gray
     #
-    # A *screen*, a frame as an array, has 33,600 pixels in 128 colours. DQN
-    # reduced it to what a neural network of its day could process: it took the
-    # brightness alone and resized it to 84×84.
-    #
-    # But how, without losing small objects? Here, as in OpenAI's
-    # [Baselines](#who-is-who), each new pixel is the mean of the area that it
-    # covers (`INTER_AREA`). That darkens small objects, but copying single
-    # pixels could lose thin ones altogether.
-    @staticmethod
-    def shrink(screen: NDArray) -> NDArray:
-        """Shrink a screen, `(210, 160)`, to `(84, 84)`."""
-        return cv2.resize(screen, (SIZE, SIZE), interpolation=cv2.INTER_AREA)
+    # A screen has 33,600 pixels in 128 colours. DQN took the brightness alone,
+    # and resized it to what a network of its day could process. Each new pixel
+    # is the mean of the area that it covers: picking single pixels would lose
+    # thin objects.
+    def screen(self) -> NDArray:
+        """Return the screen, `(210, 160)` in most titles, a copy.
+
+        With `colour` it is `(210, 160, 3)`, red, green and blue.
+        """
+        return self._console.screen(self.colour)
+
+    def shrink(self, screen: NDArray) -> NDArray:
+        """Resize a screen to `size`."""
+        size = self.size[::-1]  # OpenCV takes the width first
+        return cv2.resize(screen, size, interpolation=cv2.INTER_AREA)
 
     # ### The stack
     #
-    # One picture shows where the ball is, but not where it is going.
-    # The *stack*, the last four pictures, shows both: from first to last it
-    # spans a fifth of a second. Four frames in a row would span only a
-    # twentieth, in which the ball moves by one to three pixels of a picture.
-    # That is easily missed.
+    # One picture shows where the ball is, not where it is going. The last
+    # four, a fifth of a second, show both.
     def _see(self, screen):
         """Put the picture of a screen on the stack."""
-        # `shrink_changes` returns what `self.shrink(screen)` does, but resizes
-        # [only what has changed](#resizing-only-what-has-changed).
-        picture = shrink_changes(self.shrink, screen, *self._last)
+        # The plain way is `self.shrink(screen)`. This does the same [for what
+        # has changed](#resizing-what-has-changed).
+        picture = shrink_changes(self, screen, *self._last)
         self._last = (screen, picture)
         self._stack.append(picture)
 
@@ -221,65 +205,28 @@ class Game:
 
     # ### What ends an episode
     #
-    # Most titles give the player a few lives. Losing one costs no points, so
-    # no reward warns the agent. The usual remedy is to end the episode when a
-    # life is lost. To the agent that looks like the end of all rewards, so it
-    # learns to avoid it.
+    # Losing a life costs no points, so no reward warns the agent. The usual
+    # remedy: a lost life ends the episode, and with it all rewards to come.
     #
-    # The option `on_life_loss` says whether a lost life ends the episode. Two
-    # of its values are for training:
+    # - `"continue"`: the episode ends, and the game goes on from where it is,
+    #   as in Baselines, CleanRL, SB3 and EnvPool.
+    # - `"ignore"`: only the end of the game ends the episode, as [Machado et
+    #   al. (2018)](https://arxiv.org/abs/1709.06009) advise.
+    # - `"restart"`: a new game begins, as in labml's tutorial.
     #
-    # - `"continue"`: the episode ends, but the game continues, and the next
-    #   life is the next episode. Most agents are [trained this
-    #   way](#which-setting-to-take).
-    # - `"ignore"`: the episode goes on to the end of the game, and the agent
-    #   has to find out what a life is worth. [Machado et al.
-    #   (2018)](https://arxiv.org/abs/1709.06009) advise this.
-    #
-    # The third, `"restart"`, begins a new game after each lost life. It is the
-    # default only because [labml's tutorial](#other-settings) relies on it.
-    #
-    # #### How an episode ends, and the next one begins
-    #
-    # A lost life ends the episode if at least this many lives are left. (Under
-    # "continue" that is one: with none left, the end of the game ends it.)
+    # A lost life ends the episode if at least this many are left. Under
+    # "continue" that is one: in some titles the game goes on for minutes after
+    # the last life, far too long to be useful as an episode.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
-
-    def _end_step(self, reward, life_over, game_over):
-        """Count the reward, end an episode that is over; return a `Step`."""
-        # The score is the sum of the points, even if rewards are
-        # [clipped](#clipping) to their sign.
-        self._score += reward
-        self._length += 1
-        if self._clip_reward:
-            reward = float(np.sign(reward))
-        done = life_over or game_over
-        episode_info = None
-        if done:
-            episode_info = self._end_episode(life_over, game_over)
-        return self.observe(), reward, done, episode_info
-
-    def _life_over(self):
-        """Read the lives; return whether a lost one ends the episode."""
-        lives_before = self._lives
-        self._lives = self._ale.lives()
-        return self._lives_needed <= self._lives < lives_before
 
     def _end_episode(self, life_over, game_over):
         """Begin the next episode; return the `episode_info` of this one."""
-        # Every id limits a game to 108,000 frames, half an hour (as in Hessel
-        # et al. 2018). A game that reaches the limit is truncated.
+        # Every id limits a game to 108,000 frames, half an hour. What a
+        # truncated game would still have brought, learners estimate from the
+        # last observation, so that is kept.
         game_lost = self._ale.game_over(with_truncation=False)
         self.terminated = life_over or game_lost
-
-        # From the last observation learners estimate what a truncated game
-        # would still have brought. It is kept here, since `step` returns the
-        # first one of the next episode.
         self.final_obs = self.observe()
-
-        # Under "continue" the game goes on after a lost life. In 11 of 104
-        # titles it isn't over when the last life is lost: in random games it
-        # went on for 69 to 5,400 frames, and the episode with it.
         episode_info = None
         if game_over or self._restarts:
             episode_info = {
@@ -291,28 +238,14 @@ class Game:
         self._begin_episode()
         return episode_info
 
-    def _begin_episode(self):
-        """Press FIRE, if asked to, and refill the stack."""
-        # Breakout waits for FIRE to serve the ball. FIRE is held for one step,
-        # which counts neither in the score nor in the length.
-        if self._fires:
-            for _ in range(ACTION_REPEAT):
-                self._ale.act(ale_py.Action.FIRE)
-        self._lives = self._ale.lives()
-
-        # Pictures of two episodes in one stack would look like a motion.
-        screen = self.screen()
-        picture = self.shrink(screen)
-        self._last = (screen, picture)
-        self._stack.extend([picture] * STACK)
-
+    # ### How a game begins
     def reset(self, seed: SupportsIndex | None = None) -> NDArray:
-        """Start a new game; return its first observation.
+        """Start a new game; return its first observation, `(4, 84, 84)`.
 
-        That is `uint8 (4, 84, 84)`, the same picture four times, a copy that
-        is yours to change. After a reset with a `seed` the same actions give
-        the same results. Without one, the first reset uses the constructor's
-        seed, and later ones continue its random numbers.
+        It is one picture four times, a copy that is yours. After a reset with
+        a `seed` the same actions give the same results. Without one, the first
+        reset takes the constructor's, and later ones go on with its random
+        numbers.
         """
         if seed is not None:
             seed = check_number("seed", seed)
@@ -324,73 +257,69 @@ class Game:
 
     def _start_game(self, seed=None):
         """Reset the emulator, and let no-op frames pass."""
+        self._console.reset(seed)
         self._score = 0.0
         self._length = 0
-        self._console.reset(seed)
 
-        # The number of no-op frames is sampled as in Gymnasium, so that a seed
-        # gives the same game as there. A game that ends meanwhile is reset.
-        if self._noop_max > 0:
-            rng = self.env.unwrapped.np_random
-            for _ in range(rng.integers(1, self._noop_max + 1)):
-                self._ale.act(self._actions[self.start_action(rng)])
-                if self._ale.game_over():
-                    self._console.reset(seed)
+        # Without these, every game of Breakout would be the same game. Their
+        # number is sampled as Gymnasium does it; titles that have no NOOP
+        # begin without them.
+        if self._noop_max == 0 or self.meanings[0] != "NOOP":
+            return
+        rng = self.env.unwrapped.np_random
+        for _ in range(rng.integers(1, self._noop_max + 1)):
+            code = self._codes[self.start_action(rng)]
+            self._score += self._ale.act(code)
+            if self._ale.game_over():
+                self._console.reset(seed)
+                self._score = 0.0
 
     def start_action(self, rng: np.random.Generator) -> SupportsIndex:
-        """Return the action of a frame before the first observation: no-op.
-
-        `rng` is the game's own random generator.
-        """
+        """Return the action of a frame before the first observation."""
         return 0
 
-    def screen(self) -> NDArray:
-        """Return the screen in gray: `uint8`, `(210, 160)` in most titles."""
-        return self._console.gray_screen()
+    def _begin_episode(self):
+        """Press FIRE, if asked to, and refill the stack."""
+        # Breakout waits for FIRE to serve the ball.
+        if self._fires:
+            for _ in range(self.action_repeat):
+                self._score += self._ale.act(ale_py.Action.FIRE)
+        self._lives = self._ale.lives()
+
+        # Pictures of two episodes in one stack would look like a motion.
+        screen = self.screen()
+        picture = self.shrink(screen)
+        self._last = (screen, picture)
+        self._stack.extend([picture] * self.stack)
 
     def render(self) -> NDArray[np.uint8]:
-        """Return the colour screen as it is now, `uint8 (height, 160, 3)`.
+        """Return the colour screen as it is now, `(height, 160, 3)`, yours."""
+        return self._console.screen(colour=True)
 
-        It is a copy, yours to change.
-        """
-        return self._console.colour_screen()
+    def __reduce__(self):
+        raise TypeError(
+            "a Game can't be copied or pickled. The emulator's state is had by"
+            " game.env.unwrapped.clone_state(), without the stack of pictures"
+        )
 
 
-# ### Which setting to take
+# ### How to train
 #
-# To train an agent, play a `Game(seed, **TRAINING)`. [Most other
-# programs](#who-is-who) train this way, with [small
-# differences](#coming-from-sb3-or-cleanrl). One of the options *clips* the
-# rewards: they become -1, 0 or 1, so that titles with low and with high scores
-# can be learned with the same settings.
-#
-# For research that claims something new, take [sticky actions and
-# `"ignore"`](#other-settings).
+# These are the settings that most agents are trained with, and the defaults of
+# `Games`. To claim something new, take an id with sticky actions, such as
+# `"ALE/Breakout-v5"`, and `"ignore"` (Machado et al. 2018).
 TRAINING: dict[str, Any] = dict(
-    on_life_loss="continue",  # ends an episode
-    noop_max=30,  # 1 to 30 no-op frames first
-    fire_on_reset=True,  # FIRE serves the ball
-    clip_reward=True,  # to its sign
+    on_life_loss="continue",  # what a lost life does to the episode
+    noop_max=30,  # a game begins with 1 to 30 no-op frames
+    fire_on_reset=True,  # FIRE is held for a step before each episode
+    clip_reward=True,  # a reward becomes -1, 0 or 1; the score stays raw
 )
 
-# ## 2. Many games
+# ## A game in another process
 #
-# ### Eight workers or two?
-#
-# To play eight games on all cores, `Games` needs several processes, called
-# *workers*. A *pipe* joins each to its *parent*, the program that started it.
-# Observations don't cross the pipes: workers write them to memory that all
-# processes share, as Gymnasium's do.
-#
-# But how many workers? On two cores `Games` could start eight, with a game
-# each, as most programs do, or two with four games each.
-#
-# ### A game in another process
-#
-# Workers are processes, since Python threads would take turns: only one can
-# hold the global lock, the GIL, and a thread that plays a frame keeps it. In
-# `Games` each worker runs this loop for its [share](#a-share-of-the-games) of
-# the games.
+# Python threads take turns, since only one can hold the GIL. Games that are to
+# play at the same time need processes, called *workers*. A *pipe* joins each
+# to its *parent*, the program that started it.
 
 
 def worker_process(
@@ -404,22 +333,16 @@ def worker_process(
 
     Answers `("step", action)`, `("reset", seed or None)` and
     `("render", None)` with what the game returns, or with the error that it
-    raised, until `("close", None)` or the end of the pipe, as in labml's PPO
-    tutorial. The game is `make(seed, env_id, **options)`: anything with the
-    methods `step`, `reset` and `render`.
+    raised, until `("close", None)` or the end of the pipe. The game is
+    `make(seed, env_id, **options)`, anything with these three methods.
     """
-    # From here on the worker [ignores
-    # Ctrl-C](#spinning-and-yielding-the-core), which the parent handles.
-    # `inbox` tells when a message is there.
     inbox = prepare_process(remote)
     game = None
     # If the parent is gone, `recv` raises an error, and so does the attempt to
     # report it: an `OSError`, which ends the loop.
     with contextlib.suppress(OSError):
         while True:
-            # `wait_awake` polls for a moment [before `recv`
-            # sleeps](#spinning-and-yielding-the-core).
-            wait_awake(inbox)
+            spin(inbox)
             try:
                 command, data = remote.recv()
                 if command == "close":
@@ -430,35 +353,7 @@ def worker_process(
                     game = make(seed, env_id, **options)
                 remote.send(perform(game, command, data))
             except Exception as error:
-                # The parent raises this error where it reads the answer.
                 remote.send(Raised(error))
-
-
-# #### Commands and errors
-
-
-class Raised:
-    """An error on its way to the process in which it is to be raised."""
-
-    def __init__(self, error):
-        # Some errors can't be *pickled*, turned into bytes, or can't be
-        # unpickled. Their words can.
-        try:
-            pickle.loads(pickle.dumps(error))
-        except Exception:
-            words = "".join(traceback.format_exception_only(error)).strip()
-            error = RuntimeError(words).with_traceback(error.__traceback__)
-        # Pickling an error loses its traceback, so that goes along as text.
-        self._error = pool.ExceptionWithTraceback(error, error.__traceback__)
-
-    # To unpickle this object is to call `raise_error` with the error.
-    def __reduce__(self):
-        return raise_error, (self._error,)
-
-
-def raise_error(error):
-    """Raise `error`, at the other end of the pipe."""
-    raise error
 
 
 def perform(game, command, data):
@@ -470,23 +365,50 @@ def perform(game, command, data):
     raise NotImplementedError(f"unknown command {command!r}")
 
 
-# #### The worker, as its parent sees it
+# #### An error on its way
+
+
+class Raised:
+    """An error that is raised where it is received.
+
+    To unpickle this object is to call `raise_error`.
+    """
+
+    def __init__(self, error):
+        self._error = error
+
+    def __reduce__(self):
+        error = self._error
+        text = "".join(traceback.format_exception(error))
+        # Some errors can't be pickled, or not be unpickled. Their words can.
+        try:
+            pickle.loads(pickle.dumps(error))
+        except Exception:
+            words = traceback.format_exception_only(error)
+            error = RuntimeError("".join(words).strip())
+        return raise_error, (error, text)
+
+
+def raise_error(error, text):
+    """Raise `error`; its cause is the traceback of the other process."""
+    raise error from RuntimeError(f"in the worker:\n{text}")
+
+
+# ### The worker, as its parent sees it
 
 
 class Worker(contextlib.AbstractContextManager):
     """
     A game in a process of its own.
 
-    It takes the arguments of `Game`; a `context`, which is the name of a start
-    method (`"fork"`, `"spawn"` or `"forkserver"`) or a context of
-    `multiprocessing`; and `make`, which is called in place of `Game`.
+    It takes the arguments of `Game`; `context`, a start method's name or a
+    context of `multiprocessing`; and `make`, called in place of `Game`.
 
     `child` is the parent's end of the pipe, a `Connection`.
-    `child.send(("step", action))` sends a command, and `child.recv()` returns
-    what `Game.step` returns or raises what it has raised; the first `recv`
-    raises a wrong option's error. If the process has died, both raise
-    `EOFError` or an `OSError`. `process` is the `multiprocessing.Process`,
-    which `close()` or a `with` statement ends.
+    `child.send(("step", action))` sends a command; `child.recv()` returns what
+    `Game.step` returns or raises what it has raised, the first one also a
+    wrong option's error. If the process has died, they raise `EOFError` or an
+    `OSError`. `process` is the `multiprocessing.Process`.
     """
 
     def __init__(
@@ -494,23 +416,21 @@ class Worker(contextlib.AbstractContextManager):
         seed: SupportsIndex,
         env_id: str | EnvSpec = BREAKOUT,
         *,
-        context: str | multiprocessing.context.BaseContext | None = None,
+        context: str | context.BaseContext | None = None,
         make: Callable = Game,
         **options,
     ):
-        if not isinstance(context, multiprocessing.context.BaseContext):
-            context = multiprocessing.get_context(context)
-        self.child, remote = context.Pipe()
+        processes = find_context(context)
+        self.child, remote = processes.Pipe()
 
         # Python ends a *daemon* process when the program exits.
         args = (remote, seed, env_id, make)
-        self.process = context.Process(
+        self.process = processes.Process(
             target=worker_process, args=args, kwargs=options, daemon=True
         )
 
-        # The process also ends when this object is dropped. `exitpriority`
-        # makes Python call `end_process` at exit, too, before it waits for its
-        # children: it would wait for a suspended one forever.
+        # The process also ends when this object is dropped, and at exit before
+        # Python waits for it: it would wait for a suspended one forever.
         self._ends = (self.child, self.process, os.getpid())
         util.Finalize(self, end_process, args=self._ends, exitpriority=0)
         self.process.start()
@@ -525,100 +445,109 @@ class Worker(contextlib.AbstractContextManager):
         self.close()
 
 
-# ### A share of the games
+# A fork copies the program with the locks that its threads hold at that
+# moment, PyTorch's among them, and then may wait for one forever. A
+# *forkserver* is a process without threads, which is forked in its place.
+def find_context(name) -> Any:
+    """Return a context of `multiprocessing`: forkserver, if there is one."""
+    if isinstance(name, context.BaseContext):
+        return name
+    methods = multiprocessing.get_all_start_methods()
+    if name is None and "forkserver" in methods:
+        name = "forkserver"
+    return multiprocessing.get_context(name)
+
+
+# ## Many games
 #
-# All workers are sent their message before the first answer is waited for, so
-# they play at the same time.
+# A worker for each game would have eight processes take turns on two cores,
+# and send each observation through a pipe. `Games` has a worker for each core,
+# which plays its share of the games one after the other, and observations lie
+# in memory that all processes share.
 
 
 class Share:
     """
-    The games of one process, played one after the other.
+    The games of one process; `worker_process` plays them like one.
 
-    Its methods are those of a game, so `worker_process` can play it like one.
-    `step` and `reset` take a list with an item for each game. Every method
-    returns a list of the episodes that have ended.
-
-    A game is `make_game(seed, env_id, **options)`. `memory` holds a record for
-    each game of all processes: its `reward`, `screen` and `final_obs`, and two
-    buffers for its `obs`. `games` is the slice of the records that belongs
-    here.
+    `step` and `reset` take an item for each game. `memory` holds a record for
+    each game of all processes, and `games` is the slice that belongs here.
     """
 
     def __init__(
-        self, seeds, env_id, make_game, options, games, memory, record, back
+        self, seeds, env_id, make_game, options, games, memory, record
     ):
         self._games = [make_game(seed, env_id, **options) for seed in seeds]
-        self._observations = [None] * len(seeds)
-
-        # *Double buffering*: a record has two buffers for an observation.
-        # Games write to one of them, whose number is `back.value`. The other
-        # one holds what the caller was given last, which is needed if this
-        # process dies while it writes. The parent swaps the two when every
-        # share has answered.
-        self._records = np.frombuffer(memory, record)[games]
-        self._first = games.start
-        self._back = back
+        # A column is an array with an item for each game.
+        records = np.frombuffer(memory, record)[games]
+        self._columns = {name: records[name] for name in records.dtype.names}
 
     def step(self, actions):
-        """Step all games; return a list of the episodes that have ended.
-
-        It has `(number, terminated, episode_info)` for each, and is mostly
-        empty.
-        """
-        ends = []
-        rewards = self._records["reward"]
-        rewards[:] = 0
+        """Step all games but those that rest, whose action is `None`."""
+        self._clear()
+        columns = self._columns
         for i, action in enumerate(actions):
-            # Under NEXT_STEP a game rests after an end: its action is `None`.
             if action is None:
                 continue
-
-            # Rewards go to the shared memory at once. The observation is kept,
-            # since a game that rests in the next step shows it only then.
             game = self._games[i]
-            self._observations[i], rewards[i], done, info = game.step(action)
+            obs, reward, done, info = game.step(action)
+            columns["obs"][i] = obs
+            columns["reward"][i] = reward
             if done:
-                self._records["final_obs"][i] = game.final_obs
-                ends.append((self._first + i, game.terminated, info))
-        self._show()
-        return ends
-
-    def _show(self):
-        """Copy the observations to the shared memory."""
-        written = self._records["obs"][:, self._back.value]
-        for i, obs in enumerate(self._observations):
-            written[i] = obs
+                columns["final_obs"][i] = game.final_obs
+                columns["terminated"][i] = game.terminated
+            if info is not None:
+                columns["game_over"][i] = True
+                columns["truncated"][i] = info["truncated"]
+                columns["score"][i] = info["reward"]
+                columns["length"][i] = info["length"]
 
     def reset(self, seeds):
-        """Reset all games, each with its seed or `None`; no episode ends."""
+        """Reset all games, each with its seed or `None`."""
+        self._clear()
         for i, game in enumerate(self._games):
-            self._observations[i] = game.reset(seeds[i])
-        self._show()
-        return []
+            self._columns["obs"][i] = game.reset(seeds[i])
+
+    def _clear(self):
+        """Forget the step before."""
+        for name in ("reward", "terminated", "truncated", "game_over"):
+            self._columns[name][:] = 0
 
     def render(self):
-        """Draw the colour screens of all games; no episode ends."""
+        """Draw the colour screens of all games."""
         for i, game in enumerate(self._games):
-            self._records["screen"][i] = game.render()
-        return []
+            self._columns["screen"][i] = game.render()
+
+
+# A *player* plays a share: a worker, or, with `processes=0`, this process.
+class RemotePlayer(Worker):
+    """A share of the games in a process of its own."""
+
+    def ask(self, command, data):
+        """Send a command; the answer says that it was carried out."""
+        # An interrupted `send` would leave a buffer that crashes Python 3.12.1
+        # when it is collected.
+        self.child.send_bytes(pickle.dumps((command, data)))
+
+
+class LocalPlayer(Share):
+    """A share of the games in this process."""
+
+    def ask(self, command, data):
+        """Carry out a command at once."""
+        perform(self, command, data)
+
+    def close(self):
+        """Has nothing to end."""
 
 
 # ### The vector environment
 #
-# `Games` is what Gymnasium calls a *vector environment*: one `step` takes a
-# batch of actions and returns a batch of observations. The *autoreset mode*
-# says when the next episode begins: under SAME_STEP, the default here, in the
-# step that ends the last one. Under NEXT_STEP, Gymnasium's default, a game
-# *rests* in the step after that, and its action is ignored.
+# The *autoreset mode* says when the next episode begins: under SAME_STEP in
+# the step that ends the last one, under NEXT_STEP, Gymnasium's default, in the
+# step after it.
 SAME_STEP = gym.vector.AutoresetMode.SAME_STEP
 NEXT_STEP = gym.vector.AutoresetMode.NEXT_STEP
-
-# `_waits_for` says which call is allowed next. Each command first sets it to
-# RESET, where an error or Ctrl-C leaves it.
-RESET = "reset"
-STEP = "step"
-ANSWERS = "answers"
 
 # What a step of many games returns.
 Batch = tuple[NDArray, NDArray, NDArray, NDArray, dict]
@@ -628,9 +557,11 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     """
     Many Atari games at once: a Gymnasium vector environment.
 
-    An error of a game is raised here. After that, and after Ctrl-C, `step`
-    raises `ResetNeeded` until `reset` is called. Calls after `close` raise
-    `ClosedEnvironmentError`. Use it in one thread at a time.
+    Every call asks all players, waits for all, and replaces those that are
+    lost. Whatever leaves a call in the middle, an error of a game or Ctrl-C,
+    leaves the games waiting for a `reset`, which makes all players anew. Calls
+    after `close` raise `ClosedEnvironmentError`. Use it in one thread at a
+    time.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 15}
@@ -644,100 +575,90 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         seed: ArrayLike = 0,
         processes: int | None = None,
         timeout: float = 60.0,
-        context: str | multiprocessing.context.BaseContext | None = None,
+        context: str | context.BaseContext | None = None,
         autoreset_mode: gym.vector.AutoresetMode | str = SAME_STEP,
         make: Callable = Game,
+        on_life_loss: Literal["restart", "continue", "ignore"] = "continue",
+        noop_max: int = 30,
+        fire_on_reset: bool = True,
+        clip_reward: bool = True,
         **game_options,
     ):
-        """Make games, and start the processes that play them.
+        """Make games; the first `reset` starts the processes that play them.
 
-        - `num_envs`, `env_id`, `game_options`: how many games, and which;
+        - `num_envs`, `env_id`: how many games, and of which title;
         - `seed`: game i is seeded with `seed + i`, or `seed[i]` of a list;
-        - `processes`: how many processes play them: `None` for one a core, 0
-          to play them all in this process, with the same results;
-        - `timeout`: a worker is replaced if the parent has waited this many
-          seconds for its step, and one more of grace; starts and resets may
-          take at least a minute;
-        - `context`: a start method or a context, as for `Worker`;
-        - `autoreset_mode`: Gymnasium's SAME_STEP or NEXT_STEP;
-        - `make`: what makes a game from a seed, `env_id` and `game_options`:
-          `Game`, a subclass, or anything with the methods and attributes that
-          are used here. Its observations set the shape and the type.
+        - `processes`: how many play, `None` for one a core, 0 to play in this
+          process, with the same results;
+        - `timeout`: seconds after which a worker that doesn't answer a step is
+          replaced; starts and resets may take at least a minute;
+        - `context`: as for `Worker`;
+        - `autoreset_mode`: SAME_STEP or NEXT_STEP;
+        - `make`: called in place of `Game` with a seed, `env_id` and all
+          options. Its observations set shape and type.
 
         Raises `ValueError` or `TypeError` for bad arguments, and Gymnasium's
         own error for an unknown id.
         """
-        # What needs no title is checked first.
-        self._workers = {}
+        n = check_number("num_envs", num_envs, least=1)
+        self.num_envs = n
         self._owner = os.getpid()
-        self.num_envs = check_number("num_envs", num_envs, least=1)
         self._seeds = self._seeds_from(seed)
         if processes is None:
             processes = count_cores()
-        processes = check_number("processes", processes)
-        may_start = not multiprocessing.current_process().daemon
-        here = "processes=0 in a daemonic process, such as one of a pool"
-        require(may_start or processes == 0, here, processes)
-        positive = isinstance(timeout, numbers.Real) and 0 < timeout < math.inf
-        require(positive, "timeout as a number of seconds above 0", timeout)
-        self._timeout = min(timeout, LONGEST_WAIT)
-        self._start_timeout = max(self._timeout, START_TIMEOUT + num_envs)
+        self._processes = check_number("processes", processes)
+        # Systems can't wait much longer than a million seconds.
+        require(0 < timeout <= 1e6, "a timeout of up to 1e6 seconds", timeout)
+        self._timeout = timeout
+        self._start_timeout = max(timeout, START_TIMEOUT + n)
+        self._context = find_context(context)
         mode = gym.vector.AutoresetMode(autoreset_mode)
-        require(mode.name != "DISABLED", "SAME_STEP or NEXT_STEP", mode)
+        require(mode in (SAME_STEP, NEXT_STEP), "SAME_STEP or NEXT_STEP", mode)
+        self.autoreset_mode = mode
+        self.metadata = self.metadata | {"autoreset_mode": mode}
 
         # A game made in this process checks the id and the options, and gives
         # the spaces.
+        game_options["on_life_loss"] = on_life_loss
+        game_options["noop_max"] = noop_max
+        game_options["fire_on_reset"] = fire_on_reset
+        game_options["clip_reward"] = clip_reward
         game = make(0, env_id, **game_options)
         obs = game.reset()
-
-        # The attributes of a vector environment.
-        n = self.num_envs
         self.spec = game.env.spec
         self.meanings = game.meanings
-        self.autoreset_mode = mode
-        self.metadata = {**self.metadata, "autoreset_mode": mode}
-        limits = (0.0, 255.0) if obs.dtype == np.uint8 else (-np.inf, np.inf)
-        space = gym.spaces.Box(*limits, obs.shape, obs.dtype)
-        self.single_observation_space = space
-        self.observation_space = batch_space(space, n)
+        self.single_observation_space = box_of(obs)
         self.single_action_space = game.env.action_space
-        self.action_space = batch_space(game.env.action_space, n)
+        self.observation_space = batch_space(self.single_observation_space, n)
+        self.action_space = batch_space(self.single_action_space, n)
 
-        # Processes can only inherit this memory, so it is made before them.
+        # A record for each game. Processes can only inherit memory that they
+        # share, so it is made before them.
         record = [
+            ("obs", obs.dtype, obs.shape),
             ("reward", np.float64),
-            ("screen", np.uint8, game.render().shape),
-            ("obs", obs.dtype, (2, *obs.shape)),
+            ("terminated", bool),
+            ("truncated", bool),
             ("final_obs", obs.dtype, obs.shape),
+            ("game_over", bool),
+            ("score", np.float64),
+            ("length", np.int64),
+            ("screen", np.uint8, game.render().shape),
         ]
         memory = multiprocessing.RawArray("B", n * np.dtype(record).itemsize)
         self._records = np.frombuffer(memory, record)
-        self._back = multiprocessing.RawValue("B", 0)
-        options = dict(memory=memory, record=record, back=self._back)
-        options |= dict(env_id=env_id, make_game=make, options=game_options)
-        self._worker_options = dict(options, make=Share, context=context)
+        share = dict(env_id=env_id, make_game=make, options=game_options)
+        self._share = share | dict(memory=memory, record=record)
 
-        # Each process plays a slice of the games. Without processes there is
-        # one share, of all games, which is played in this process.
-        k = min(processes, n)
+        # Each player has a slice of the games. At first all are lost.
+        k = max(1, min(self._processes, n))
         self._slices = [slice(i * n // k, (i + 1) * n // k) for i in range(k)]
-        self._share = None
-        if k == 0:
-            self._share = Share(self._seeds, games=slice(0, n), **options)
-
-        # The ends of episodes in a step that was played here, and which games
-        # rest in the next one.
-        self._waits_for = RESET
-        self._ends = []
-        self._resting = []
-
-        # A worker makes its games at the first command, so one is sent that
-        # moves no game. If it raises an error, no worker is left behind.
-        try:
-            self._start_workers(range(k), "render")
-        except BaseException:
-            self.close()
-            raise
+        self._losses = [0] * k
+        self._replaced = 0
+        self._players = {}
+        self._lost = {}
+        self._needs_reset = True
+        self._is_pending = False
 
     def _seeds_from(self, seed):
         """Return the seeds of all games, from one number or from a list."""
@@ -748,502 +669,407 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         return [check_number("seed", one) for one in seed]
 
     @property
+    def np_random_seed(self) -> Any:
+        """The seeds of the games, a tuple, as they were given last."""
+        return tuple(self._seeds)
+
+    @property
     def pipes(self) -> list:
         """The parent's ends of the workers' pipes, as they are now.
 
         For `multiprocessing.connection.wait`: one is ready when its worker has
         answered, or died. With `processes=1` `step_wait` then doesn't wait.
         """
-        return [worker.child for worker in self._workers.values()]
+        players = self._players.values()
+        return [it.child for it in players if self._processes > 0]
 
-    # #### A step
-    #
-    # A worker whose answer doesn't come, for whatever reason, is
-    # [lost](#losing-a-worker).
-    def step(self, actions: ArrayLike) -> Batch:
-        """Step all games: `actions` are `num_envs` integers.
-
-        Returns copies that are yours to change: `observations`, `uint8
-        (num_envs, 4, 84, 84)`; `rewards`, `float64 (num_envs,)`; `terminated`
-        and `truncated`, `bool (num_envs,)`; and `infos`, a dict that may have
-        `"final_obs"` (SAME_STEP only), `"final_info"` and `"restarted"`. [A
-        table](#what-step-returns) shows them all. Raises `ResetNeeded` before
-        the first `reset`, and `ValueError` for bad actions: then no game has
-        moved.
-        """
-        # The actions are checked, and each worker is sent those of its share.
-        self._begin_step(actions)
-
-        # The answers are waited for, and the batch is copied out of the shared
-        # memory.
-        return self._finish_step()
-
-    def _begin_step(self, actions):
-        """Check the actions, and ask for a step."""
-        self._require_open()
-        if self._waits_for == ANSWERS:
-            raise gym.error.AlreadyPendingCallError("call step_wait()", "step")
-        if self._waits_for == RESET:
-            raise gym.error.ResetNeeded("call reset() before step()")
-        # a list, in which a game that rests has `None`
-        actions = check_actions(actions, self.meanings, (self.num_envs,))
-        for number in self._resting:
-            actions[number] = None
-        self._ends = self._ask("step", actions)
-        self._resting.clear()
-
-    def _finish_step(self):
-        """Gather the answers to a step; return what `step` returns."""
-        ends, lost = self._gather(self._timeout)
-
-        # An answer tells which episodes have ended: mostly none.
-        terminated = np.zeros(self.num_envs, bool)
-        truncated = np.zeros(self.num_envs, bool)
-        infos = {}
-        for number, was_terminated, episode_info in self._ends + ends:
-            terminated[number] = was_terminated
-            info = {}
-            if episode_info is not None:
-                truncated[number] = episode_info["truncated"]
-                info["final_info"] = episode_info
-            self._report_end(number, info, infos)
-
-        # The games of a lost worker were cut short, so they are truncated.
-        if lost:
-            self._start_workers(lost, "reset")
-            truncated |= self._report_restarts(lost, infos)
-
-        # Rewards and observations are in the shared memory.
-        rewards = self._records["reward"].copy()
-        observations = self._take_observations()
-        self._waits_for = STEP
-        return observations, rewards, terminated, truncated, infos
-
-    def _ask(self, command, data):
-        """Send a command to all workers, with an item of `data` for each game.
-
-        Unread answers to an earlier command are dropped first. Returns the
-        ends of episodes if the games are played in this process.
-        """
-        self._waits_for = RESET
-        self._read_answers(self._start_timeout)
-        for i, worker in self._workers.items():
-            worker.ask(command, data[self._slices[i]])
-        return perform(self._share, command, data) if self._share else []
-
-    def _gather(self, timeout):
-        """Return the ends of episodes, and the numbers of lost workers.
-
-        If a game has raised an error, `pickle.loads` [raises
-        it](#commands-and-errors) here, after all workers have answered.
-        """
-        ends = []
-        for answer in self._read_answers(timeout):
-            ends += pickle.loads(answer)
-        return ends, self._which(LOST)
-
-    def _which(self, state):
-        """Return the numbers of the workers that are in this state."""
-        return [i for i, it in self._workers.items() if it.state == state]
-
-    def _read_answers(self, timeout):
-        """Return the answers that are owed, and lose workers that are late.
-
-        `timeout` seconds are one deadline for all of them.
-        """
-        # The clock runs on while the whole program is stopped, for example by
-        # Ctrl-Z, so a worker that is late is given some time to catch up.
-        answers = []
-        for seconds in (timeout, GRACE):
-            deadline = time.monotonic() + seconds
-            for i in self._which(ASKED):
-                worker = self._workers[i]
-                left = max(0.0, deadline - time.monotonic())
-                if connection.wait([worker.child], left):
-                    worker.read_into(answers)
-        for i in self._which(ASKED):
-            self._workers[i].state = LOST
-        return answers
-
-    # #### The reset, and the two halves of a step
-    #
-    # Between `step_async` and `step_wait` a program can do something else,
-    # such as choosing the actions of other games.
+    # ### Asking all
     def reset(
         self, *, seed: ArrayLike | None = None, options: dict | None = None
     ) -> tuple[NDArray, dict]:
         """Start new games; return `observations, {}`.
 
-        `observations` is `uint8 (num_envs, 4, 84, 84)`, a copy that is yours
-        to change. `seed` is a number or a list, as in the construction. With
-        `None` the games continue with the random numbers that they have; the
-        first time, and after an error or Ctrl-C, they start from the seeds
-        that were given last. `options` must be empty. `reset` is allowed at
-        any time before `close`.
+        `observations` is `uint8 (num_envs, 4, 84, 84)`, a copy that is yours.
+        `seed` is a number or a list, as in the construction. With `None` the
+        games go on with their random numbers; the first time, and after an
+        error or Ctrl-C, they start from the seeds that were given last.
+        `options` must be empty.
         """
-        self._require_open()
+        self._check_order("reset")
         require(not options, "no options", options)
+        seeds = [None] * self.num_envs
         if seed is not None:
             self._seeds = self._seeds_from(seed)
-        seeds = self._seeds
-        if seed is None and self._waits_for != RESET:
-            seeds = [None] * self.num_envs
-        self._ask("reset", seeds)
-        _, lost = self._gather(self._start_timeout)
-        self._start_workers(lost, "reset")
-        self._resting.clear()
-        observations = self._take_observations()
-        self._waits_for = STEP
-        return observations, {}
+            seeds = self._seeds
+        if self._needs_reset:
+            self._inbox = selectors.DefaultSelector()
+            self._lost = dict.fromkeys(range(len(self._slices)), "replaced")
+        self._ask(self._alive(), "reset", seeds)
+        self._wait(self._start_timeout)
+        self._start_lost()
+        self._losses = [0] * len(self._slices)
+        self._resting = np.zeros(self.num_envs, bool)
+        self._last_obs = self._records["obs"].copy()
+        self._needs_reset = False
+        return self._last_obs, {}
+
+    def step(self, actions: ArrayLike) -> Batch:
+        """Step all games: `actions` are `num_envs` integers.
+
+        Returns copies that are yours: `observations`, `uint8 (num_envs, 4, 84,
+        84)`; `rewards`, `float64 (num_envs,)`; `terminated` and `truncated`,
+        `bool (num_envs,)`; and `infos`, a dict. In the step in which a whole
+        game is over, that has `"episode"`: its raw points `"r"` and its steps
+        `"l"`, with the mask `"_episode"`. Under SAME_STEP it has the
+        `"final_obs"` of ended episodes, with the mask `"_final_obs"`.
+        `"restarted"` is the mask of games whose worker was lost.
+
+        Raises `ResetNeeded` before the first `reset`, and `ValueError` for bad
+        actions: then no game has moved.
+        """
+        self.step_async(actions)
+        return self._finish_step()
 
     def step_async(self, actions: ArrayLike) -> None:
         """Begin a step, and return at once if other processes play.
 
         It takes what `step` takes, and raises the same errors. Until
-        `step_wait` is called, another step raises `AlreadyPendingCallError`.
+        `step_wait`, every other call raises `AlreadyPendingCallError`.
         """
-        self._begin_step(actions)
-        self._waits_for = ANSWERS
+        self._check_order("step")
+        checked = check_actions(actions, self.meanings, (self.num_envs,))
+        # Under NEXT_STEP a game *rests* in the step after an end.
+        for number in np.flatnonzero(self._resting):
+            checked[number] = None
+        self._ask(self._alive(), "step", checked)
+        self._is_pending = True
 
     def step_wait(self) -> Batch:
         """Wait for the step that was begun; return what `step` returns.
 
         Raises `NoAsyncCallError` if none was.
         """
-        self._require_open()
-        if self._waits_for != ANSWERS:
+        self._check_open()
+        if not self._is_pending:
             raise gym.error.NoAsyncCallError("call step_async()", "step")
-        self._waits_for = RESET
         return self._finish_step()
-
-    def _report_end(self, number, info, infos):
-        """Report the end of an episode, as the mode requires.
-
-        In Gymnasium the infos of all games are one dict, with an array for
-        each key, and under `"_" + key` a mask of the games that have it.
-        """
-        last = self._records["final_obs"][number]
-        if self.autoreset_mode is NEXT_STEP:
-            self._records["obs"][number, self._back.value] = last
-            self._resting.append(number)
-        else:
-            info["final_obs"] = last.copy()
-        self._add_info(infos, info, number)
-
-    def _take_observations(self):
-        """Swap the buffers; return a copy of what the games have written."""
-        written = self._back.value
-        self._back.value = 1 - written
-        return self._records["obs"][:, written].copy()
 
     def render(self) -> tuple[NDArray[np.uint8], ...]:
         """Return a tuple of colour screens, `uint8 (height, 160, 3)` each.
 
-        They are copies that are yours to change. Those of a lost worker are
-        black; the next step or reset replaces it, and a step reports that.
+        They are copies that are yours. Those of a lost worker are black; the
+        next step or reset replaces it.
         """
-        self._require_open()
-        if self._waits_for == ANSWERS:
-            raise gym.error.AlreadyPendingCallError("call step_wait()", "step")
-        waits_for = self._waits_for
-        self._ask("render", [None] * self.num_envs)
-        _, lost = self._gather(self._timeout)
-        for i in lost:
-            self._records["screen"][self._slices[i]] = 0
-            # A late worker is killed, so that `pipes` shows it as ready.
-            self._workers[i].process.kill()
-        self._waits_for = waits_for
+        self._check_order("render")
+        self._ask(self._alive(), "render", [None] * self.num_envs)
+        self._wait(self._timeout)
+        for number in self._lost:
+            self._records["screen"][self._slices[number]] = 0
+        self._needs_reset = False
         return tuple(self._records["screen"].copy())
 
-    # #### When a worker is replaced
-    #
-    # A new worker starts its games over from their seeds, and the step waits
-    # for it. If its first answer doesn't come, the next worker's probably
-    # wouldn't, either: `Games` gives up, and closes.
-    def _start_workers(self, numbers_of_shares, command):
-        """Start workers, and wait until they have carried out a command.
+    def _ask(self, numbers, command, data):
+        """Send a command to players, with an item of `data` for each game."""
+        self._needs_reset = True
+        self._asked = set(numbers)
+        for number in numbers:
+            share = data[self._slices[number]]
+            # A worker that has died is noticed where its answer is read.
+            with contextlib.suppress(ConnectionError):
+                self._players[number].ask(command, share)
 
-        If one of them doesn't answer, this closes the games and raises
-        `RuntimeError`.
+    def _alive(self):
+        """Return the numbers of the players that aren't lost."""
+        return self._players.keys() - self._lost.keys()
+
+    # ### Waiting for all
+    def _wait(self, timeout):
+        """Read the answers of all workers; lose those who don't answer.
+
+        An error of a game is raised as its answer is unpickled.
         """
-        # The old worker is ended first. If it is merely late, it would write
-        # to the same memory as the new one.
-        for i in numbers_of_shares:
-            if i in self._workers:
-                self._workers[i].close()
-            games = self._slices[i]
+        if self._processes == 0:
+            return
+        # The clock goes on while the whole program is stopped, for example by
+        # Ctrl-Z, so late workers get another moment.
+        for seconds in (timeout, GRACE):
+            deadline = time.monotonic() + seconds
+            while self._asked and time.monotonic() < deadline:
+                spin(self._inbox)
+                for pipe in ready(self._inbox, deadline - time.monotonic()):
+                    number = self._inbox.get_key(pipe).data
+                    self._asked.discard(number)
+                    try:
+                        answer = pipe.recv_bytes()
+                    except (EOFError, ConnectionError):
+                        # The `repr` of a process says how it has ended.
+                        process = self._players[number].process
+                        process.join(GRACE)
+                        self._lose(number, f"has died, {process!r}")
+                    else:
+                        pickle.loads(answer)
+        for number in self._asked:
+            self._lose(number, f"didn't answer within {timeout:g} s")
+
+    def _finish_step(self):
+        """Wait for the answers to a step; return what `step` returns."""
+        self._is_pending = False
+        self._wait(self._timeout)
+        infos = {}
+        if self._lost:
+            infos["restarted"] = self._replace_lost()
+
+        # The players have written all of it into the records.
+        records = self._records
+        observations = records["obs"].copy()
+        rewards = records["reward"].copy()
+        terminated = records["terminated"].copy()
+        truncated = records["truncated"].copy()
+
+        # In Gymnasium a key of the infos has an item for each game, and the
+        # key with a `_` in front is the mask of the games that have it.
+        game_over = records["game_over"].copy()
+        if game_over.any():
+            infos["episode"] = {
+                "r": np.where(game_over, records["score"], 0),
+                "l": np.where(game_over, records["length"], 0),
+            }
+            infos["_episode"] = game_over
+            for number, games in enumerate(self._slices):
+                if game_over[games].any():
+                    self._losses[number] = 0
+        ended = terminated | truncated
+        if self.autoreset_mode is NEXT_STEP:
+            observations[ended] = records["final_obs"][ended]
+            self._resting = ended
+        elif ended.any():
+            infos["final_obs"] = np.full(self.num_envs, None)
+            for i in np.flatnonzero(ended):
+                infos["final_obs"][i] = records["final_obs"][i].copy()
+            infos["_final_obs"] = ended
+        self._last_obs = observations
+        self._needs_reset = False
+        return observations, rewards, terminated, truncated, infos
+
+    # ### Replacing the lost
+    def _lose(self, number, how):
+        """Ask a worker no more, and kill it, in case it is merely late."""
+        worker = self._players[number]
+        self._inbox.unregister(worker.child)
+        worker.process.kill()
+        self._lost[number] = how
+
+    def _start_lost(self):
+        """Start players in place of the lost ones, and reset their games."""
+        numbers = list(self._lost)
+        self._lost = {}
+        for number in numbers:
+            # A worker that is merely late would write to the same memory.
+            if number in self._players:
+                self._players[number].close()
+            games = self._slices[number]
             seeds = self._seeds[games]
-            worker = ShareWorker(seeds, games=games, **self._worker_options)
-            self._workers[i] = worker
-            worker.ask(command, seeds)
+            if self._processes == 0:
+                player = LocalPlayer(seeds, games=games, **self._share)
+            else:
+                options = dict(self._share, games=games, make=Share)
+                player = RemotePlayer(seeds, context=self._context, **options)
+                self._inbox.register(player.child, READ, number)
+            self._players[number] = player
+        self._ask(numbers, "reset", self._seeds)
+        self._wait(self._start_timeout)
 
-        # The `repr` of a process says how it ended, such as by which signal.
-        _, lost = self._gather(self._start_timeout)
-        if lost:
-            process = self._workers[lost[0]].process
-            process.join(GRACE)
-            how = repr(process)
+        # If one dies at once, the next one probably would, too.
+        if self._lost:
             self.close()
-            raise RuntimeError(f"a new worker didn't answer: {how}")
+            how = ", ".join(self._lost.values())
+            raise RuntimeError(
+                f"a new worker {how}; its own error is on stderr. What it"
+                " plays must be in a file that it can import, or take"
+                ' context="fork"'
+            )
 
-    def _report_restarts(self, lost, infos):
-        """Report games that start over; return the mask of them."""
+    def _replace_lost(self):
+        """Start lost games over; warn, and return the mask of them."""
         restarted = np.zeros(self.num_envs, bool)
-        for i in lost:
-            restarted[self._slices[i]] = True
-        infos["restarted"] = restarted
+        for number, how in self._lost.items():
+            games = self._slices[number]
+            restarted[games] = True
+            self._losses[number] += 1
+            self._replaced += 1
+            which = f"{games.start} to {games.stop - 1}"
+            words = f"the worker of games {which} {how}"
+            if self._losses[number] > MOST_LOSSES:
+                self.close()
+                raise RuntimeError(f"{words}, again and again")
+            # Of the functions that are open here, the caller's is the fourth.
+            words = f"{words}; replaced so far: {self._replaced}"
+            warnings.warn(words, RuntimeWarning, stacklevel=4)
+        self._start_lost()
 
-        # Their last observation is the one that the caller was given last.
-        seen = self._records["obs"][:, 1 - self._back.value]
-        self._records["final_obs"][restarted] = seen[restarted]
-        self._records["reward"][restarted] = 0
-        for number in np.flatnonzero(restarted):
-            self._report_end(number, {}, infos)
+        # These games were cut short. Their last observation is the one that
+        # the caller was given last.
+        records = self._records
+        records["truncated"][restarted] = True
+        records["final_obs"][restarted] = self._last_obs[restarted]
         return restarted
 
-    # #### Closing
+    # ### Closing
     #
     # `Games` is a *context manager*: a `with` statement ends all processes.
     def close_extras(self, **_):
-        """End all workers; called by `close`, as Gymnasium has it."""
-        for worker in self._workers.values():
-            worker.close()
+        """End all players; called by `close`, as Gymnasium has it."""
+        for player in self._players.values():
+            player.close()
 
     def __exit__(self, *_):
         self.close()
 
-    # `copy` and `pickle` call this. Two owners would close each other's pipes.
     def __reduce__(self):
         raise TypeError("Games can't be copied or pickled: make another one")
 
-    def _require_open(self):
+    def _check_open(self):
         """Raise an error after `close`, or in a forked copy of the program."""
         if self.closed:
             raise gym.error.ClosedEnvironmentError("the games are closed")
         if os.getpid() != self._owner:
             raise RuntimeError("these games belong to another process")
 
+    def _check_order(self, call):
+        """Raise an error if this call isn't allowed now."""
+        self._check_open()
+        if self._is_pending:
+            raise gym.error.AlreadyPendingCallError("call step_wait()", "step")
+        if self._needs_reset and call != "reset":
+            raise gym.error.ResetNeeded(f"call reset() before {call}()")
 
-# ## 3. Behind it
+
+# ## What makes it fast
 #
-# ### Checking the input
-
-
-def require(condition, expected, got):
-    """Raise a `ValueError` that says what was expected, unless `condition`."""
-    if not condition:
-        raise ValueError(f"expected {expected}, got {got!r}")
-
-
-def check_number(name, value, least=0):
-    """Return `value` as an `int`, which must be at least `least`."""
-    expected = f"{name} as an integer of at least {least}"
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"expected {expected}, got {value!r}") from None
-    require(number >= least, expected, value)
-    return number
-
-
-def require_atari(env_id):
-    """Raise a `ValueError` if `env_id` is not that of an Atari title.
-
-    For an unknown id Gymnasium has an error of its own.
-    """
-    spec = env_id
-    if isinstance(env_id, str):
-        spec = gym.registry.get(env_id)
-        if spec is None:
-            return
-    entry_point = getattr(spec, "entry_point", None)
-    atari = entry_point == gym.spec(BREAKOUT).entry_point
-    require(atari and "game" in spec.kwargs, "an Atari title", env_id)
-
-    # The emulator is played directly, so a wrapper around its environment, or
-    # Gymnasium's own limit of steps, would have no effect.
-    bare = not spec.additional_wrappers and spec.max_episode_steps is None
-    require(bare, "a title without wrappers and max_episode_steps", env_id)
-
-
-def check_actions(actions, meanings, shape=()):
-    """Return `actions` as Python integers, or raise a `ValueError`.
-
-    This checks a single action, of shape `()`, or a batch. Python, NumPy and
-    PyTorch integers are accepted; floats aren't, not even whole ones, since
-    they can't be used as an index.
-    """
-    cause = None
-    try:
-        array = np.asarray(actions)
-    except (TypeError, ValueError, RuntimeError) as error:
-        # PyTorch's error says what to do with a tensor on a GPU.
-        cause = error
-    else:
-        if array.dtype.kind in "iu" and array.shape == shape:
-            # For a few numbers, Python's `min` and `max` beat NumPy's.
-            flat = array.ravel().tolist()
-            if min(flat) >= 0 and max(flat) < len(meanings):
-                return array.tolist()
-    most = len(meanings) - 1
-    names = ", ".join(meanings)
-    expected = f"integers from 0 to {most} ({names}), of shape {shape}"
-    raise ValueError(f"expected {expected}, got {actions!r}") from cause
-
-
 # ### Resets by snapshot
 #
-# A true reset plays 60 frames until the console has booted. Under "restart",
-# where every lost life causes one, that adds up. So the state after the first
-# reset is kept as a *snapshot*, and each later reset restores it. All games
-# then start from the same state, whereas a true reset carries over some memory
-# of the previous game in 25 of the 104 titles.
+# A true reset plays 60 frames until the console has booted, 3 ms and more. A
+# *snapshot* of the state after the first reset is restored in 28 µs, and every
+# game starts from the same state, where a true reset would carry over some
+# memory of the game before.
 #
-# The snapshots of five titles leave something out: after a restore, screens or
-# memory differ. These titles take true resets. With `GAME_TESTS=all`,
-# `test_game.py` checks all titles for this.
-NO_SNAPSHOT = {"amidar", "koolaid", "qbert", "tetris", "trondead"}
+# The snapshots of some titles leave something out: after a restore, another
+# game is played. These titles take true resets, and so does every mode or
+# difficulty that is asked for. `GAME_TESTS=all` has the tests look for such
+# titles.
+NO_SNAPSHOT = {
+    "amidar",
+    "koolaid",
+    "qbert",
+    "tetris",
+    "tic_tac_toe_3d",
+    "trondead",
+}
 
 
 class Console:
     """Resets the emulator of `env`, and shows its screen."""
 
     def __init__(self, env):
-        self._env = env
-        self._ale = env.unwrapped.ale
+        self._env = env.unwrapped
+        self._ale = self._env.ale
 
-        # With sticky actions the emulator sometimes repeats the previous
-        # action instead of the new one (Machado et al. 2018). A snapshot
-        # doesn't hold the previous action, so true resets are used then.
+        # With *sticky actions* the emulator sometimes repeats the action
+        # before (Machado et al. 2018), which a snapshot leaves out.
+        options = self._env.spec.kwargs
         sticky = self._ale.getFloat("repeat_action_probability") > 0
-        title = env.spec.kwargs["game"]
-        self._trusts_snapshots = not sticky and title not in NO_SNAPSHOT
+        other = "mode" in options or "difficulty" in options
+        known = options["game"] in NO_SNAPSHOT
+        self._trusts_snapshots = not (sticky or other or known)
         self._state = None
-        self._frame_number = -1  # of no frame
+        self._first_frame = -1  # of no game
 
     def reset(self, seed):
         """Start a game; a `seed` seeds its random numbers."""
-        # The emulator itself needs a seed only for sticky actions. It accepts
-        # one only when it reloads the title, which takes 100 ms.
+        # The emulator itself needs a seed only for sticky actions, and reloads
+        # the title for it, which takes 100 ms.
         if not self._trusts_snapshots:
             self._env.reset(seed=seed)
         elif self._state is not None:
-            self._env.unwrapped.restore_state(self._state)
+            self._env.restore_state(self._state)
         else:
-            # Restoring a snapshot doesn't redraw the screen; the next frame
-            # does. So the first screen is kept, too, and the number of its
-            # frame, which isn't 0 in all titles.
+            # The first screens are kept, too, since a restore doesn't redraw
+            # the screen; and the number of their frame.
             self._env.reset()
-            self._frame_number = self._ale.getEpisodeFrameNumber()
-            self._first_gray = self._ale.getScreenGrayscale()
-            self._first_colour = self._ale.getScreenRGB()
-            self._state = self._env.unwrapped.clone_state()
+            self._first_frame = self._ale.getEpisodeFrameNumber()
+            self._first_screens = {
+                False: self._ale.getScreenGrayscale(),
+                True: self._ale.getScreenRGB(),
+            }
+            self._state = self._env.clone_state()
 
         # Gymnasium's random generator samples the no-op starts.
         if seed is not None:
-            self._env.unwrapped.seed_game(seed)
+            self._env.seed_game(seed)
 
-    def _shows_snapshot(self):
-        """Return whether no frame was drawn since a restore."""
-        return self._ale.getEpisodeFrameNumber() == self._frame_number
-
-    def gray_screen(self):
-        """Return the screen in gray, `uint8 (height, 160)`, a copy."""
-        if self._shows_snapshot():
-            return self._first_gray.copy()
+    def screen(self, colour):
+        """Return a copy of the screen, in colour or gray."""
+        if self._ale.getEpisodeFrameNumber() == self._first_frame:
+            return self._first_screens[colour].copy()
+        if colour:
+            return self._ale.getScreenRGB()
         return self._ale.getScreenGrayscale()
 
-    def colour_screen(self):
-        """Return the screen in colour, `uint8 (height, 160, 3)`, a copy."""
-        if self._shows_snapshot():
-            return self._first_colour.copy()
-        return self._ale.getScreenRGB()
 
-
-# ### Resizing only what has changed
+# ### Resizing what has changed
 #
 # Every 5 of the 210 rows of a screen become exactly 2 rows of the picture. So
-# a screen consists of 42 bands of 5 rows, and only the bands in which
-# something has changed are resized, all together as one strip. (Taller screens
-# have fewer bands: 250 rows make two bands of 125.)
+# a screen consists of 42 bands of 5 rows, and only bands in which something
+# has changed are resized, all together as one strip: a tenth of a step's time
+# is saved.
 
 
-def shrink_changes(shrink, screen, last_screen, last_picture):
-    """Return `shrink(screen)`, given the last screen and its picture."""
-    # A subclass's `shrink` may give a different result band by band.
-    if shrink is not Game.shrink:
-        return shrink(screen)
-    height = len(screen)
-    bands = math.gcd(height, SIZE)
+def shrink_changes(game, screen, last_screen, last_picture):
+    """Return `game.shrink(screen)`, given the last screen and its picture."""
+    # A `shrink` of a subclass may give another result band by band, and so
+    # does OpenCV when it enlarges.
+    height, width = game.size
+    smaller = height <= screen.shape[0] and width <= screen.shape[1]
+    if type(game).shrink is not Game.shrink or not smaller:
+        return game.shrink(screen)
+    bands = math.gcd(len(screen), height)
     changed = (screen != last_screen).reshape(bands, -1).any(axis=1)
-    strip = screen[changed.repeat(height // bands)]
+    strip = screen[changed.repeat(len(screen) // bands)]
     picture = last_picture.copy()
     if len(strip) > 0:
-        size = SIZE, len(strip) * SIZE // height
-        rows = changed.repeat(SIZE // bands)
+        size = (width, len(strip) * height // len(screen))
+        rows = changed.repeat(height // bands)
         picture[rows] = cv2.resize(strip, size, interpolation=cv2.INTER_AREA)
     return picture
 
 
-# ### Losing a worker
-#
-# Whatever goes wrong between two processes is treated alike, as an answer that
-# doesn't come: the pipe of a worker that has died is broken, a worker that
-# doesn't answer in time counts as dead, and a pipe that was interrupted in the
-# middle of a message can't be trusted any more. Such a worker is *lost*: it
-# receives no more commands, and another takes its place.
-IDLE = "idle"
-ASKED = "asked"
-LOST = "lost"
-
-
-class ShareWorker(Worker):
-    """A worker that plays a share; `state` is one of the three above."""
-
-    state = IDLE
-
-    # The state is LOST until the message is complete, whatever interrupts it.
-    def ask(self, command, data):
-        """Send a command, unless the worker is lost."""
-        if self.state == LOST:
-            return
-        self.state = LOST
-        try:
-            # An interrupted `send` would leave a buffer that crashes Python
-            # 3.12.1 when it is collected.
-            self.child.send_bytes(pickle.dumps((command, data)))
-            self.state = ASKED
-        except OSError as error:
-            if not raised_by_pipe(error):
-                raise
-
-    def read_into(self, answers):
-        """Add the bytes of the answer to a list."""
-        self.state = LOST
-        try:
-            answers.append(self.child.recv_bytes())
-            self.state = IDLE
-        except (EOFError, OSError) as error:
-            if not raised_by_pipe(error):
-                raise
-
-
-def raised_by_pipe(error):
-    """Return whether a pipe has raised `error`, and not a signal handler.
-
-    Python calls the program's handlers between any two lines, and they may
-    raise anything, even `TimeoutError`, which is an `OSError`.
-    """
-    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-    return frame.f_globals["__name__"] == connection.__name__
-
-
 # ### Spinning, and yielding the core
-AWAKE = 0.0003  # seconds
+#
+# It takes longer to wake up a process that sleeps than to send it a message.
+# So a process that waits asks for a moment again and again, which is called
+# *spinning*, and offers the core to others meanwhile.
+SPIN = 0.0003  # seconds
+READ = selectors.EVENT_READ
+
+
+def spin(inbox):
+    """Wait a moment for a message without going to sleep."""
+    if hasattr(os, "sched_yield"):
+        until = time.perf_counter() + SPIN
+        while not ready(inbox, 0) and time.perf_counter() < until:
+            os.sched_yield()
+
+
+def ready(inbox, timeout):
+    """Return the pipes of a selector that have a message, or are broken."""
+    if os.name == "nt":  # there a selector can't watch pipes
+        pipes = [key.fileobj for key in inbox.get_map().values()]
+        return connection.wait(pipes, timeout)
+    return [key.fileobj for key, _ in inbox.select(timeout)]
 
 
 def prepare_process(pipe):
-    """Prepare this process; return a selector that watches `pipe`."""
+    """Prepare this process for a worker; return a selector of its pipe."""
     # Ctrl-C in a terminal reaches every process in it, but the parent decides
     # what happens then. A forked process also inherits the program's signal
     # handlers, which mustn't run here: one of them may write a checkpoint.
@@ -1251,77 +1077,45 @@ def prepare_process(pipe):
     for number in signal.valid_signals():
         if callable(signal.getsignal(number)):
             signal.signal(number, signal.SIG_DFL)
-    threading.Thread(target=leave_with_parent, daemon=True).start()
     # OpenCV's own threads would compete with the other workers for the cores.
     cv2.setNumThreads(0)
 
     # On Linux a process that wakes up may interrupt another one: here the
-    # parent, which has just woken it with a message, and would have to wait
-    # until a share of the games has played. Under `SCHED_BATCH` it interrupts
-    # nobody. Not every system has this policy, or allows it.
+    # parent, which has just woken it, and would have to wait until a share of
+    # the games has played. Under `SCHED_BATCH` it interrupts nobody.
     with contextlib.suppress(AttributeError, OSError):
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
     # `pipe.poll()` makes a selector for each call, which takes five times as
     # long as using one that is kept.
     inbox = selectors.DefaultSelector()
-    inbox.register(pipe, selectors.EVENT_READ)
+    inbox.register(pipe, READ)
     return inbox
 
 
-def wait_awake(inbox):
-    """Wait a moment for a message without going to sleep: *spinning*.
-
-    It takes longer to wake up a process that sleeps than to send it a message.
-    `sched_yield` offers the core to other processes meanwhile. Eight games
-    gained up to a sixth where this was measured.
-    """
-    if hasattr(os, "sched_yield"):  # on Windows a selector can't watch pipes
-        until = time.perf_counter() + AWAKE
-        while not inbox.select(0) and time.perf_counter() < until:
-            os.sched_yield()
-
-
-# ### How a worker starts and ends
+# ## What makes it safe
+#
+# ### Starting and ending a worker
 START_TIMEOUT = 60.0  # seconds for a start or a reset, and one more a game
-LONGEST_WAIT = 1e6  # seconds, or twelve days: systems can't wait much longer
 GRACE = 1.0  # seconds, for a worker that is late
 END_TIMEOUT = 5.0  # seconds, for the system to end a process
-LOOK_EVERY = 1.0  # seconds, for a worker to see that its parent is gone
+MOST_LOSSES = 3  # of a worker, with no end of a game in between
 
 
 def count_cores():
     """Return how many cores this process may use.
 
     Under `taskset`, or in a container bound to some cores, that is fewer than
-    the machine has, which only Linux reports. A limit on CPU time, such as
-    that of `docker --cpus`, isn't detected: pass `processes`.
+    the machine has. A limit on CPU time, as by `docker --cpus`, isn't seen.
     """
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count()
 
 
-def leave_with_parent():
-    """End this process within seconds of its parent's death.
-
-    The parent's end of the pipe is closed then, but a worker whose game hangs
-    doesn't notice, and neither does one whose pipe a fork has copied. (A game
-    that hangs while it holds the GIL stops this thread, too.)
-    """
-    parent = multiprocessing.parent_process()
-    parent_id = os.getppid()
-    while parent.is_alive() and os.getppid() == parent_id:
-        parent.join(LOOK_EVERY)
-    os._exit(1)
-
-
 def end_process(pipe, process, owner):
-    """End `process`, in whatever state it is, and close `pipe`.
-
-    It does nothing outside the process `owner`: a forked copy of the program
-    has a copy of the worker, too.
-    """
+    """End `process`, in whatever state it is, and close `pipe`."""
+    # A forked copy of the program has a copy of the worker, too.
     if os.getpid() != owner:
         return
 
@@ -1334,33 +1128,103 @@ def end_process(pipe, process, owner):
         process.join(END_TIMEOUT)
 
 
-# ### The main program
+# ### Checking the input
+
+
+def require(condition, expected, got):
+    """Raise a `ValueError` that says what was expected, unless `condition`."""
+    if not condition:
+        raise ValueError(f"expected {expected}, got {got!r}")
+
+
+def check_number(name, value, least=0):
+    """Return `value` as an `int`, which must be at least `least`."""
+    number = operator.index(value)
+    require(number >= least, f"{name} of at least {least}", value)
+    return number
+
+
+def check_actions(actions, meanings, shape=()):
+    """Return `actions` as Python integers, or raise a `ValueError`.
+
+    This checks a single action, of shape `()`, or a batch. Floats aren't
+    accepted, not even whole ones, since they can't be used as an index.
+    """
+    cause = None
+    try:
+        array = np.asarray(actions)
+        if array.dtype.kind in "iu" and array.shape == shape:
+            # For a few numbers, Python's `min` and `max` beat NumPy's.
+            flat = array.ravel().tolist()
+            if min(flat) >= 0 and max(flat) < len(meanings):
+                return array.tolist()
+    except (TypeError, ValueError, RuntimeError) as error:
+        # PyTorch's error says what to do with a tensor on a GPU.
+        cause = error
+    most = len(meanings) - 1
+    names = ", ".join(meanings)
+    expected = f"integers from 0 to {most} ({names}), of shape {shape}"
+    raise ValueError(f"expected {expected}, got {actions!r}") from cause
+
+
+def make_env(env_id):
+    """Make the Gymnasium environment of an Atari title.
+
+    The ids of a title differ in how many frames they hold an action:
+    `…NoFrameskip-v4` one, `…-v4` two to four at random, `ALE/…-v5` four. Here
+    all hold it for one, and `Game.step` repeats it. Screens come from the
+    emulator itself, so the environment's own observation is the cheapest one.
+    """
+    try:
+        env = gym.make(env_id, frameskip=1, obs_type="ram")
+    except TypeError as error:
+        raise ValueError(f"expected an Atari title, got {env_id!r}") from error
+
+    # The emulator is played directly, so a wrapper around its environment, or
+    # Gymnasium's own limit of steps, would have no effect.
+    spec = env.unwrapped.spec
+    atari = spec.entry_point == gym.spec(BREAKOUT).entry_point
+    require(atari, "an Atari title", env_id)
+    bare = not spec.additional_wrappers and spec.max_episode_steps is None
+    require(bare, "a title without wrappers and max_episode_steps", env_id)
+    discrete = isinstance(env.action_space, gym.spaces.Discrete)
+    require(discrete, "Discrete actions", env.action_space)
+    return env
+
+
+def box_of(obs):
+    """Return the space of arrays like this observation."""
+    plain = isinstance(obs, np.ndarray) and obs.dtype.kind in "uif"
+    require(plain, "observations as an array of integers or floats", obs)
+    limits = (-np.inf, np.inf)
+    if obs.dtype.kind in "ui":
+        limits = (np.iinfo(obs.dtype).min, np.iinfo(obs.dtype).max)
+    return gym.spaces.Box(*limits, obs.shape, obs.dtype)
+
+
+# ## The main program
 ZOOM = 2  # of the image
-MARGIN = 24  # pixels above it
 REPORT_EVERY = 10  # steps
 
 
 def main():
     """Play Atari games at random, and leave an image: game.png."""
-    parser = argparse.ArgumentParser(
-        description=main.__doc__,
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.formatter_class = argparse.ArgumentDefaultsHelpFormatter
     add = parser.add_argument
     add("env_id", nargs="?", default=BREAKOUT, help="id of an Atari title")
     add("--games", type=int, default=8, help="how many are played at once")
     add("--steps", type=int, default=2000, help="steps of each game")
     add("--seed", type=int, default=0, help="seed of the first game")
     args = parser.parse_args()
-    n = args.games
 
     # A wrong argument is one line on the screen, with Gymnasium's suggestion
     # if it has one.
+    n = args.games
     try:
-        check_number("games", n, least=1)
         check_number("steps", args.steps, least=1)
         games = Games(n, args.env_id, seed=args.seed, on_life_loss="ignore")
-    except (gym.error.Error, ImportError, TypeError, ValueError) as error:
+    except (gym.error.Error, ImportError, ValueError) as error:
         parser.exit(2, f"{parser.prog}: {error}\n")
 
     # labml's warning that its settings file is missing is of no use here.
@@ -1386,35 +1250,30 @@ def main():
                 # The image shows what each agent saw when it last scored.
                 scored = rewards > 0
                 seen[scored] = observations[scored]
-                if "final_info" in infos:
-                    ended = infos["_final_info"]
-                    ended_scores = infos["final_info"]["reward"][ended]
-                    lengths = infos["final_info"]["length"][ended]
-                    scores += ended_scores.tolist()
-                    tracker.add("reward", ended_scores.mean())
-                    tracker.add("length", lengths.mean())
+                if "episode" in infos:
+                    ended = infos["_episode"]
+                    scores += infos["episode"]["r"][ended].tolist()
+                    tracker.add("reward", scores[-1])
+                    tracker.add("length", infos["episode"]["l"][ended].mean())
                 if i % REPORT_EVERY == 0:
                     speed = steps / (time.perf_counter() - start)
                     tracker.save(steps, {"steps per second": speed})
         speed = steps / (time.perf_counter() - start)
         file.write(draw(seen))
 
-    # The summary in three lines.
     print(f"\n{steps:,} steps of {n} games, {len(scores)} episodes")
     if scores:
         print(f"score: mean {np.mean(scores):.2f}, best {max(scores):.0f}")
     else:
         print("score: no game has ended")
-    print(f"{speed:,.0f} steps/s, {speed * ACTION_REPEAT:,.0f} frames/s")
+    frames = speed * Game.action_repeat
+    print(f"{speed:,.0f} steps/s, {frames:,.0f} frames/s")
 
 
 def draw(observations):
     """Return an image of `observations`, `(games, 4, 84, 84)`, as a PNG."""
     image = np.vstack([np.hstack(stack) for stack in observations])
     image = image.repeat(ZOOM, axis=0).repeat(ZOOM, axis=1)
-    image = np.pad(image, ((MARGIN, 0), (0, 0)))
-    label = "What each agent saw: its last four steps, the newest on the right"
-    cv2.putText(image, label, (8, 16), cv2.FONT_HERSHEY_PLAIN, 1, color=255)
     return cv2.imencode(".png", image)[1]
 
 

@@ -11,7 +11,6 @@ the weights are in runs/labml.pt.
 """
 
 import argparse
-import multiprocessing
 import pathlib
 import sys
 
@@ -46,10 +45,6 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--steps", type=int, default=1_000_000)
     args = parser.parse_args()
-    if sys.platform == "linux":
-        # Beside PyTorch's threads a process that is forked may hang. A server
-        # that has none forks them instead, as from Python 3.14 on.
-        multiprocessing.set_start_method("forkserver")
     trainer = make_trainer(args.steps)
     trainer.run_training_loop()
     trainer.destroy()

@@ -35,10 +35,10 @@ def choose(obs):
 
 
 def play(count):
-    """Play on `count` actors at once; return the scores of ended episodes."""
+    """Play on `count` actors at once; return the scores of ended games."""
     # An actor for each core, which plays its games one after the other. For
     # one that takes a whole machine of 16 cores it is `num_cpus=16` and
-    # `processes=16`, with `context="forkserver"`, since Ray has threads.
+    # `processes=16`.
     actor = ray.remote(num_cpus=1, **RETRIES)(game.Games)
     actors = [
         actor.remote(GAMES, seed=i * GAMES, processes=0) for i in range(count)
@@ -60,9 +60,8 @@ def play(count):
                 # It had died, and its episodes were cut off by that.
                 obs[i], _ = ray.get(actors[i].reset.remote())
                 continue
-            if "final_info" in infos:
-                ended = infos["_final_info"]
-                scores += infos["final_info"]["reward"][ended].tolist()
+            if "episode" in infos:
+                scores += infos["episode"]["r"][infos["_episode"]].tolist()
     return scores
 
 
@@ -72,7 +71,7 @@ def main():
     count = int(ray.cluster_resources()["CPU"])
     scores = play(count)
     mean = np.mean(scores or 0)
-    print(f"{count} actors, {len(scores)} episodes, score {mean:.2f}")
+    print(f"{count} actors, {len(scores)} games, score {mean:.2f}")
 
 
 if __name__ == "__main__":
