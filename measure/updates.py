@@ -1,7 +1,7 @@
 """Measure updates of PPO on `Games` and on what others play.
 
     pip install -r requirements.txt --group measure
-    python measure/updates.py trained --publish   # 8 minutes
+    python measure/updates.py trained --publish   # 4 minutes
     python measure/updates.py trained --device cuda
     python measure/updates.py equal-steps         # 80 minutes
 
@@ -43,7 +43,7 @@ import training_run
 from game import BREAKOUT, Games
 
 GAMES = 8
-ROUNDS = 11
+ROUNDS = 15
 SIDES = ["games", "envpool", "wrappers", "single", "sb3_games", "sb3"]
 # of equal-steps
 STEPS = {"Krull": 150_000, "CrazyClimber": 200_000, "Breakout": 400_000}
