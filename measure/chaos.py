@@ -131,6 +131,7 @@ def soak_title(env_id, counts):
                 os.kill(worker.pid, LOSSES[name])
                 time.sleep(0.1)
                 counts[name] += 1
+                counts["lost"] += 1
                 losses += 1
                 pending = True
             if finish_step(games, twin, actions, counts):
@@ -267,7 +268,8 @@ def main():
     parser.add_argument("--seconds", type=float, default=550, help="of soak")
     run = parser.parse_args()
     parts = {"peers": observe_all, "soak": lambda: soak(run.seconds)}
-    common.measure(run, "chaos", {name: parts[name] for name in run.parts})
+    chosen = {name: parts[name] for name in run.parts}
+    common.measure(run, "chaos", chosen, timed=False)
 
 
 if __name__ == "__main__":

@@ -113,14 +113,15 @@ def folder(publish):
     return (RESULTS if publish else RUNS) / machine()
 
 
-def measure(run, instrument, parts):
+def measure(run, instrument, parts, timed=True):
     """Measure the parts, and write each of them when it is done.
 
-    `parts` maps the name of a part to a function that returns its data.
+    `parts` maps the name of a part to a function that returns its data. What
+    is `timed` is published from a quiet machine alone.
     """
     path = folder(run.publish) / f"{instrument}.json"
     for part, call in parts.items():
-        if run.publish:
+        if run.publish and timed:
             must_be_quiet()
         write_part(path, part, call())
         print(f"{part}: written to {path.relative_to(ROOT)}", flush=True)

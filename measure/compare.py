@@ -1,8 +1,8 @@
 """Compare the speed of game.py with that of an older one.
 
-    git show main:game.py > old.py
-    python measure/compare.py old.py            # all parts, 20 minutes
-    python measure/compare.py old.py --parts games --titles Breakout
+    git show origin/main:game.py > OLD.py
+    python measure/compare.py OLD.py    # 6 minutes
+    python measure/compare.py OLD.py --parts turn --titles Pong Seaquest
 
 The parts: `games` (8 games in lockstep), `games64` (64 games), `worker` (8
 `Worker`s), and `turn` (`Games` of one process each, taken as they become
@@ -42,7 +42,6 @@ PARTS = {
         ("waits", 1.5),
     ),
 }
-TITLES = ["Breakout", "Pong", "MsPacman", "Seaquest"]
 
 
 def confidence(values):
@@ -83,8 +82,8 @@ def main():
     )
     add = parser.add_argument
     add("old", type=pathlib.Path, metavar="OLD.py")
-    add("--parts", nargs="+", choices=PARTS, default=list(PARTS))
-    add("--titles", nargs="+", default=TITLES)
+    add("--parts", nargs="+", choices=PARTS, default=["games", "worker"])
+    add("--titles", nargs="+", default=["Breakout", "MsPacman"])
     add("--rounds", type=int, default=35)
     add("--seconds", type=float, default=1.0, help="of old and of new")
     run = parser.parse_args()

@@ -1,7 +1,7 @@
 """Measure how long workers take to start, and their memory, beside PyTorch.
 
     pip install -r requirements.txt --group measure
-    python measure/starts.py --publish   # 4 minutes
+    python measure/starts.py --publish   # 6 minutes
 
 The program has imported PyTorch. `Games(8)` and 64 `Worker`s are started until
 each game has answered its first reset, and then once more. Under "preload" the

@@ -289,7 +289,8 @@ def main():
     name = run.part if run.device == "cpu" else f"{run.part}, GPU"
     call = equal_steps if run.part == "equal-steps" else interleaved
     args = [run] if call is equal_steps else [run, run.part == "trained"]
-    common.measure(run, "updates", {name: lambda: call(*args)})
+    timed = call is interleaved
+    common.measure(run, "updates", {name: lambda: call(*args)}, timed)
 
 
 if __name__ == "__main__":
