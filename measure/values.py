@@ -164,7 +164,10 @@ def comparison_table(parts):
     rows = [["`Games`, steps/s", *(speed(it["games"]) for it in columns)]]
     for name in columns[0]:
         if name != "games":
-            cells = [spread(beside(column, name)) for column in columns]
+            cells = [
+                spread(beside(column, name)) if name in column else "–"
+                for column in columns
+            ]
             rows.append([f"beside {NAMES[name]}", *cells])
     return table(["", *map(title_name, parts)], rows)
 
@@ -190,7 +193,7 @@ def speed_table(lockstep, wrappers):
         others = [
             beside(part["rows"], name)
             for title, part in two.items()
-            if title != "Breakout"
+            if title != "Breakout" and name in part["rows"]
         ]
         row = [NAMES[name], in_short(beside(two["Breakout"]["rows"], name))]
         row.append(in_short_range(others) if others else "–")
@@ -382,16 +385,23 @@ def soak(part):
     )
 
 
-def start_costs(part):
-    """Seconds until everything has answered, and a worker's own memory."""
-    methods = part["methods"]
+def start_costs(methods):
+    """Seconds until everything has answered."""
     heads = [METHODS.get(name, name) for name in methods]
-    rows = []
-    for key in first(methods):
-        unit = "MB" if "memory" in key else "s"
-        cells = [f"{taken[key]:g} {unit}" for taken in methods.values()]
-        rows.append([key, *cells])
+    rows = [
+        [key, *(f"{taken[key]:.1f} s" for taken in methods.values())]
+        for key in first(methods)
+        if key != "memory of a worker"
+    ]
     return table(["", *heads], rows)
+
+
+def worker_memory(methods):
+    words = [
+        f"{taken['memory of a worker']} MB under {METHODS.get(name, name)}"
+        for name, taken in methods.items()
+    ]
+    return f"A worker of `Games(8)` has {', '.join(words)} of its own."
 
 
 def snapshots(results):
@@ -529,6 +539,7 @@ def values(results, field, equal_steps):
     }
     (agents,) = (it["agents"] for it in results.values() if "agents" in it)
     peers = newest(results, "chaos", "peers")["peers"]
+    methods = newest(results, "starts", "starts")["methods"]
     return {
         "speed_table": speed_table(lockstep, wrappers),
         "measured_on": measured_on(lockstep),
@@ -546,7 +557,8 @@ def values(results, field, equal_steps):
         "breakout_hours": training_hours(results),
         "soak": soak(newest(results, "chaos", "soak")),
         "fault_table": fault_table(peers),
-        "start_costs": start_costs(newest(results, "starts", "starts")),
+        "start_costs": start_costs(methods),
+        "worker_memory": worker_memory(methods),
         "snapshots": snapshots(results),
         "equal_steps_table": equal_steps_table(equal_steps),
         **agent_values(agents, field),
