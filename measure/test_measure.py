@@ -212,7 +212,7 @@ def made_up():
 
 def cells(text):
     """The cells of a table by the heads of its rows and columns."""
-    lines = [line.strip("|").split("|") for line in text.splitlines()]
+    lines = [line[1:-1].split("|") for line in text.splitlines()]
     head, _, *rows = lines
     return {
         (name, title): cell

@@ -32,7 +32,11 @@ UPDATES = {
     "single": "CleanRL's wrappers, all in one process",
     "sb3": "SB3's own PPO, under `SubprocVecEnv`",
 }
-TITLES = {"MsPacman": "Ms. Pac-Man", "ALE/Breakout-v5": "Breakout, sticky"}
+TITLES = {
+    "MsPacman": "Ms. Pac-Man",
+    "CrazyClimber": "Crazy Climber",
+    "ALE/Breakout-v5": "Breakout, sticky",
+}
 FAULTS = {
     "killed": "a worker is killed",
     "stopped": "a worker is stopped",
@@ -139,11 +143,15 @@ def where(part):
 
 def how(parts):
     """How and when parts were measured, to stand above their table."""
-    part = first(parts)
-    commits = sorted({one["commit"] for one in parts.values()})
-    rounds = f"{part['rounds']} rounds of {part['seconds']:g} s"
+    rounds, commits = {}, {}
+    for part in parts.values():
+        rounds[f"{part['rounds']} rounds of {part['seconds']:g} s"] = True
+        commits[part["commit"]] = True
     days = " to ".join(sorted({min(dates(parts)), max(dates(parts))}))
-    return f"{where(part)}: {rounds}, {days}, commit {', '.join(commits)}"
+    return (
+        f"{where(first(parts))}: {' or '.join(rounds)}, {days}, "
+        f"commit {', '.join(commits)}"
+    )
 
 
 # How fast
@@ -227,7 +235,7 @@ def behind(lockstep):
                         f"{title_name(title)} on an {part['processor']}, "
                         f"{share:.0%} behind {NAMES[name]}"
                     )
-    return "; ".join(found)
+    return "; ".join(found) or "nowhere"
 
 
 def measured_on(lockstep):
@@ -235,10 +243,7 @@ def measured_on(lockstep):
     two, more = lockstep_machines(lockstep)
     places = [where(first(parts)) for parts in (two, more) if parts]
     sentence = f"Measured on {', and on '.join(places)}."
-    slower = behind([two])
-    if slower:
-        return f"{sentence} Behind: {slower}."
-    return f"{sentence} No title that was tried is slower."
+    return f"{sentence} Behind there: {behind([two])}."
 
 
 def in_turn_table(parts):
@@ -298,23 +303,21 @@ def compared_updates(part):
 
 
 def updates_table(results):
-    """An update on `Games` beside one on others, by machine and agent."""
-    columns = {}
+    """How many times as fast an update is on `Games`, by agent and machine."""
+    lines = {}
     for part, agent in updates(results):
-        head = f"{agent} agent, {where(part)}"
+        name = f"{agent} agent, {where(part)}"
         if part["games"] != 8:
-            head += f", {part['games']} games"
-        head += f", {part['date']}"
-        columns.setdefault(head, {}).update(compared_updates(part))
-    columns = {head: sides for head, sides in columns.items() if sides}
+            name += f", {part['games']} games"
+        lines.setdefault(f"{name}, {part['date']}", {}).update(
+            compared_updates(part)
+        )
     rows = []
-    for name, words in UPDATES.items():
-        cells = [
-            spread(sides[name]) if name in sides else "–"
-            for sides in columns.values()
-        ]
-        rows.append([words, *cells])
-    return table(["an update on", *columns], rows)
+    for name, sides in lines.items():
+        cells = [spread(sides[it]) if it in sides else "–" for it in UPDATES]
+        if sides:
+            rows.append([name, *cells])
+    return table(["", *UPDATES.values()], rows)
 
 
 def updates(results):
@@ -438,7 +441,7 @@ def agent_table(agents, title):
                 took = f"{minutes / 60:.1f} h"
             rows.append(
                 [
-                    name.removeprefix(f"{title}-"),
+                    name.removeprefix(f"{title}-").replace("-", ", "),
                     f"{part['steps']:,}",
                     took,
                     f"{part['last score']:.1f}",
@@ -475,11 +478,12 @@ def equal_steps_table(rows):
     sides = list(first(last))
     lines = []
     for title, scores in last.items():
-        line = [title, f"{steps[title]:,}"]
+        line = [title_name(title), f"{steps[title]:,}"]
         for side in sides:
             points = list(scores[side].values())
-            each = ", ".join(f"{point:,.0f}" for point in points)
-            line.append(f"{mean(points):,.0f} ({each})")
+            digits = 0 if mean(points) > 100 else 1
+            each = ", ".join(f"{point:,.{digits}f}" for point in points)
+            line.append(f"{mean(points):,.{digits}f} ({each})")
         lines.append(line)
     return table(["title", "steps", *(heads[s] for s in sides)], lines)
 
