@@ -1,4 +1,4 @@
-"""Look at what others do after a lost life, for the tables of the page.
+"""Look at what others do after a lost life, for a table of docs/reference.md.
 
     pip install -r requirements.txt --group measure
     python measure/differences.py            # 10 seconds
@@ -7,8 +7,7 @@
 Each plays Breakout as it sets it up itself, holding FIRE, until the first life
 is lost. Of the observation that begins the next episode `differences.json`
 says whether it is of the same game, and how many of its four pictures are like
-the newest, black, or of the episode before. Nothing is timed, so a busy
-machine does no harm.
+the newest, black, or of the episode before.
 """
 
 import envpool
@@ -19,7 +18,7 @@ from gymnasium import wrappers
 from stable_baselines3.common import env_util, vec_env
 
 import common
-import training
+import updates
 from game import BREAKOUT
 
 LIVES = 5
@@ -75,22 +74,25 @@ def look(play):
     }
 
 
-def main():
-    run = common.options(__doc__).parse_args()
+def look_at_all():
     once = {"num_envs": 1, "episodic_life": True}
-    packages = "ale-py envpool gymnasium stable_baselines3"
     plain = gym.make(BREAKOUT)
     plain = wrappers.AtariPreprocessing(plain, terminal_on_life_loss=True)
     plain = wrappers.FrameStackObservation(plain, 4)
-    found = {
-        "versions": common.machine(packages)["versions"],
+    pool = envpool.make_gymnasium("Breakout-v5", **once)
+    return {
         "Gymnasium": look(single(plain)),
-        "CleanRL": look(single(training.make_game(BREAKOUT))),
+        "CleanRL": look(single(updates.make_game(BREAKOUT))),
         "SB3": look(sb3()),
-        "EnvPool": look(vector(envpool.make_gymnasium("Breakout-v5", **once))),
+        "EnvPool": look(vector(pool)),
         "ALE": look(vector(AtariVectorEnv("breakout", **once))),
     }
-    common.write(common.target("differences.json", run.publish), found)
+
+
+def main():
+    run = common.options(__doc__).parse_args()
+    parts = {"after a lost life": look_at_all}
+    common.measure(run, "differences", parts, timed=False)
 
 
 if __name__ == "__main__":
