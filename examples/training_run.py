@@ -8,8 +8,8 @@ PyTorch's random state; the games themselves start anew.
 --evaluate takes a few minutes, --film one for a thousand steps. Without a run
 of your own, both play Breakout with the published weights, breakout.pt.
 
-On a CPU with avx512_bf16 the network computes in bfloat16, unless
---no-bfloat16 is given. Beside other programs --threads 1 is by far the fastest.
+On a CPU with avx512_bf16 the network computes in bfloat16, or not with
+--no-bfloat16. Beside other programs, --threads 1 is by far the fastest.
 """
 
 import argparse
