@@ -28,14 +28,7 @@ RUNS = ROOT / "runs/measure"
 sys.path[:0] = [str(ROOT), str(ROOT / "examples")]
 
 CORES = len(os.sched_getaffinity(0))
-PACKAGES = [
-    "ale-py",
-    "envpool",
-    "gymnasium",
-    "numpy",
-    "stable_baselines3",
-    "torch",
-]
+PACKAGES = "ale-py envpool gymnasium numpy stable_baselines3 torch"
 
 # A machine is quiet if other programs take less than a quarter of it.
 QUIET = CORES / 4  # cores
@@ -69,12 +62,7 @@ def machine():
 
 def about():
     """When, on what and with what something is measured."""
-    versions = {}
-    for name in PACKAGES:
-        try:
-            versions[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
+    versions = {name: metadata.version(name) for name in PACKAGES.split()}
     return {
         "processor": processor(),
         "cores": CORES,
@@ -87,14 +75,14 @@ def about():
 
 def commit():
     """The last one that changed game.py, and whether it was changed since."""
-    last = git("log", "-1", "--format=%h", "--", "game.py")
-    changed = git("diff", "HEAD", "--", "game.py")
+    last, changed = (
+        subprocess.check_output(command.split(), cwd=ROOT, text=True).strip()
+        for command in (
+            "git log -1 --format=%h -- game.py",
+            "git diff HEAD -- game.py",
+        )
+    )
     return f"{last} and changes" if changed else last
-
-
-def git(*command):
-    answer = subprocess.check_output(["git", *command], cwd=ROOT, text=True)
-    return answer.strip()
 
 
 def write_part(path, part, data):

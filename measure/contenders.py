@@ -3,8 +3,7 @@
 A contender is a generator: it yields observations and how many steps that
 played frames they stand for, and then steps again. Whatever happens between
 two steps, such as a network, is up to its user. All make the same observation:
-the maximum of two frames, gray, 84×84, the last four (labml's worker resizes
-before it takes the maximum).
+the maximum of two frames, gray, 84×84, the last four.
 
 A title is a name such as "Breakout", or an id such as "ALE/Breakout-v5", in
 which the emulator repeats actions at random.
@@ -17,7 +16,7 @@ import pathlib
 import subprocess
 import sys
 import time
-from multiprocessing import Pipe, Process, active_children, connection
+from multiprocessing import Pipe, active_children, connection
 
 import numpy as np
 
@@ -162,54 +161,6 @@ def sb3(title, num_envs, single=False, **_):
         yield env.step(row)[0], num_envs
 
 
-# ## labml's worker
-
-
-def labml(title, num_envs, **_):
-    """A process for each game, its observations through a pipe."""
-    pipes = []
-    for seed in range(num_envs):
-        here, there = Pipe()
-        args = there, seed, id_of(title)
-        Process(target=labml_worker, args=args, daemon=True).start()
-        pipes.append(here)
-    yield from steps_by_pipes(pipes, rows(title, num_envs))
-
-
-def labml_worker(pipe, seed, env_id):
-    """What labml's worker does, but for its sums of rewards, in whole games.
-
-    It resizes both frames, and keeps its stack as float64.
-    """
-    import cv2
-    import gymnasium as gym
-
-    env = gym.make(f"ale_py:{env_id}", frameskip=1)
-
-    def shrink(screen):
-        gray = cv2.cvtColor(screen, cv2.COLOR_RGB2GRAY)
-        return cv2.resize(gray, (84, 84), interpolation=cv2.INTER_AREA)
-
-    stack, two = np.zeros((4, 84, 84)), np.zeros((2, 84, 84))
-    stack[:] = shrink(env.reset(seed=seed)[0])
-    while True:
-        _, action = pipe.recv()
-        reward = 0.0
-        for frame in range(4):
-            screen, points, done, *_ = env.step(action)
-            if frame >= 2:
-                two[frame % 2] = shrink(screen)
-            reward += points
-            if done:
-                break
-        if done:
-            stack[:] = shrink(env.reset()[0])
-        else:
-            stack = np.roll(stack, -1, axis=0)
-            stack[-1] = two.max(axis=0)
-        pipe.send((stack, reward, done, None))
-
-
 # ## `Games` and `Worker`
 
 
@@ -266,19 +217,13 @@ def workers(title, num_envs, **options):
     for worker in fleet:
         worker.child.send(("reset", None))
         worker.child.recv()
-    pipes = [worker.child for worker in fleet]
-    yield from steps_by_pipes(pipes, rows(title, num_envs))
-
-
-def steps_by_pipes(pipes, actions):
-    """Send each worker its action, and make a batch of what comes back."""
-    for row in actions:
-        for pipe, action in zip(pipes, row, strict=True):
-            pipe.send(("step", action))
-        obs = np.empty((len(pipes), 4, 84, 84), np.uint8)
-        for i, pipe in enumerate(pipes):
-            obs[i], *_ = pipe.recv()
-        yield obs, len(pipes)
+    for row in rows(title, num_envs):
+        for worker, action in zip(fleet, row, strict=True):
+            worker.child.send(("step", action))
+        obs = np.empty((num_envs, 4, 84, 84), np.uint8)
+        for i, worker in enumerate(fleet):
+            obs[i], *_ = worker.child.recv()
+        yield obs, num_envs
 
 
 # ## A contender's process

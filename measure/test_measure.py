@@ -101,22 +101,6 @@ def test_the_true_median_is_surely_between():
     assert compare.confidence([3, 1, 2]) == (1, 3)
 
 
-@pytest.mark.parametrize("side", updates.SIDES[:4])
-def test_a_run_is_the_same_with_the_same_seed(monkeypatch, side):
-    monkeypatch.setattr(ppo, "STEPS", 8)
-    batches = []
-    monkeypatch.setattr(
-        ppo, "learn", lambda agent, optimizer, batch: batches.append(batch)
-    )
-    how = {"device": "cpu", "bfloat16": False}
-    for seed in 0, 0, 1:
-        for seconds, _ in updates.our_updates(side, BREAKOUT, seed, 1, how):
-            assert min(seconds.values()) >= 0
-    first, same, other = (batch[-1] for batch in batches)
-    assert torch.equal(first, same)
-    assert not torch.equal(first, other)
-
-
 def test_wrapped_games_report_whole_games():
     """A lost life ends an episode, and the game's end brings its score."""
     games = updates.make("single", BREAKOUT)

@@ -9,41 +9,14 @@ the median of the rounds' ratios; where their range touches 1, it is level.
 """
 
 import json
+from pathlib import Path
 from statistics import mean, median
 
-NAMES = {
-    "games": "`Games`",
-    "games_ready": "several `Games` in turn",
-    "worker": "`Worker`",
-    "ale": "ALE's engine",
-    "ale_few": "ALE's engine, 3 batches",
-    "ale_many": "ALE's engine, as many",
-    "envpool": "EnvPool",
-    "envpool_many": "EnvPool, as many",
-    "gymnasium": "Gymnasium's `AsyncVectorEnv`",
-    "gymnasium_single": "Gymnasium's `SyncVectorEnv`",
-    "sb3": "SB3's `SubprocVecEnv`",
-    "sb3_single": "SB3's `DummyVecEnv`",
-    "labml": "labml's worker",
-}
-UPDATES = {
-    "envpool": "EnvPool",
-    "wrappers": "CleanRL's wrappers, a process for each game",
-    "single": "CleanRL's wrappers, all in one process",
-    "sb3": "SB3's own PPO, under `SubprocVecEnv`",
-}
-TITLES = {
-    "MsPacman": "Ms. Pac-Man",
-    "CrazyClimber": "Crazy Climber",
-    "ALE/Breakout-v5": "Breakout, sticky",
-}
-FAULTS = {
-    "killed": "a worker is killed",
-    "stopped": "a worker is stopped",
-    "out of range": "an action is out of range",
-    "missing": "an action is missing",
-}
-NETWORKS = {"waits": "waits", "computes": "computes", "none": "no network"}
+# What tables call what the results have.
+WORDS = Path(__file__).resolve().parent / "templates/words.json"
+NAMES, UPDATES, TITLES, FAULTS, NETWORKS = json.loads(
+    WORDS.read_text("utf-8")
+).values()
 
 
 def read_results(folder):
@@ -183,6 +156,11 @@ def rows_of(parts):
     return {title_name(title): part["rows"] for title, part in parts.items()}
 
 
+def names_in(columns):
+    """Who plays, as in the first column."""
+    return {name: NAMES[name] for name in first(columns)}
+
+
 def beside_or_speed(rows, name):
     if name == "games":
         return f"{speed(rows, name)} steps/s"
@@ -192,8 +170,7 @@ def beside_or_speed(rows, name):
 def comparison_table(parts):
     """`Games` beside everybody, with a column for each title."""
     columns = rows_of(parts)
-    names = {name: NAMES[name] for name in first(columns)}
-    return grid("`Games` beside", columns, names, beside_or_speed)
+    return grid("`Games` beside", columns, names_in(columns), beside_or_speed)
 
 
 def speed_table(lockstep, wrappers):
@@ -236,19 +213,23 @@ def behind(parts):
         if shares:
             each = ", ".join(f"{title} ({shares[title]})" for title in shares)
             found.append(f"{NAMES[name]} in {each}")
-    return " and ".join(found) or "nobody"
+    return " and ".join(found) or "no engine"
 
 
 def measured_on(lockstep):
     """Where README's table was measured, and where we are behind."""
     places = lockstep_machines(lockstep)
-    both = " and ".join(where(first(parts)) for parts in places)
-    return f"Measured on {both}; on two cores behind {behind(places[0])}."
+    both = " and ".join(
+        f"{where(first(parts))}, {dates(parts)[-1]}" for parts in places
+    )
+    return (
+        f"Measured on {both}. On two cores it is behind {behind(places[0])}."
+    )
 
 
 def behind_everywhere(lockstep):
     return "; ".join(
-        f"on {where(first(parts))}, behind {behind(parts)}"
+        f"on {where(first(parts))} behind {behind(parts)}"
         for parts in lockstep
     )
 
@@ -259,8 +240,7 @@ def in_turn_table(parts):
         f"{title_name(title)}, {network}": part["rows"]
         for (title, network), part in parts.items()
     }
-    names = {name: NAMES[name] for name in first(columns)}
-    speeds = grid("steps/s", columns, names, speed)
+    speeds = grid("steps/s", columns, names_in(columns), speed)
     cells = [spread(beside_best(rows)) for rows in columns.values()]
     return f"{speeds}\n|**in turn, beside the fastest**|{'|'.join(cells)}|"
 
@@ -289,8 +269,7 @@ def speed_and_memory(rows, name):
 def number_table(parts):
     """Speeds and memory, with a column for each number of games."""
     columns = {f"{number} games": it["rows"] for number, it in parts.items()}
-    names = {name: NAMES[name] for name in first(columns)}
-    return grid("steps/s", columns, names, speed_and_memory)
+    return grid("steps/s", columns, names_in(columns), speed_and_memory)
 
 
 # In training
