@@ -79,7 +79,7 @@ def ale(title, num_envs, threads, batch=None, **_):
         noop_max=0,
         use_fire_reset=False,
         reward_clipping=False,
-        repeat_action_probability=stickiness(title),
+        repeat_action_probability=0.25 if "/" in title else 0.0,
     )
     *_, info = env.reset(seed=0)
     yield from batches(title, info, lambda row, ids: env.send(row), env.recv)
@@ -97,16 +97,11 @@ def envpool(title, num_envs, threads, batch=None, **_):
         num_threads=threads,
         noop_max=1,
         use_fire_reset=False,
-        repeat_action_probability=stickiness(title),
+        repeat_action_probability=0.25 if "/" in title else 0.0,
     )
     env.async_reset()
     *_, info = env.recv()
     yield from batches(title, info, env.send, env.recv)
-
-
-def stickiness(title):
-    """How often an action is repeated instead of the next one."""
-    return 0.25 if "/" in title else 0.0
 
 
 def batches(title, info, send, recv):

@@ -14,9 +14,11 @@ from statistics import mean, median
 
 # What tables call what the results have.
 WORDS = Path(__file__).resolve().parent / "templates/words.json"
-NAMES, UPDATES, TITLES, FAULTS, NETWORKS = json.loads(
-    WORDS.read_text("utf-8")
-).values()
+words = json.loads(WORDS.read_text("utf-8"))
+NAMES, UPDATES = words["contenders"], words["updates"]
+TITLES, FAULTS, NETWORKS = (
+    words[kind] for kind in ("titles", "faults", "networks")
+)
 
 
 def read_results(folder):
@@ -227,11 +229,8 @@ def measured_on(lockstep):
     )
 
 
-def behind_everywhere(lockstep):
-    return "; ".join(
-        f"on {where(first(parts))} behind {behind(parts)}"
-        for parts in lockstep
-    )
+def lockstep_table(parts):
+    return f"{comparison_table(parts)}\n\nBehind {behind(parts)}."
 
 
 def in_turn_table(parts):
@@ -519,8 +518,7 @@ def values(results, field, equal_steps):
     return {
         "speed_table": speed_table(lockstep, wrappers[0]),
         "measured_on": measured_on(lockstep),
-        "behind": behind_everywhere(lockstep),
-        "lockstep": by_machine(lockstep, comparison_table),
+        "lockstep": by_machine(lockstep, lockstep_table),
         "wrappers": by_machine(wrappers, comparison_table),
         "number": by_machine(number, number_table),
         "in_turn": in_turn(machines(results, "benchmark", "waits")[0]),
