@@ -15,7 +15,6 @@ import platform
 import re
 import subprocess
 import sys
-import time
 from importlib import metadata
 
 import psutil
@@ -119,22 +118,8 @@ def measure(run, instrument, parts, timed=True):
 
 
 def busy():
-    """How many cores are busy with programs that this one hasn't started."""
-    before, start = spent_by_others(), time.monotonic()
-    time.sleep(LOOK)
-    spent = spent_by_others() - before
-    return max(0, spent / (time.monotonic() - start))
-
-
-def spent_by_others():
-    """Seconds of processor time that all other programs have taken so far."""
-    me = psutil.Process()
-    family = [me, *me.children(recursive=True)]
-    return sum(
-        sum(process.info["cpu_times"][:4])  # its ended children's, too
-        for process in psutil.process_iter(["cpu_times"])
-        if process not in family and process.info["cpu_times"]
-    )
+    """How many cores of this machine are busy."""
+    return psutil.cpu_percent(LOOK) / 100 * psutil.cpu_count()
 
 
 def must_be_quiet():

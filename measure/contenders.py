@@ -119,7 +119,6 @@ def batches(title, info, send, recv):
 
 
 def gymnasium(title, num_envs, single=False, **_):
-    """In the autoreset mode that is its default."""
     import gymnasium as gym
     from gymnasium import wrappers
 
@@ -159,10 +158,9 @@ def sb3(title, num_envs, single=False, **_):
 # ## `Games` and `Worker`
 
 
-def games(title, num_envs, count=1, **options):
-    """`Games`, a `count` of them in turn: one plays while a network looks at
-    another's observations."""
-    fleet = begin(title, num_envs, count, options)
+def games(title, num_envs, **options):
+    """`Games` in lockstep."""
+    fleet = begin(title, num_envs, 1, options)
     yield from steps_of(itertools.cycle(fleet), rows(title, num_envs))
 
 

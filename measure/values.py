@@ -411,19 +411,18 @@ def hours_of(part):
 
 def agent_table(agents, title):
     """A row for each run: the end of its training, and whole games."""
-    rows = []
-    for name, part in agents.items():
-        if name.startswith(title):
-            rows.append(
-                [
-                    name.removeprefix(f"{title}-").replace("-", ", "),
-                    f"{part['steps']:,}",
-                    f"{hours_of(part):.1f}",
-                    f"{part['last score']:.1f}",
-                    whole_games(part["scores"]["served"]),
-                    whole_games(part["scores"]["alone"]),
-                ]
-            )
+    rows = [
+        [
+            name.removeprefix(f"{title}-").replace("-", ", "),
+            f"{part['steps']:,}",
+            f"{hours_of(part):.1f}",
+            f"{part['last score']:.1f}",
+            whole_games(part["scores"]["served"]),
+            whole_games(part["scores"]["alone"]),
+        ]
+        for name, part in agents.items()
+        if name.startswith(title)
+    ]
     head = ["seed", "steps", "hours", "end of training", "as it learned"]
     return table([*head, "serving by itself"], rows)
 
