@@ -12,7 +12,7 @@ Atari games for an agent, the way DQN saw them ([Mnih et al.
 
 __version__ = "1.0.0"
 
-# ## Imports
+# ### Imports
 import argparse
 import collections
 import contextlib
@@ -27,13 +27,15 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable
-from multiprocessing import connection, context, util
+from multiprocessing import connection, util
+from multiprocessing.context import BaseContext
 from typing import Any, Literal, SupportsIndex
 
 import ale_py
 import cv2
 import gymnasium as gym
 import numpy as np
+from gymnasium.envs import registration
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
@@ -110,14 +112,12 @@ class Game:
 
     # ### One step
     #
-    # The console draws 60 frames a second. An agent that decides at each of
-    # them works four times as much as one that holds every action for four
-    # frames, and plays no better.
+    # The console draws 60 frames a second. Deciding at each of them would be
+    # four times the work, so an action is held for four.
     #
-    # Two of the four frames are looked at, since the console can draw only a
-    # few objects at a time: many titles draw some of them on even frames and
-    # the rest on odd ones. The brighter of two frames, pixel by pixel, has
-    # both.
+    # The agent sees the last two of them. The console can draw only a few
+    # objects at a time, and many titles draw some on even frames and the rest
+    # on odd ones. The brighter of two frames, pixel by pixel, has them all.
     def step(self, action: SupportsIndex) -> Step:
         """Hold `action`, an index into `meanings`, for four frames.
 
@@ -146,12 +146,13 @@ class Game:
             if frame == self.action_repeat - 1:
                 third = self.screen()  # (210, 160)
 
-        # If the episode ended early, its last screen is used alone.
+        # If the episode has ended early, its last screen is used alone.
         screen = self.screen()
         if third is not None:
             np.maximum(third, screen, out=screen)
         self._see(screen)
 
+        # The score stays raw, whatever becomes of the reward.
         self._score += reward
         self._length += 1
         done = life_over or game_over
@@ -160,6 +161,7 @@ class Game:
             episode_info = self._end_episode(life_over, game_over)
         if self._clip_reward:
             reward = float(np.sign(reward))
+        # After `_end_episode` this is the next episode's first observation.
         return self.observe(), reward, done, episode_info
 
     def _code(self, action):
@@ -206,7 +208,8 @@ class Game:
     # ### What ends an episode
     #
     # Losing a life costs no points, so no reward warns the agent. The usual
-    # remedy: a lost life ends the episode, and with it all rewards to come.
+    # remedy is to end the episode with the life: to the agent that looks like
+    # the end of all rewards.
     #
     # - `"continue"`: the episode ends, and the game goes on from where it is,
     #   as in Baselines, CleanRL, SB3 and EnvPool.
@@ -214,16 +217,17 @@ class Game:
     #   al. (2018)](https://arxiv.org/abs/1709.06009) advise.
     # - `"restart"`: a new game begins, as in labml's tutorial.
     #
-    # A lost life ends the episode if at least this many are left. Under
-    # "continue" that is one: in some titles the game goes on for minutes after
-    # the last life, far too long to be useful as an episode.
+    # `MODES` says how many lives must be left for a lost one to end the
+    # episode. Under "continue" that is one: in 11 of 104 titles the game goes
+    # on after the last life, for up to 90 seconds, far too long to be useful
+    # as an episode. Under "ignore" there are never enough.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     def _end_episode(self, life_over, game_over):
         """Begin the next episode; return the `episode_info` of this one."""
-        # Every id limits a game to 108,000 frames, half an hour. What a
-        # truncated game would still have brought, learners estimate from the
-        # last observation, so that is kept.
+        # Every id limits a game to 108,000 frames, half an hour. A game that
+        # only the limit has ended is not lost but truncated. From the last
+        # observation learners estimate what it would still have brought.
         game_lost = self._ale.game_over(with_truncation=False)
         self.terminated = life_over or game_lost
         self.final_obs = self.observe()
@@ -261,9 +265,9 @@ class Game:
         self._score = 0.0
         self._length = 0
 
-        # Without these, every game of Breakout would be the same game. Their
-        # number is sampled as Gymnasium does it; titles that have no NOOP
-        # begin without them.
+        # Without no-op frames or sticky actions a seed would change nothing.
+        # Their number is sampled as Gymnasium does it, which also seeds again
+        # if the game ends among them. A title without NOOP has none.
         if self._noop_max == 0 or self.meanings[0] != "NOOP":
             return
         rng = self.env.unwrapped.np_random
@@ -280,7 +284,9 @@ class Game:
 
     def _begin_episode(self):
         """Press FIRE, if asked to, and refill the stack."""
-        # Breakout waits for FIRE to serve the ball.
+        # Breakout waits for FIRE to serve the ball. Points of frames before
+        # the first observation are no step's reward, but count in the score,
+        # as on the console.
         if self._fires:
             for _ in range(self.action_repeat):
                 self._score += self._ale.act(ale_py.Action.FIRE)
@@ -319,7 +325,7 @@ TRAINING: dict[str, Any] = dict(
 #
 # Python threads take turns, since only one can hold the GIL. Games that are to
 # play at the same time need processes, called *workers*. A *pipe* joins each
-# to its *parent*, the program that started it.
+# to its *parent*, the program that started it, as in labml's PPO.
 
 
 def worker_process(
@@ -338,11 +344,15 @@ def worker_process(
     """
     inbox = prepare_process(remote)
     game = None
-    # If the parent is gone, `recv` raises an error, and so does the attempt to
-    # report it: an `OSError`, which ends the loop.
+    # If the pipe is broken, so is the attempt to report that: an `OSError`,
+    # which ends the loop.
     with contextlib.suppress(OSError):
         while True:
             spin(inbox)
+            # It also watches the parent. A fork has its own copies of all ends
+            # of a pipe, so the pipe doesn't break when the parent dies.
+            if ready(inbox, None) != [remote]:
+                return
             try:
                 command, data = remote.recv()
                 if command == "close":
@@ -365,7 +375,7 @@ def perform(game, command, data):
     raise NotImplementedError(f"unknown command {command!r}")
 
 
-# #### An error on its way
+# ### An error on its way
 
 
 class Raised:
@@ -380,7 +390,7 @@ class Raised:
     def __reduce__(self):
         error = self._error
         text = "".join(traceback.format_exception(error))
-        # Some errors can't be pickled, or not be unpickled. Their words can.
+        # Some errors can't be pickled, or can't be unpickled. Their words can.
         try:
             pickle.loads(pickle.dumps(error))
         except Exception:
@@ -416,16 +426,16 @@ class Worker(contextlib.AbstractContextManager):
         seed: SupportsIndex,
         env_id: str | EnvSpec = BREAKOUT,
         *,
-        context: str | context.BaseContext | None = None,
+        context: str | BaseContext | None = None,
         make: Callable = Game,
         **options,
     ):
-        processes = find_context(context)
-        self.child, remote = processes.Pipe()
+        ctx = find_context(context)
+        self.child, remote = ctx.Pipe()
 
         # Python ends a *daemon* process when the program exits.
         args = (remote, seed, env_id, make)
-        self.process = processes.Process(
+        self.process = ctx.Process(
             target=worker_process, args=args, kwargs=options, daemon=True
         )
 
@@ -450,7 +460,7 @@ class Worker(contextlib.AbstractContextManager):
 # *forkserver* is a process without threads, which is forked in its place.
 def find_context(name) -> Any:
     """Return a context of `multiprocessing`: forkserver, if there is one."""
-    if isinstance(name, context.BaseContext):
+    if isinstance(name, BaseContext):
         return name
     methods = multiprocessing.get_all_start_methods()
     if name is None and "forkserver" in methods:
@@ -460,10 +470,20 @@ def find_context(name) -> Any:
 
 # ## Many games
 #
-# A worker for each game would have eight processes take turns on two cores,
-# and send each observation through a pipe. `Games` has a worker for each core,
-# which plays its share of the games one after the other, and observations lie
-# in memory that all processes share.
+# With a worker for each game, eight would take turns on two cores. `Games` has
+# a worker for each core, which plays its share of the games one after the
+# other.
+#
+# ![When each worker plays during a step: above eight workers of one game each,
+# below two of four games each, which are done
+# sooner.](docs/figures/race.svg "A step of eight games on two cores.")
+#
+# Observations don't cross the pipes: all processes share the memory in which
+# they lie.
+#
+# ![The program sends actions through a pipe to each of two workers. These
+# write what they have played into shared memory, of which the program takes a
+# copy.](docs/figures/pipe.svg "What crosses a pipe, and what doesn't.")
 
 
 class Share:
@@ -519,14 +539,14 @@ class Share:
             self._columns["screen"][i] = game.render()
 
 
-# A *player* plays a share: a worker, or, with `processes=0`, this process.
+# A *player* plays a share: a worker or, with `processes=0`, this process.
 class RemotePlayer(Worker):
     """A share of the games in a process of its own."""
 
     def ask(self, command, data):
-        """Send a command; the answer says that it was carried out."""
-        # An interrupted `send` would leave a buffer that crashes Python 3.12.1
-        # when it is collected.
+        """Send a command to the worker."""
+        # Python 3.12.1 crashes when it collects the buffer of a `send` that
+        # was interrupted, so the bytes are made here.
         self.child.send_bytes(pickle.dumps((command, data)))
 
 
@@ -538,7 +558,7 @@ class LocalPlayer(Share):
         perform(self, command, data)
 
     def close(self):
-        """Has nothing to end."""
+        pass  # there is nothing to end
 
 
 # ### The vector environment
@@ -557,11 +577,12 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     """
     Many Atari games at once: a Gymnasium vector environment.
 
-    Every call asks all players, waits for all, and replaces those that are
-    lost. Whatever leaves a call in the middle, an error of a game or Ctrl-C,
-    leaves the games waiting for a `reset`, which makes all players anew. Calls
-    after `close` raise `ClosedEnvironmentError`. Use it in one thread at a
-    time.
+    Each call asks all players (`_ask`), waits for all (`_wait`), and replaces
+    those that are lost (`_start_lost`). `_ask` marks the games as needing a
+    reset, and only a call that comes to its end takes the mark away. So after
+    an error of a game, or Ctrl-C, `step` raises `ResetNeeded`, and `reset`
+    makes all players anew. Calls after `close` raise
+    `ClosedEnvironmentError`. Use it in one thread at a time.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 15}
@@ -575,7 +596,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         seed: ArrayLike = 0,
         processes: int | None = None,
         timeout: float = 60.0,
-        context: str | context.BaseContext | None = None,
+        context: str | BaseContext | None = None,
         autoreset_mode: gym.vector.AutoresetMode | str = SAME_STEP,
         make: Callable = Game,
         on_life_loss: Literal["restart", "continue", "ignore"] = "continue",
@@ -595,7 +616,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         - `context`: as for `Worker`;
         - `autoreset_mode`: SAME_STEP or NEXT_STEP;
         - `make`: called in place of `Game` with a seed, `env_id` and all
-          options. Its observations set shape and type.
+          options. Its observations set shape and type. Besides the methods it
+          has `env`, `meanings`, `final_obs` and `terminated`.
 
         Raises `ValueError` or `TypeError` for bad arguments, and Gymnasium's
         own error for an unknown id.
@@ -650,13 +672,13 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         share = dict(env_id=env_id, make_game=make, options=game_options)
         self._share = share | dict(memory=memory, record=record)
 
-        # Each player has a slice of the games. At first all are lost.
+        # Each player has a slice of the games.
         k = max(1, min(self._processes, n))
         self._slices = [slice(i * n // k, (i + 1) * n // k) for i in range(k)]
-        self._losses = [0] * k
-        self._replaced = 0
         self._players = {}
-        self._lost = {}
+        self._lost = {}  # how, by the player's number
+        self._losses = [0] * k  # of each player, in a row
+        self._replaced = 0  # in all
         self._needs_reset = True
         self._is_pending = False
 
@@ -727,7 +749,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         Raises `ResetNeeded` before the first `reset`, and `ValueError` for bad
         actions: then no game has moved.
         """
-        self.step_async(actions)
+        self._begin_step(actions)
         return self._finish_step()
 
     def step_async(self, actions: ArrayLike) -> None:
@@ -736,12 +758,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         It takes what `step` takes, and raises the same errors. Until
         `step_wait`, every other call raises `AlreadyPendingCallError`.
         """
-        self._check_order("step")
-        checked = check_actions(actions, self.meanings, (self.num_envs,))
-        # Under NEXT_STEP a game *rests* in the step after an end.
-        for number in np.flatnonzero(self._resting):
-            checked[number] = None
-        self._ask(self._alive(), "step", checked)
+        self._begin_step(actions)
         self._is_pending = True
 
     def step_wait(self) -> Batch:
@@ -782,6 +799,15 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         """Return the numbers of the players that aren't lost."""
         return self._players.keys() - self._lost.keys()
 
+    def _begin_step(self, actions):
+        """Check the actions, and ask for a step."""
+        self._check_order("step")
+        checked = check_actions(actions, self.meanings, (self.num_envs,))
+        # Under NEXT_STEP a game *rests* in the step after an end.
+        for number in np.flatnonzero(self._resting):
+            checked[number] = None
+        self._ask(self._alive(), "step", checked)
+
     # ### Waiting for all
     def _wait(self, timeout):
         """Read the answers of all workers; lose those who don't answer.
@@ -807,7 +833,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
                         process.join(GRACE)
                         self._lose(number, f"has died, {process!r}")
                     else:
-                        pickle.loads(answer)
+                        pickle.loads(answer)  # it may raise
         for number in self._asked:
             self._lose(number, f"didn't answer within {timeout:g} s")
 
@@ -835,9 +861,12 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
                 "l": np.where(game_over, records["length"], 0),
             }
             infos["_episode"] = game_over
+            # A worker whose games come to an end isn't lost in a row.
             for number, games in enumerate(self._slices):
                 if game_over[games].any():
                     self._losses[number] = 0
+        # The records have the next episode's first observation already. Under
+        # NEXT_STEP that waits for the next step.
         ended = terminated | truncated
         if self.autoreset_mode is NEXT_STEP:
             observations[ended] = records["final_obs"][ended]
@@ -852,6 +881,13 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         return observations, rewards, terminated, truncated, infos
 
     # ### Replacing the lost
+    #
+    # A worker that dies, or doesn't answer in time, is *lost*. Another one
+    # starts its games over from their seeds, and the others go on.
+    #
+    # ![Eight games of two workers. One worker was killed: its four games begin
+    # again, and those of the other go
+    # on.](docs/figures/kill.png "Kill a worker.")
     def _lose(self, number, how):
         """Ask a worker no more, and kill it, in case it is merely late."""
         worker = self._players[number]
@@ -879,10 +915,11 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._ask(numbers, "reset", self._seeds)
         self._wait(self._start_timeout)
 
-        # If one dies at once, the next one probably would, too.
-        if self._lost:
+        # If a new one dies at once, the next one probably would, too.
+        failed = self._lost.keys() & set(numbers)
+        if failed:
             self.close()
-            how = ", ".join(self._lost.values())
+            how = ", ".join(self._lost[number] for number in failed)
             raise RuntimeError(
                 f"a new worker {how}; its own error is on stderr. What it"
                 " plays must be in a file that it can import, or take"
@@ -979,7 +1016,7 @@ class Console:
         options = self._env.spec.kwargs
         sticky = self._ale.getFloat("repeat_action_probability") > 0
         other = "mode" in options or "difficulty" in options
-        known = options["game"] in NO_SNAPSHOT
+        known = options.get("game") in NO_SNAPSHOT
         self._trusts_snapshots = not (sticky or other or known)
         self._state = None
         self._first_frame = -1  # of no game
@@ -1032,6 +1069,9 @@ def shrink_changes(game, screen, last_screen, last_picture):
     smaller = height <= screen.shape[0] and width <= screen.shape[1]
     if type(game).shrink is not Game.shrink or not smaller:
         return game.shrink(screen)
+
+    # A row of the strip is one of a band that has changed, and each band of it
+    # becomes one of the picture.
     bands = math.gcd(len(screen), height)
     changed = (screen != last_screen).reshape(bands, -1).any(axis=1)
     strip = screen[changed.repeat(len(screen) // bands)]
@@ -1069,7 +1109,7 @@ def ready(inbox, timeout):
 
 
 def prepare_process(pipe):
-    """Prepare this process for a worker; return a selector of its pipe."""
+    """Prepare this process for a worker; return a selector for it."""
     # Ctrl-C in a terminal reaches every process in it, but the parent decides
     # what happens then. A forked process also inherits the program's signal
     # handlers, which mustn't run here: one of them may write a checkpoint.
@@ -1090,6 +1130,7 @@ def prepare_process(pipe):
     # long as using one that is kept.
     inbox = selectors.DefaultSelector()
     inbox.register(pipe, READ)
+    inbox.register(multiprocessing.parent_process().sentinel, READ)
     return inbox
 
 
@@ -1175,18 +1216,19 @@ def make_env(env_id):
     all hold it for one, and `Game.step` repeats it. Screens come from the
     emulator itself, so the environment's own observation is the cheapest one.
     """
-    try:
-        env = gym.make(env_id, frameskip=1, obs_type="ram")
-    except TypeError as error:
-        raise ValueError(f"expected an Atari title, got {env_id!r}") from error
+    spec = env_id
+    if isinstance(env_id, str):
+        # This is how `gym.make` finds it, by any of its names.
+        spec = registration._find_spec(env_id)
+    atari = gym.spec(BREAKOUT).entry_point
+    is_atari = getattr(spec, "entry_point", None) == atari
+    require(is_atari, "an Atari title", env_id)
 
     # The emulator is played directly, so a wrapper around its environment, or
     # Gymnasium's own limit of steps, would have no effect.
-    spec = env.unwrapped.spec
-    atari = spec.entry_point == gym.spec(BREAKOUT).entry_point
-    require(atari, "an Atari title", env_id)
     bare = not spec.additional_wrappers and spec.max_episode_steps is None
     require(bare, "a title without wrappers and max_episode_steps", env_id)
+    env = gym.make(env_id, frameskip=1, obs_type="ram")
     discrete = isinstance(env.action_space, gym.spaces.Discrete)
     require(discrete, "Discrete actions", env.action_space)
     return env
@@ -1222,6 +1264,7 @@ def main():
     # if it has one.
     n = args.games
     try:
+        check_number("games", n, least=1)
         check_number("steps", args.steps, least=1)
         games = Games(n, args.env_id, seed=args.seed, on_life_loss="ignore")
     except (gym.error.Error, ImportError, ValueError) as error:
@@ -1252,8 +1295,9 @@ def main():
                 seen[scored] = observations[scored]
                 if "episode" in infos:
                     ended = infos["_episode"]
-                    scores += infos["episode"]["r"][ended].tolist()
-                    tracker.add("reward", scores[-1])
+                    points = infos["episode"]["r"][ended]
+                    scores += points.tolist()
+                    tracker.add("reward", points.mean())
                     tracker.add("length", infos["episode"]["l"][ended].mean())
                 if i % REPORT_EVERY == 0:
                     speed = steps / (time.perf_counter() - start)

@@ -11,36 +11,488 @@ const read = (name) => (asked[name] ??= new Promise((done) => {
   document.head.append(script);
 }));
 
+// A figure begins when it comes near, if it is on this page.
+function figure(name, begin) {
+  const box = $(name);
+  if (!box) return;
+  new IntersectionObserver((seen, observer) => {
+    if (!seen.at(-1).isIntersecting) return;
+    observer.disconnect();
+    begin(box, (selector) => box.querySelector(selector));
+  }, { rootMargin: "900px" }).observe(box);
+}
+
 // The bar and the contents say which section is read.
-const headings = [...document.querySelectorAll("main :is(h2, h3)")];
 const entries = [...document.querySelectorAll("nav a")];
 function mark() {
-  const begun = headings.filter((heading) => heading.checkVisibility() &&
-    (heading.closest("details")?.open ?? true) &&
-    heading.getBoundingClientRect().top < innerHeight / 3);
-  const title = begun.at(-1)?.textContent.replace(/ #$/, "");
-  $("here").textContent = title ?? "Contents";
-  // The address of a fold stands behind its summary.
-  const ids = begun.map((heading) => "#" + (heading.closest(".row") ??
-    heading.closest("details").querySelector("[id]")).id);
-  const entry = entries.findLast(({ hash }) => ids.includes(hash));
+  const entry = entries.findLast(({ hash }) =>
+    $(decodeURIComponent(hash.slice(1))).getBoundingClientRect().top <
+      innerHeight / 3);
+  $("here").textContent = entry?.textContent ?? "Contents";
   for (const each of entries) each.ariaCurrent = each === entry ? "true" : null;
 }
 addEventListener("scroll", mark, { passive: true });
-for (const each of entries) {
-  each.addEventListener("click", () => $("contents").hidePopover());
-}
+$("contents").addEventListener("click", ({ target }) =>
+  target.closest("a") && $("contents").hidePopover());
 
-for (const sign of document.querySelectorAll(".sign")) {
-  sign.ariaLabel = "Link to this place";
-}
+// A beginner and a trained agent: what they see, choose and expect.
+figure("agent", async (box, $in) => {
+  const AHEAD = 120; // steps shown before the second expects most
+  const [screen] = $in(".whole").children, stack = $in(".four").children;
 
-// Who follows a link inside the page finds the way back.
-$("top").addEventListener("click", ({ target }) => {
-  const link = target.closest("a[href^='#']:not(.sign)");
-  if (link) $("back").hidden = false;
+  // What a recording shows at each of its decisions.
+  async function unroll(recorded) {
+    const screens = await unpack(recorded.screens, WIDTH * HEIGHT);
+    const frames = await unpack(recorded.frames, SIZE ** 2);
+    const millions = Number((recorded.trained / 1e6).toFixed(1));
+    let pictures = frames.slice(0, 3);
+    return recorded.decisions.map((decision, i) => {
+      const [action, reward, , first, value, chances] = decision;
+      const newest = frames[3 + i];
+      pictures = first ? Array(4).fill(newest)
+        : [...pictures.slice(-3), newest];
+      return { age: `Trained ${millions} M steps`, screen: screens[i],
+        colours: packed(recorded.rgb), pictures, action, reward, value, chances,
+        lost: Boolean(recorded.decisions[i + 1]?.[3]) };
+    });
+  }
+
+  const young = await unroll(await read("young"));
+  const trained = await unroll(await read("agent"));
+  const peak = (film) => film.indexOf(Math.max(...film));
+  const begins = peak(trained.map(({ value }) => value)) - AHEAD;
+  const moments = [...young, ...trained.slice(begins)];
+  const values = moments.map(({ value }) => value);
+
+  // The value over all steps, from 0, with a line where we are and one where
+  // the second agent begins.
+  const high = Math.ceil(Math.max(...values)), last = values.length - 1;
+  const points = values.map((value, i) => `${i},${high - value}`);
+  const split = young.length;
+  $in(".trace").innerHTML = `<svg viewBox="0 0 ${last} ${high}"
+    preserveAspectRatio="none" role="img" aria-label="The value that the agent
+    expects, at each step"><line class="axis" x2="${last}"/>
+    <line class="axis" x2="${last}" y1="${high}" y2="${high}"/>
+    <line class="axis" x1="${split}" x2="${split}" y2="${high}"/>
+    <polyline points="${points.slice(0, split).join(" ")}"/>
+    <polyline points="${points.slice(split).join(" ")}"/>
+    <line class="now" y2="${high}"/></svg>
+    <span style="top:0">${high}</span><span style="top:100%">0</span>
+    <small style="left:${100 * peak(values) / last}%">↙ behind the wall</small>
+    <small class="other" style="left:${100 * split / last}%">trained 10 M
+    steps →</small>`;
+
+  const steps = (happens) =>
+    moments.flatMap((now, i) => (happens(now) ? [i + 1] : []));
+  film(box, (at) => {
+    const now = moments[at - 1];
+    $in(".age").textContent = now.age;
+    put(screen, now.screen, { colours: now.colours });
+    now.pictures.forEach((picture, slot) =>
+      put(stack[slot], picture, { label: `obs_4[${slot}]` }));
+    now.chances.forEach((chance, a) => {
+      const row = $in(".choices").children[a];
+      row.className = a === now.action ? "chosen" : "";
+      row.lastElementChild.textContent = `${Math.round(100 * chance)}\u00a0%`;
+      row.style.setProperty("--share", `${100 * chance}%`);
+    });
+    $in(".now").setAttribute("transform", `translate(${at - 1})`);
+    $in(".value").textContent = now.value.toFixed(2);
+    let does = ACTIONS[now.action];
+    if (now.reward) does += ` and scores ${now.reward}, a reward of 1`;
+    if (now.lost) does += " and loses a life";
+    return `It samples ${does}.`;
+  }, { count: moments.length, pace: 15, lost: steps((now) => now.lost),
+    ticks: steps((now) => now.reward || now.lost) });
 });
-$("back").addEventListener("click", () => {
-  history.back();
-  $("back").hidden = true;
+
+// A figure that asks first covers a part of itself until the reader has
+// guessed: the answer, and nothing else.
+for (const name of ["serves", "move", "still"]) {
+  figure(name, (box, $in) => {
+    const choice = $in(".choice"), says = $in(".says");
+    box.classList.add("asking");
+    choice.addEventListener("click", ({ target }) => {
+      if (target.type !== "button") return;
+      box.classList.remove("asking");
+      choice.hidden = true;
+      says.textContent =
+        `${target.value || "Here it is"}: ${choice.dataset.answer}`;
+      says.focus({ preventScroll: true });
+    });
+  });
+}
+
+// The end of an agent's game, on the first screen.
+figure("film", async (box, $in) => {
+  const SECONDS = 20, PACE = 15;
+  const { screens, rgb } = await read("agent");
+  const frames = await unpack(screens, WIDTH * HEIGHT);
+  const colours = packed(rgb), [cell] = $in(".whole").children;
+  const count = SECONDS * PACE, first = frames.length - count;
+  film(box, (at) => {
+    put(cell, frames[first + at - 1], { colours, part: [0, 2, WIDTH, 194] });
+    return "";
+  }, { count, pace: PACE, auto: true });
+});
+
+// Up or down? Four guesses from one picture, then four from four.
+figure("guess", async (box, $in) => {
+  const FIRST = 102; // the step that is asked for first
+  const GUESSES = 4, LATER = [1, 2, 3, 4];
+  const BLINK = 120, PROOF = 900; // milliseconds
+  const FADE = 0.8; // of the ball, for each step that it has flown on
+  const WHY = ["One picture shows where the ball is, but not where it flies.",
+    "Four pictures show both."];
+  const KEYS = { ArrowUp: "up", u: "up", ArrowDown: "down", d: "down" };
+  const board = $in(".board"), stack = $in(".four").children;
+  const [up, down, again] = $in(".controls").children;
+  const walls = box.querySelectorAll(".tally span");
+  const sleep = (ms) => new Promise((done) => setTimeout(done, calm ? 0 : ms));
+  const game = await recording();
+  let round, marks, deck = null, flies = false;
+
+  // The whole picture, in which the ball flies on for some `later` steps, and
+  // the four close to the ball: neither bricks nor paddle are in these.
+  function draw(at, later = [], seen = round) {
+    const [x] = game.steps[at][5], middle = 7 * x + 17;
+    const left = Math.max(0, Math.min(SIZE - 28, middle - 14));
+    const part = [left, 38, 28, 36];
+    const four = game.steps[at][6].map((i) => game.pictures[i]);
+    four.forEach((pixels, i) => put(stack[i], pixels, { part,
+      label: ["oldest", "", "", "newest"][i],
+      kind: seen === 0 && i < 3 ? "hidden" : "" }));
+    put(board.firstElementChild, later.reduce((pixels, i) => brighter(
+      pixels.map((v) => FADE * v), game.pictures[at + i]), four[3]));
+    board.style = `--left:${left / SIZE}`;
+  }
+
+  function build() {
+    walls[round].innerHTML = Array.from({ length: GUESSES }, (_, i) =>
+      `<i class="${["miss", "hit"][Number(marks[i])] ?? ""}"></i>`).join("");
+  }
+
+  function ask(told) {
+    const over = marks.length === GUESSES;
+    again.hidden = !over;
+    up.hidden = down.hidden = over;
+    if (!over) {
+      draw(deck[0]);
+      $in(".says").textContent = `${told} And this one?`;
+      return;
+    }
+    const right = marks.filter(Boolean).length;
+    $in(".says").textContent = `${right} of ${GUESSES}. ${WHY[round]}`;
+    again.textContent = round === 0 ? "Now with four pictures" : "Once more";
+    again.focus({ preventScroll: true });
+  }
+
+  // The order is a matter of chance, but for the step that is asked for first.
+  function begin(next) {
+    round = next;
+    marks = [];
+    if (round === 0) {
+      const first = deck ? null : FIRST;
+      deck = [...game.up, ...game.down]
+        .map((at) => [at === first ? -1 : Math.random(), at])
+        .sort(([a], [b]) => a - b).map(([, at]) => at);
+      walls[1].innerHTML = "";
+    }
+    build();
+    again.hidden = true;
+    up.hidden = down.hidden = false;
+    draw(deck[0]);
+  }
+
+  async function answer(guess) {
+    if (flies || !again.hidden) return;
+    flies = true;
+    const at = deck.shift(), way = game.up.includes(at) ? "up" : "down";
+    marks.push(guess === way);
+    build();
+    const told = `${guess === way ? "Yes" : "No"}: it flew on ${way}.`;
+    $in(".says").textContent = told;
+    for (const i of LATER) {
+      draw(at, LATER.slice(0, i), 1);
+      await sleep(BLINK);
+    }
+    await sleep(PROOF);
+    flies = false;
+    ask(told);
+  }
+
+  for (const button of [up, down]) {
+    button.addEventListener("click", () => answer(button.value));
+  }
+  again.addEventListener("click", () => {
+    begin(1 - round);
+    $in(".says").textContent =
+      round ? "Now from four pictures." : "From one picture.";
+    $in(".controls").focus({ preventScroll: true });
+  });
+  box.addEventListener("keydown", (event) => {
+    const way = KEYS[event.key];
+    if (!way || !again.hidden) return;
+    event.preventDefault();
+    answer(way);
+  });
+  begin(0);
+});
+
+// Eight games in two processes, of which the reader may kill either.
+figure("kill", async (box, $in) => {
+  const REPLACED = 1500; // milliseconds in which the other games wait
+  const { every, pictures, killed } = await read("eight");
+  const all = await unpack(pictures, SIZE ** 2), count = all.length / 8;
+  const does = box.querySelectorAll(".screen span");
+  const workers = [...box.querySelectorAll(".four")].map((row) =>
+    ({ row, cells: [...row.children], kills: [1] }));
+  let told = "All eight games play on.";
+
+  // Since it was killed last, a worker plays its games from their start again.
+  const player = film(box, (at) => {
+    workers.forEach(({ cells, kills }, i) => {
+      const since = at - Math.max(...kills.filter((kill) => kill <= at));
+      does[i].textContent =
+        `plays games ${4 * i} to ${4 * i + 3}, step ${every * since}`;
+      cells.forEach((cell, j) => put(cell, all[(4 * i + j) * count + since]));
+    });
+    return told;
+  }, { count, start: killed, pace: 10, name: (i) => `step ${every * (i - 1)}` });
+
+  box.querySelectorAll(".screen button").forEach((button, i) =>
+    button.addEventListener("click", () => {
+      const { row, kills } = workers[i], at = player.at();
+      player.go(false);
+      row.classList.add("dead");
+      button.disabled = true;
+      does[i].textContent = "is dead";
+      $in(".says").textContent =
+        `Worker ${i} was killed. The other games wait until it is replaced.`;
+      setTimeout(() => {
+        row.classList.remove("dead");
+        button.disabled = false;
+        kills.push(at);
+        told = `Worker ${i} was replaced. Its games start over, ` +
+          "and the others play on.";
+        player.draw();
+        player.go(!calm);
+      }, REPLACED);
+    }));
+});
+
+// A pixel of a picture, and the pixels of two frames that it is made of.
+figure("pixel", async (box, $in) => {
+  const STEP = 62, TOP = 24, SHOWN = 42; // what is shown of a picture
+  const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1],
+    ArrowDown: [0, 1] };
+  const field = $in(".field"), output = $in("output");
+  const { screens, gray, pictures } = await recording();
+  const frames = [2, 3].map((f) => screens[4 * STEP + f].map((v) => gray[v]));
+  frames.push(frames.reduce(brighter));
+  let at = [17, 51]; // column and row
+
+  // A gray, and on it black or white, at 4.5:1 or more.
+  const shade = (v) =>
+    `--on:rgb(${v},${v},${v});color:${v > 117 ? "#000" : "#fff"}`;
+
+  // Which pixels of a row one of its 84 new ones covers, and how much of each,
+  // as shares of the new one.
+  function covered(to, width) {
+    const size = width / SIZE, start = to * size, pixels = [];
+    for (let from = Math.floor(start); from < start + size; from++) {
+      const part = Math.min(from + 1, start + size) - Math.max(from, start);
+      if (part > 1e-3) pixels.push([from, part / size]);
+    }
+    return pixels;
+  }
+
+  // Three by three pixels, and a border around what is covered.
+  function patch(frame, [column, row]) {
+    const [x, y] = [column * WIDTH / SIZE, row * HEIGHT / SIZE];
+    const left = Math.min(Math.floor(x), WIDTH - 3);
+    const top = Math.min(Math.floor(y), HEIGHT - 3);
+    const values = Array.from({ length: 9 }, (_, i) =>
+      frame[(top + Math.floor(i / 3)) * WIDTH + left + i % 3]);
+    return values.map((v) =>
+      `<span style="${shade(v)}"><em>${v}</em></span>`).join("") +
+      `<i style="--x:${x - left};--y:${y - top}"></i>`;
+  }
+
+  function show(column, row) {
+    at = [Math.min(Math.max(column, 0), SHOWN - 1),
+      Math.min(Math.max(row, TOP), TOP + SHOWN - 1)];
+    [column, row] = at;
+    box.querySelectorAll(".patch").forEach((place, i) => {
+      place.innerHTML = patch(frames[i], at);
+    });
+    let mean = 0;
+    for (const [y, high] of covered(row, HEIGHT)) {
+      for (const [x, wide] of covered(column, WIDTH)) {
+        mean += high * wide * frames[2][y * WIDTH + x];
+      }
+    }
+    const stored = output.textContent = pictures[STEP][row * SIZE + column];
+    output.style = shade(stored);
+    $in(".says").textContent = `Row ${row}, column ${column}: the mean ` +
+      `is ${mean.toFixed(1)}, stored as ${stored}.`;
+    field.style = `--column:${column};--row:${row - TOP}`;
+  }
+
+  put(field.firstElementChild, pictures[STEP], { part: [0, TOP, SHOWN, SHOWN] });
+  show(...at);
+
+  function pick({ clientX, clientY }) {
+    const { left, top, width } = field.getBoundingClientRect();
+    show(Math.floor((clientX - left) * SHOWN / width),
+      TOP + Math.floor((clientY - top) * SHOWN / width));
+  }
+  field.addEventListener("pointermove", pick);
+  field.addEventListener("pointerdown", pick);
+  field.addEventListener("keydown", (event) => {
+    const move = MOVES[event.key];
+    if (!move) return;
+    event.preventDefault();
+    show(at[0] + move[0], at[1] + move[1]);
+  });
+});
+
+// What the figures share: how recorded pictures are unpacked and drawn, and
+// the player.
+const WIDTH = 160, HEIGHT = 210, SIZE = 84;
+const ACTIONS = ["NOOP", "FIRE", "RIGHT", "LEFT"];
+
+// Whoever wants less motion starts the films by hand.
+const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+// Pictures from a text: what changes from each to the next, compressed.
+async function unpack(text, size) {
+  const data = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const stream = new DecompressionStream("deflate");
+  const inflated = new Response(new Blob([data]).stream().pipeThrough(stream));
+  const pixels = new Uint8Array(await inflated.arrayBuffer());
+  for (let i = size; i < pixels.length; i++) pixels[i] ^= pixels[i - size];
+  return Array.from({ length: pixels.length / size },
+    (_, i) => pixels.subarray(i * size, (i + 1) * size));
+}
+
+// Colours as a canvas has them.
+const packed = (rgb) => rgb.map(([r, g, b]) =>
+  (255 << 24) | (b << 16) | (g << 8) | r);
+const GRAYS = packed(Array.from({ length: 256 }, (_, v) => [v, v, v]));
+
+const brighter = (one, other) => one.map((v, i) => Math.max(v, other[i]));
+
+// Draw pixels in a canvas with a label below it, or the part of them that is shown: left, top, width, height.
+// Without pixels the place is blank. The style says how large it is.
+function put(cell, pixels, { label = "", kind = "", colours = GRAYS,
+  part = null } = {}) {
+  const [canvas, name] = cell.children, context = canvas.getContext("2d");
+  name.textContent = label;
+  cell.className = pixels ? kind : "absent";
+  context.clearRect(0, 0, canvas.width, canvas.height);
+  if (!pixels) return;
+  const width = pixels.length === WIDTH * HEIGHT ? WIDTH : SIZE;
+  const [left, top, ...size] = part ?? [0, 0, width, pixels.length / width];
+  [canvas.width, canvas.height] = size;
+  const rgba = Uint32Array.from(pixels, (v) => colours[v]);
+  const image = new ImageData(new Uint8ClampedArray(rgba.buffer), width);
+  context.putImageData(image, -left, -top);
+}
+
+// The recorded game, for all figures that show a part of it: `steps`, the
+// `screens` of their frames and their `colours`; the `pictures` of the steps;
+// and the `gray` of each colour.
+let recorded = null;
+const recording = () => (recorded ??= (async () => {
+  const told = await read("recording");
+  const screens = await unpack(told.frames, WIDTH * HEIGHT);
+  const pictures = await unpack(told.pictures, SIZE ** 2);
+  return { ...told, screens, pictures, colours: packed(told.rgb) };
+})());
+
+// A player: Play, Step, a slider with a tick where something happens, the name
+// of the step, and a sentence, which `show(i)` returns when it has drawn step
+// i. There are `count` steps, `pace` in a second; with number `start` it
+// stands still until the reader plays it, or plays by itself if `auto`.
+// The sentence is read out only if the reader has moved it.
+function film(box, show, { count, start = 1, pace = 7.5, auto = false,
+  ticks = [], lost = [], name = (i) => `step ${i}` }) {
+  const controls = box.querySelector(".controls");
+  controls.innerHTML = `<button type="button" class="play"></button>
+    <button type="button">Step</button>
+    <span class="slide"><input type="range" aria-label="Step" min="1"
+    max="${count}" value="${start}"><span class="ticks"></span></span>
+    <span class="number"></span>`;
+  const [play, step, slide, number] = controls.children;
+  const [slider, marks] = slide.children, says = box.querySelector(".says");
+  let timer = null;
+
+  function draw(byReader = true) {
+    number.textContent = name(Number(slider.value));
+    says.ariaLive = byReader ? "polite" : "off";
+    says.textContent = show(Number(slider.value));
+  }
+  function go(on) {
+    clearInterval(timer);
+    timer = on ? setInterval(next, 1000 / pace) : null;
+    play.textContent = on ? "Pause" : "Play";
+  }
+  function next() {
+    if (slider.value === slider.max) go(false);
+    slider.stepUp();
+    draw(!timer);
+  }
+  play.addEventListener("click", () => {
+    if (!timer && slider.value === slider.max) slider.value = slider.min;
+    go(!timer);
+    draw();
+  });
+  step.addEventListener("click", () => {
+    go(false);
+    next();
+  });
+  slider.addEventListener("input", () => {
+    go(false);
+    draw();
+  });
+  marks.innerHTML = ticks.map((at) =>
+    `<i class="${lost.includes(at) ? "lost" : ""}"
+      style="left:${100 * (at - 1) / (count - 1)}%"></i>`).join("");
+  go(auto && !calm);
+  draw(false);
+  return { go, draw, at: () => Number(slider.value) };
+}
+
+// One step: which of its frames the agent sees, and as what.
+figure("step", async (box, $in) => {
+  const frames = [...$in(".frames").children], stack = $in(".stack").children;
+  const kinds = ["thrown", "thrown", "third", "fourth"];
+  const { steps, screens, colours, pictures } = await recording();
+
+  function tell(played, reward, done) {
+    if (done) {
+      return `The ball is lost on frame ${played}. That frame, four times, ` +
+        "begins the next episode.";
+    }
+    if (reward) return "A brick: the reward is the sum over the four frames.";
+    return "Frames 3 and 4 become the newest picture; the oldest one leaves.";
+  }
+
+  const ticks = steps.flatMap(([, , reward, , done], i) =>
+    i && (reward || done) ? [i] : []);
+  film(box, (at) => {
+    const [action, played, reward, , done, [x, y], newest] = steps[at];
+    $in(".action").textContent = ACTIONS[action];
+    frames.forEach((cell, f) => put(cell, f < played ? screens[4 * at + f] : null,
+      { label: `frame ${f + 1}`, kind: done ? "" : kinds[f], colours }));
+    // A phone shows the part that is around the ball.
+    $in(".frames").style = `--x:${-x * WIDTH / 12}px;--y:${-y * HEIGHT / 12}px`;
+    $in(".into").classList.toggle("none", done);
+    newest.forEach((i, slot) => put(stack[slot], pictures[i],
+      { label: `obs_4[${slot}]`, kind: i === at ? "picture" : "" }));
+    return `${tell(played, reward, done)} Reward ${reward}, ` +
+      `done ${done ? "True" : "False"}.`;
+  }, { count: steps.length - 1, start: 62, ticks,
+    lost: ticks.filter((i) => steps[i][4]) });
 });

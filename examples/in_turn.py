@@ -42,9 +42,8 @@ def ready_first(fleet):
 def give_way():
     """Let all processes begun so far, the workers, give way to everybody else.
 
-    This program would otherwise wait for a core when the network is done. The
-    price: beside other programs that compute on all cores the workers hardly
-    play. One that is replaced has the usual priority again.
+    This program would otherwise wait for a core when the network is done. But
+    beside others that compute on all cores the workers then hardly play.
     """
     # Other systems don't have this, and some don't allow it.
     with contextlib.suppress(AttributeError, OSError):

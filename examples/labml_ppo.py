@@ -3,11 +3,10 @@
     pip install -r requirements.txt labml==0.4.168 labml-nn==0.5.1
     python examples/labml_ppo.py              # Breakout, 1,000,000 steps
 
-The training is `labml_nn.rl.ppo` as it is published, nothing of it changed,
-with the settings of its own `main`; only the module that it takes its `Worker`
-from is game.py. A lost life restarts the game, so the agent knows first lives
-only. `reward` on the screen is the mean of the last 100 of them. In the end
-the weights are in runs/labml.pt.
+The training is `labml_nn.rl.ppo` as it is published; only its `Worker` is that
+of game.py. A lost life restarts the game, so the agent knows first lives only,
+and `reward` on the screen is the mean of the last 100 of them. In the end the
+weights are in runs/labml.pt.
 """
 
 import argparse

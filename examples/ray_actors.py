@@ -3,10 +3,9 @@
     pip install -r requirements.txt ray
     python examples/ray_actors.py
 
-It plays on the cluster that `RAY_ADDRESS` names or that runs here, else on one
-that Ray starts here. `Games` is an actor as it is. One that dies is started
-anew by Ray and its call made again; the new one knows nothing of the games
-that were played, and says so by `ResetNeeded`.
+`Games` is an actor as it is, on the cluster that `RAY_ADDRESS` names or that
+Ray starts here. Ray starts one that dies anew and makes its call again; the
+new one knows nothing of the games that were played: `ResetNeeded`.
 """
 
 import pathlib

@@ -3,10 +3,9 @@
     pip install -r requirements.txt stable_baselines3
     python examples/sb3.py PongNoFrameskip-v4 --steps 10000000
 
-`GamesVecEnv` is all it takes. It is written to be copied, together with
-game.py. SB3 prints a table every few seconds. At the end, or after Ctrl-C or
-the SIGTERM of a batch system, what it has learned goes to runs/sb3.zip, for
-`PPO.load`.
+`GamesVecEnv` is all it takes, to be copied together with game.py. SB3 prints a
+table every few seconds. At the end, or after Ctrl-C or the SIGTERM of a batch
+system, what it has learned goes to runs/sb3.zip, for `PPO.load`.
 """
 
 import argparse
@@ -40,11 +39,9 @@ class GamesVecEnv(VecEnv):
     """
     Makes `Games` a Stable-Baselines3 `VecEnv`.
 
-    Takes any `Games` in SAME_STEP mode, the default, which is what SB3
-    expects: the step that ends an episode returns the first observation of
-    the next. Nothing has to be wrapped around it: observations are stacked,
-    with the channels first as `CnnPolicy` wants them, and the scores of whole
-    games are told as SB3's `Monitor` tells them.
+    Nothing has to be wrapped around it: observations are stacked, with the
+    channels first as `CnnPolicy` takes them, and the scores of whole games are
+    there as from SB3's `Monitor`.
     """
 
     def __init__(self, games):

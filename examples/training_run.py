@@ -5,9 +5,8 @@ film.webp. Ctrl-C, or the SIGTERM of a batch system, ends a training after the
 current update. --resume restores the weights, the optimiser, the counters and
 PyTorch's random state; the games themselves start anew.
 
---evaluate takes a few minutes, --film about a minute for a thousand steps.
-Without a run of your own, both play Breakout with breakout.pt, the weights
-that are published here.
+--evaluate takes a few minutes, --film one for a thousand steps. Without a run
+of your own, both play Breakout with the published weights, breakout.pt.
 
 On a CPU with avx512_bf16 the network computes in bfloat16; --no-bfloat16
 turns that off. PyTorch's threads wait for one another, so --threads 1 is by
@@ -133,9 +132,8 @@ def timed(seconds, part):
 class Run:
     """The progress of a training, and the folder that keeps it.
 
-    With --resume it starts from the checkpoint there. Once it exists, Ctrl-C
-    and SIGTERM wait for the end of the update, so that a checkpoint holds
-    whole updates.
+    With --resume it starts from the checkpoint there. Ctrl-C and SIGTERM wait
+    for the end of an update, so that a checkpoint holds whole ones.
     """
 
     def __init__(self, args, agent, optimizer):

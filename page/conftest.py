@@ -1,8 +1,13 @@
-"""What the tests here share: a browser."""
+"""What the tests here share: a browser, and pages that nobody complains of."""
 
 import shutil
+from pathlib import Path
 
 import pytest
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+PAGES = "index.html", "game.html"
+SIZES = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
 
 
 @pytest.fixture(scope="session")
@@ -14,17 +19,21 @@ def browser_type_launch_args(browser_type_launch_args):
 
 
 @pytest.fixture
-def open_page(new_context):
-    """Open a page; in the end nobody has complained or asked elsewhere."""
+def visit(new_context):
+    """Open a page, on which nothing moves unless it is asked to.
+
+    In the end it has complained of nothing, and asked nobody else for a file.
+    """
     complaints = []
 
-    def open_page(address, width=1280, height=900, **options):
-        size = {"width": width, "height": height}
+    def visit(name="index.html", width=1280, **options):
+        options = {"reduced_motion": "reduce"} | options
+        size = {"width": width, "height": 900}
         page = new_context(viewport=size, **options).new_page()
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto(address)
+        page.goto((DOCS / name).as_uri())
         return page
 
-    yield open_page
+    yield visit
     assert not complaints

@@ -11,36 +11,26 @@ const read = (name) => (asked[name] ??= new Promise((done) => {
   document.head.append(script);
 }));
 
+// A figure begins when it comes near, if it is on this page.
+function figure(name, begin) {
+  const box = $(name);
+  if (!box) return;
+  new IntersectionObserver((seen, observer) => {
+    if (!seen.at(-1).isIntersecting) return;
+    observer.disconnect();
+    begin(box, (selector) => box.querySelector(selector));
+  }, { rootMargin: "900px" }).observe(box);
+}
+
 // The bar and the contents say which section is read.
-const headings = [...document.querySelectorAll("main :is(h2, h3)")];
 const entries = [...document.querySelectorAll("nav a")];
 function mark() {
-  const begun = headings.filter((heading) => heading.checkVisibility() &&
-    (heading.closest("details")?.open ?? true) &&
-    heading.getBoundingClientRect().top < innerHeight / 3);
-  const title = begun.at(-1)?.textContent.replace(/ #$/, "");
-  $("here").textContent = title ?? "Contents";
-  // The address of a fold stands behind its summary.
-  const ids = begun.map((heading) => "#" + (heading.closest(".row") ??
-    heading.closest("details").querySelector("[id]")).id);
-  const entry = entries.findLast(({ hash }) => ids.includes(hash));
+  const entry = entries.findLast(({ hash }) =>
+    $(decodeURIComponent(hash.slice(1))).getBoundingClientRect().top <
+      innerHeight / 3);
+  $("here").textContent = entry?.textContent ?? "Contents";
   for (const each of entries) each.ariaCurrent = each === entry ? "true" : null;
 }
 addEventListener("scroll", mark, { passive: true });
-for (const each of entries) {
-  each.addEventListener("click", () => $("contents").hidePopover());
-}
-
-for (const sign of document.querySelectorAll(".sign")) {
-  sign.ariaLabel = "Link to this place";
-}
-
-// Who follows a link inside the page finds the way back.
-$("top").addEventListener("click", ({ target }) => {
-  const link = target.closest("a[href^='#']:not(.sign)");
-  if (link) $("back").hidden = false;
-});
-$("back").addEventListener("click", () => {
-  history.back();
-  $("back").hidden = true;
-});
+$("contents").addEventListener("click", ({ target }) =>
+  target.closest("a") && $("contents").hidePopover());

@@ -1,6 +1,6 @@
 """
-Make the links of the pages in `docs/` to other files lead to where the
-repository is hosted, since only `docs/` is published as a site.
+Make links fit for a site where `docs/` is all there is: those that leave it,
+and those to Markdown, lead to where the repository is hosted.
 
     python page/publish.py https://github.com/OWNER/NAME COMMIT
 """
@@ -10,11 +10,11 @@ import re
 import sys
 from pathlib import Path
 
-PAGES = Path(__file__).resolve().parent.parent / "docs"
+DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 
 def hosted(html, repository, commit):
-    """The page with links to a commit of the repository at that address."""
+    """Return the page with links to a commit of the repository."""
 
     def link(found):
         path, download = found.groups("")
@@ -22,11 +22,10 @@ def hosted(html, repository, commit):
         kind = "raw" if download else "blob"
         return f'href="{repository}/{kind}/{commit}/{path}"{download}'
 
-    return re.sub(
-        r'href="(?!#|\w+:|\w+\.(?:html|css))([^"]+)"( download)?', link, html
-    )
+    leaves = r'href="(\.\./[^"]+|[\w/.-]+\.md(?:#[^"]*)?)"( download)?'
+    return re.sub(leaves, link, html)
 
 
 if __name__ == "__main__":
-    for page in PAGES.glob("*.html"):
+    for page in DOCS.glob("*.html"):
         page.write_text(hosted(page.read_text(), *sys.argv[1:]))

@@ -62,52 +62,31 @@ def rule(screen):
 
 
 def corner_of(ball):
-    """Where the half of a picture begins that is around the ball.
-
-    It is counted in twelfths of the picture.
-    """
+    """Where the half around the ball begins, in twelfths of a picture."""
     corner = np.divide(ball, (160, 210)) - 1 / 4
     return (12 * np.clip(corner, 0, 1 / 2)).round().astype(int).tolist()
 
 
-def close_up(step, width=28):
-    """The part of a picture that a guess is about: left, top, width, height.
-
-    Neither the bricks nor the paddle are in it, which would give it away. The
-    large picture, the newest, is 36 pixels wide.
-    """
-    middle = 7 * corner_of(step["ball"])[0] + 17
-    left = np.clip(middle - width // 2, 0, 84 - width)
-    return int(left), 38, width, 36
-
-
-def kept(step):
-    """The frames of which a step's picture is made."""
-    return step["frames"][2:] or step["frames"][-1:]
-
-
 def brighter(step):
     """The gray screen of which a step's picture is made."""
-    return np.maximum.reduce([gray for _, gray in kept(step)])
+    kept = step["frames"][2:] or step["frames"][-1:]
+    return np.maximum.reduce([gray for _, gray in kept])
 
 
 def play(on_life_loss="continue", actions=None):
     """Play Breakout by the rule, or the actions given.
 
-    Yields the start and then a dictionary a step: action, reward, lives, done
-    and info as `Game` has them; `frames`, each shown in colours and in gray;
-    `screen`, the one to act on, and where the ball is or was last; the picture
-    that is new, the stack that the agent gets, and `final`, the stack that
-    ends with the picture.
+    Yields the start and then a dictionary a step, as `Game` has it; `frames`
+    are in colours and in gray, and `final` is the last stack of an episode.
     """
     env, ale = make(BREAKOUT)
     screen, gray = ale.getScreen(), ale.getScreenGrayscale()
     stack = [small(gray)] * 4
     ball = 80, 105
-    start = {"action": NOOP, "reward": 0, "frames": [(screen, gray)]}
-    start |= {"ball": ball, "done": True, "lives": ale.lives()}
-    start |= {"screen": screen, "stack": stack}
-    yield start
+    first = {"stack": stack, "ball": ball, "lives": ale.lives()}
+    first |= {"action": NOOP, "reward": 0, "frames": [(screen, gray)]}
+    yield first | {"done": True}
+    start = screen
     score = length = 0
     for i in range(STEPS):
         action = actions[i] if actions else rule(screen)
@@ -130,9 +109,9 @@ def play(on_life_loss="continue", actions=None):
             step["info"] = dict(reward=score, length=length, truncated=False)
             score = length = 0
             env.reset()
-            screen, stack = start["screen"], start["stack"]
+            screen, stack = start, first["stack"]
         step |= {"done": done, "lives": ale.lives()}
-        yield step | {"screen": screen, "stack": stack}
+        yield step | {"stack": stack}
 
 
 def frames_of(name, actions):
@@ -176,16 +155,12 @@ def unpack(text, height=210, width=160):
     return np.bitwise_xor.accumulate(changes.reshape(-1, height, width))
 
 
-def write(name, recording):
-    text = json.dumps(recording, separators=(",", ":"))
-    (DATA / name).write_text(text + "\n")
-
-
 def record(played):
     """The whole play, for the step taken apart.
 
     Each step has four frames, whether all were played or not, and says of
-    which steps the pictures in its stack are; step 0 is the start.
+    which steps the pictures in its stack are; step 0 is the start. `pictures`
+    are the newest of each stack.
     """
     frames, rows, stack = [], [], []
     for at, step in enumerate(played):
@@ -197,7 +172,9 @@ def record(played):
     recording = palette()[1] | {"steps": rows}
     recording |= {"up": RISES, "down": FALLS}
     recording["frames"] = pack(by_colour(frames))
-    write("recording.json", recording)
+    recording["pictures"] = pack([step["stack"][-1] for step in played])
+    text = json.dumps(recording, separators=(",", ":"))
+    (DATA / "recording.json").write_text(text + "\n")
 
 
 def serve(no_ops):

@@ -1,35 +1,16 @@
-// A figure that asks first: its picture is covered, its caption blurred, until
-// the reader has guessed, or has had the time to, or touches what is blurred.
-(() => {
-const WAIT = 15_000;  // milliseconds to guess in
-document.querySelectorAll(".asks").forEach((figure) => {
-  const [says, choice] = figure.querySelector(".asked").children;
-  const row = figure.closest(".row");
-  const blurred = [
-    ...row.querySelectorAll(".answer, .asks figcaption, .after"),
-    ...row.nextElementSibling.querySelectorAll("table"),
-  ];
-  let soon = null;
-
-  const show = () => tell("");
-  function tell(verdict) {
-    seen.disconnect();
-    clearTimeout(soon);
-    figure.classList.add("told");
-    choice.hidden = true;
-    blurred.forEach((one) => one.removeEventListener("click", show));
-    says.textContent = verdict + figure.dataset.answer;
-  }
-  const seen = new IntersectionObserver(([{ isIntersecting }]) => {
-    clearTimeout(soon);
-    if (isIntersecting) soon = setTimeout(show, WAIT);
-  }, { threshold: 0.8 });
-  seen.observe(figure);
-  choice.addEventListener("click", ({ target }) => {
-    if (target.type !== "button") return;
-    tell(target.value ? "Yes. " : "No. ");
-    says.focus({ preventScroll: true });
+// A figure that asks first covers a part of itself until the reader has
+// guessed: the answer, and nothing else.
+for (const name of ["serves", "move", "still"]) {
+  figure(name, (box, $in) => {
+    const choice = $in(".choice"), says = $in(".says");
+    box.classList.add("asking");
+    choice.addEventListener("click", ({ target }) => {
+      if (target.type !== "button") return;
+      box.classList.remove("asking");
+      choice.hidden = true;
+      says.textContent =
+        `${target.value || "Here it is"}: ${choice.dataset.answer}`;
+      says.focus({ preventScroll: true });
+    });
   });
-  blurred.forEach((one) => one.addEventListener("click", show));
-});
-})();
+}

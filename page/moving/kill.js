@@ -1,65 +1,41 @@
 // Eight games in two processes, of which the reader may kill either.
-(() => {
-const figure = $("kill-figure"), buttons = figure.querySelectorAll("button");
-const workers = [...figure.querySelectorAll(".four")].map((box) => ({
-  box, cells: cells(box, 4), kills: [] }));
-const does = figure.querySelectorAll(".screen span");
-const TOLD = 60;  // pictures for which a kill is told
-const REPLACED = 1500;  // milliseconds in which the others are seen to wait
-const BEFORE = 40;  // pictures that are seen before the film's own kill
-let pictures = null, every = 0, count = 0, shown = 0, planned = 0;
+figure("kill", async (box, $in) => {
+  const REPLACED = 1500; // milliseconds in which the other games wait
+  const { every, pictures, killed } = await read("eight");
+  const all = await unpack(pictures, SIZE ** 2), count = all.length / 8;
+  const does = box.querySelectorAll(".screen span");
+  const workers = [...box.querySelectorAll(".four")].map((row) =>
+    ({ row, cells: [...row.children], kills: [1] }));
+  let told = "All eight games play on.";
 
-// Since it was killed last, a worker plays its games from their start again.
-function show(at) {
-  shown = at;
-  workers.forEach(({ box, cells, kills }, i) => {
-    buttons[i].disabled = false;
-    const since = at - Math.max(1, ...kills.filter((kill) => kill <= at));
-    const replaced = kills.some((kill) => kill <= at && at < kill + TOLD);
-    box.classList.toggle("dying", kills.includes(at));
-    const games = `games ${4 * i} to ${4 * i + 3}, step ${every * since}`;
-    const told = replaced ? "replaced:" : "plays";
-    does[i].textContent = `${kills.includes(at) ? "killed:" : told} ${games}`;
-    cells.forEach((cell, j) =>
-      put(cell, "", pictures[(4 * i + j) * count + since]));
-  });
-  const all = workers.flatMap(({ kills }) => kills);
-  player.rest(all.includes(at) ? REPLACED : 0);
-  const last = Math.max(...all.filter((kill) => kill <= at && at < kill + TOLD));
-  const killed = workers.flatMap(({ kills }, i) => kills.includes(last) ? i : []);
-  if (!killed.length) return "All eight games play on.";
-  if (killed.length > 1) {
-    return "Both workers were killed and replaced. All games start over.";
-  }
-  if (last === at) {
-    return `Worker ${killed} was killed. The other games wait until it is replaced.`;
-  }
-  return `Worker ${killed} was killed and replaced. Its games start over, ` +
-    "and the others play on.";
-}
+  // Since it was killed last, a worker plays its games from their start again.
+  const player = film(box, (at) => {
+    workers.forEach(({ cells, kills }, i) => {
+      const since = at - Math.max(...kills.filter((kill) => kill <= at));
+      does[i].textContent =
+        `plays games ${4 * i} to ${4 * i + 3}, step ${every * since}`;
+      cells.forEach((cell, j) => put(cell, all[(4 * i + j) * count + since]));
+    });
+    return told;
+  }, { count, start: killed, pace: 10, name: (i) => `step ${every * (i - 1)}` });
 
-const player = film(figure, async () => {
-  const recorded = await read("eight");
-  every = recorded.every;
-  pictures = await unpack(recorded.pictures, SIZE ** 2);
-  count = pictures.length / 8;
-  planned = recorded.killed;
-  workers[1].kills.push(planned);
-  const start = calm ? planned : planned - BEFORE;
-  return { count, start, pace: 10, ticks: [planned],
-    name: (i) => `step ${every * (i - 1)}` };
-}, show);
-
-buttons.forEach((button, i) => button.addEventListener("click", () => {
-  // Who kills before the film does is left alone with it.
-  if (shown < planned) {
-    workers[1].kills = workers[1].kills.filter((kill) => kill !== planned);
-    planned = 0;
-  }
-  workers[i].kills.push(Math.min(shown + 1, count));
-  player.mark(workers.flatMap(({ kills }) => kills));
-  player.forward();
-  player.end();
-  if (!calm && shown < count) player.go(true);
-}));
-})();
+  box.querySelectorAll(".screen button").forEach((button, i) =>
+    button.addEventListener("click", () => {
+      const { row, kills } = workers[i], at = player.at();
+      player.go(false);
+      row.classList.add("dead");
+      button.disabled = true;
+      does[i].textContent = "is dead";
+      $in(".says").textContent =
+        `Worker ${i} was killed. The other games wait until it is replaced.`;
+      setTimeout(() => {
+        row.classList.remove("dead");
+        button.disabled = false;
+        kills.push(at);
+        told = `Worker ${i} was replaced. Its games start over, ` +
+          "and the others play on.";
+        player.draw();
+        player.go(!calm);
+      }, REPLACED);
+    }));
+});
