@@ -4,9 +4,8 @@
     python examples/dqn.py                            # Breakout
     python examples/dqn.py PongNoFrameskip-v4 --steps 2000000
 
-The algorithm is that of Mnih et al. 2015, the settings are mostly CleanRL's
-`dqn_atari.py`. The game is played in this process, without any other. A line
-is printed every thousand steps; scores rise after some 200,000 of them.
+The algorithm is that of Mnih et al. 2015, the settings are mostly those of
+CleanRL's `dqn_atari.py`. Scores rise after some 200,000 steps.
 """
 
 import argparse
@@ -21,7 +20,7 @@ from torch import nn
 
 # In this repository game.py lies one folder up; copied, it lies beside.
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-from game import TRAINING, Games
+from game import Games
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 MEMORY = 100_000  # steps to remember, 7 kB each; DQN had 1,000,000
@@ -39,9 +38,8 @@ EXPLORE = 0.01
 class Memory:
     """The last `capacity` steps, to learn from again and again.
 
-    Four pictures before a step and four after are five different ones. Steps
-    in a row share theirs, so that each picture is kept once: 7 kB a step,
-    where two observations would be 56 kB.
+    Steps in a row share their pictures, so that each is kept once: 7 kB a
+    step, where two observations would be 56 kB.
     """
 
     def __init__(self, capacity):
@@ -135,8 +133,8 @@ def train(args, games):
         memory.add(action, rewards[0], terminated[0], after)
         if over:
             memory.start(obs[0])
-        if "final_info" in infos:
-            scores.append(infos["final_info"]["reward"][0])
+        if "episode" in infos:
+            scores.append(infos["episode"]["r"][0])
         if step >= STEPS_TO_LEARN_FROM and step % STEPS_TO_AN_UPDATE == 0:
             learn(network, target, optimizer, memory)
         if step % STEPS_TO_A_NEW_TARGET == 0:
@@ -152,9 +150,7 @@ def main():
     parser.add_argument("--steps", type=int, default=2_000_000)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
-    with Games(
-        1, args.env_id, seed=args.seed, processes=0, **TRAINING
-    ) as games:
+    with Games(1, args.env_id, seed=args.seed, processes=0) as games:
         train(args, games)
 
 

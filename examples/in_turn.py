@@ -3,11 +3,10 @@
     pip install -r requirements.txt
     python examples/in_turn.py
 
-It pays if the network runs on a device, or leaves cores free. Here the
-"network" only waits, as a program does for a GPU. Prints the steps a second of
-three ways to play, each with as many games to a batch: one `Games` in
-lockstep, two in turn, and several of one process each, whichever is ready
-first.
+It pays if the network runs on a device, or leaves cores free; an update of PPO
+gains nothing by it. Here the "network" only waits, as a program does for a
+GPU. Prints the steps a second of one `Games` in lockstep, of two in turn, and
+of several of one process each, whichever is ready first.
 """
 
 import contextlib
@@ -43,10 +42,8 @@ def ready_first(fleet):
 def give_way():
     """Let all processes begun so far, the workers, give way to everybody else.
 
-    When the network is done this program would otherwise wait for a core,
-    since Linux lets workers of its own priority play on. The price: beside
-    other programs that compute on all cores they hardly play. A worker that is
-    replaced has the usual priority again.
+    This program would otherwise wait for a core when the network is done. But
+    beside others that compute on all cores the workers then hardly play.
     """
     # Other systems don't have this, and some don't allow it.
     with contextlib.suppress(AttributeError, OSError):
@@ -62,18 +59,15 @@ def choose(games, obs):
 
 
 def play(order, count, **options):
-    """Play `count` `Games` for a while; return the steps a second.
-
-    `order` takes them all and yields those whose turn it is.
-    """
+    """Play `count` `Games` in an order; return the steps a second."""
     with contextlib.ExitStack() as stack:
         fleet = []
         for i in range(count):
             games = Games(GAMES, seed=i * GAMES, **options)
             fleet.append(stack.enter_context(games))
+        first = [games.reset()[0] for games in fleet]
         give_way()
-        for games in fleet:
-            obs, _ = games.reset()
+        for games, obs in zip(fleet, first, strict=True):
             games.step_async(choose(games, obs))
         steps = 0
         start = time.perf_counter()

@@ -3,15 +3,13 @@
     pip install -r requirements.txt labml==0.4.168 labml-nn==0.5.1
     python examples/labml_ppo.py              # Breakout, 1,000,000 steps
 
-The training is `labml_nn.rl.ppo` as it is published, nothing of it changed,
-with the settings of its own `main`; only the module that it takes its `Worker`
-from is game.py. A lost life restarts the game, so the agent knows first lives
-only. `reward` on the screen is the mean of the last 100 of them. In the end
-the weights are in runs/labml.pt.
+The training is `labml_nn.rl.ppo` as it is published; only its `Worker` is that
+of game.py. A lost life restarts the game, so the agent knows first lives only,
+and `reward` on the screen is the mean of the last 100 of them. In the end the
+weights are in runs/labml.pt.
 """
 
 import argparse
-import multiprocessing
 import pathlib
 import sys
 
@@ -46,10 +44,6 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--steps", type=int, default=1_000_000)
     args = parser.parse_args()
-    if sys.platform == "linux":
-        # Beside PyTorch's threads a process that is forked may hang. A server
-        # that has none forks them instead, as from Python 3.14 on.
-        multiprocessing.set_start_method("forkserver")
     trainer = make_trainer(args.steps)
     trainer.run_training_loop()
     trainer.destroy()

@@ -15,7 +15,7 @@ import torch
 from torch import nn
 from torch.distributions import Categorical
 
-from training_run import Run, final_scores, main, make_fleet, timed
+from training_run import Games, Run, final_scores, main, timed
 
 # The settings of Baselines' ppo2 for Atari, which CleanRL shares.
 STEPS = 128  # of each game between two updates
@@ -79,48 +79,41 @@ class Agent(nn.Module):
 
 
 @torch.no_grad()
-def play(agent, fleet, obs, seconds):
-    """Play `STEPS` steps of all games, which a fleet of `Games` share.
+def play(agent, games, obs, seconds):
+    """Play `STEPS` steps of all games, from the observations `obs` on.
 
-    Returns a batch to learn from and the scores of the whole games that ended.
-    The next observations are left in `obs`, the time taken in `seconds`.
+    Returns a batch, the next observations and the scores of whole games.
     """
     device = agent.value.weight.device
-    seen = [[] for _ in fleet]
-    outcomes = [[] for _ in fleet]
+    seen = []
+    outcomes = []
     scores = []
-    for step in range(STEPS + 1):
-        for i, games in enumerate(fleet):
-            if step > 0:
-                with timed(seconds, "games"):
-                    obs[i], *outcome, infos = games.step_wait()
-                scores += final_scores(infos).values()
-                truncated = outcome[-1]
-                final_values = np.zeros(games.num_envs)
-                if truncated.any():
-                    final_obs = np.stack(infos["final_obs"][truncated])
-                    final_obs = torch.as_tensor(final_obs, device=device)
-                    final_values[truncated] = agent(final_obs)[1].cpu()
-                outcomes[i].append((*outcome, final_values))
-            obs[i] = torch.as_tensor(obs[i], device=device)
-            if step < STEPS:
-                with timed(seconds, "network"):
-                    scaled = agent.scale(obs[i])
-                    policy, values = agent.look(scaled)
-                    actions = policy.sample()
-                    log_probs = policy.log_prob(actions)
-                    seen[i].append((scaled, actions, log_probs, values))
-                    # These games play while the network looks at the others.
-                    games.step_async(actions.cpu().numpy())
-    parts = []
-    for i, last in enumerate(obs):
-        part = [torch.stack(column) for column in zip(*seen[i], strict=True)]
-        # float32, because Apple's GPUs have no float64
-        outcome = np.array(outcomes[i], np.float32)
-        outcome = torch.as_tensor(outcome, device=device).unbind(1)
-        gains = advantages(*outcome, part[-1], agent(last)[1])
-        parts.append([column.flatten(0, 1) for column in (*part, gains)])
-    return [torch.cat(columns) for columns in zip(*parts, strict=True)], scores
+    for _ in range(STEPS):
+        with timed(seconds, "network"):
+            scaled = agent.scale(torch.as_tensor(obs, device=device))
+            policy, values = agent.look(scaled)
+            actions = policy.sample()
+            log_probs = policy.log_prob(actions)
+            seen.append((scaled, actions, log_probs, values))
+            chosen = actions.cpu().numpy()
+        with timed(seconds, "games"):
+            obs, rewards, terminated, truncated, infos = games.step(chosen)
+        scores += final_scores(infos).values()
+        final_values = np.zeros(games.num_envs)
+        if truncated.any():
+            final_obs = np.stack(infos["final_obs"][truncated])
+            final_obs = torch.as_tensor(final_obs, device=device)
+            final_values[truncated] = agent(final_obs)[1].cpu()
+        outcomes.append((rewards, terminated, truncated, final_values))
+
+    columns = [torch.stack(column) for column in zip(*seen, strict=True)]
+    # float32, because Apple's GPUs have no float64
+    outcomes = np.array(outcomes, np.float32)
+    outcomes = torch.as_tensor(outcomes, device=device).unbind(1)
+    next_values = agent(torch.as_tensor(obs, device=device))[1]
+    gains = advantages(*outcomes, columns[-1], next_values)
+    batch = [column.flatten(0, 1) for column in (*columns, gains)]
+    return batch, obs, scores
 
 
 def advantages(rewards, terminated, truncated, final, values, next_values):
@@ -175,21 +168,21 @@ def learn(agent, optimizer, batch):
 def train(args):
     """Train until all steps are played; save as it goes."""
     torch.manual_seed(args.seed)
-    with make_fleet(args) as fleet:
+    with Games(args.games, args.env_id, seed=args.seed) as games:
         agent = Agent(args.actions, args.bfloat16).to(args.device)
         # epsilon as in Baselines; PyTorch's default is 1e-8
         optimizer = torch.optim.Adam(agent.parameters(), eps=1e-5, fused=True)
         run = Run(args, agent, optimizer)
         # Sampled, so that a resumed run doesn't play the same games again.
-        seeds = torch.randint(2**31, (len(fleet),)).tolist()
-        obs = [games.reset(seed=seeds.pop())[0] for games in fleet]
+        seed = torch.randint(2**31, ()).item()
+        obs, _ = games.reset(seed=seed)
         while not run.over:
             rate = LEARNING_RATE * (1 - run.steps / run.until)
             optimizer.param_groups[0]["lr"] = rate  # falls to 0 (Baselines)
             torch.set_num_threads(1)  # the games need the other cores
             # While this lasts, weights that were cast to bfloat16 are kept.
             with torch.autocast(args.device.type, enabled=False):
-                batch, scores = play(agent, fleet, obs, run.seconds)
+                batch, obs, scores = play(agent, games, obs, run.seconds)
             torch.set_num_threads(args.threads)
             with timed(run.seconds, "learning"):
                 entropy = learn(agent, optimizer, batch)

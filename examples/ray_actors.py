@@ -3,10 +3,9 @@
     pip install -r requirements.txt ray
     python examples/ray_actors.py
 
-It plays on the cluster that `RAY_ADDRESS` names or that runs here, else on one
-that Ray starts here. `Games` is an actor as it is. One that dies is started
-anew by Ray and its call made again; the new one knows nothing of the games
-that were played, and says so by `ResetNeeded`.
+`Games` is an actor as it is, on the cluster that `RAY_ADDRESS` names or that
+Ray starts here. Ray starts one that dies anew and makes its call again; the
+new one knows nothing of the games that were played: `ResetNeeded`.
 """
 
 import pathlib
@@ -35,10 +34,10 @@ def choose(obs):
 
 
 def play(count):
-    """Play on `count` actors at once; return the scores of ended episodes."""
+    """Play on `count` actors at once; return the scores of ended games."""
     # An actor for each core, which plays its games one after the other. For
     # one that takes a whole machine of 16 cores it is `num_cpus=16` and
-    # `processes=16`, with `context="forkserver"`, since Ray has threads.
+    # `processes=16`.
     actor = ray.remote(num_cpus=1, **RETRIES)(game.Games)
     actors = [
         actor.remote(GAMES, seed=i * GAMES, processes=0) for i in range(count)
@@ -60,9 +59,8 @@ def play(count):
                 # It had died, and its episodes were cut off by that.
                 obs[i], _ = ray.get(actors[i].reset.remote())
                 continue
-            if "final_info" in infos:
-                ended = infos["_final_info"]
-                scores += infos["final_info"]["reward"][ended].tolist()
+            if "episode" in infos:
+                scores += infos["episode"]["r"][infos["_episode"]].tolist()
     return scores
 
 
@@ -72,7 +70,7 @@ def main():
     count = int(ray.cluster_resources()["CPU"])
     scores = play(count)
     mean = np.mean(scores or 0)
-    print(f"{count} actors, {len(scores)} episodes, score {mean:.2f}")
+    print(f"{count} actors, {len(scores)} games, score {mean:.2f}")
 
 
 if __name__ == "__main__":

@@ -3,13 +3,15 @@
     pip install -r requirements.txt stable_baselines3
     python examples/sb3.py PongNoFrameskip-v4 --steps 10000000
 
-`GamesVecEnv` is all it takes. It is written to be copied, together with
-game.py. SB3 prints a table every few seconds; what it has learned goes to
-runs/sb3.zip, for `PPO.load`.
+`GamesVecEnv` is all it takes, to be copied together with game.py. SB3 prints a
+table every few seconds. At the end, or after Ctrl-C or the SIGTERM of a batch
+system, what it has learned goes to runs/sb3.zip, for `PPO.load`.
 """
 
 import argparse
+import contextlib
 import pathlib
+import signal
 import sys
 
 import numpy as np
@@ -20,11 +22,7 @@ from stable_baselines3.common.vec_env import VecEnv
 
 # In this repository game.py lies one folder up; copied, it lies beside.
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-from game import TRAINING, Games
-
-# Beside PyTorch's threads a process that is forked may hang. A server that has
-# none forks them instead, as from Python 3.14 on.
-CONTEXT = "forkserver" if sys.platform == "linux" else None
+from game import Games
 
 # the settings of SB3's own zoo for Atari
 ATARI = dict(
@@ -41,11 +39,9 @@ class GamesVecEnv(VecEnv):
     """
     Makes `Games` a Stable-Baselines3 `VecEnv`.
 
-    Takes any `Games` in SAME_STEP mode, the default, which is what SB3
-    expects: the step that ends an episode returns the first observation of
-    the next. Nothing has to be wrapped around it: observations are stacked,
-    with the channels first as `CnnPolicy` wants them, and the scores of whole
-    games are told as SB3's `Monitor` tells them.
+    Nothing has to be wrapped around it: observations are stacked, with the
+    channels first as `CnnPolicy` takes them, and the scores of whole games are
+    there as from SB3's `Monitor`.
     """
 
     def __init__(self, games):
@@ -74,14 +70,14 @@ class GamesVecEnv(VecEnv):
         obs, rewards, terminated, truncated, more = self.games.step_wait()
         dones = terminated | truncated
         infos = [{} for _ in dones]
-        games_over = more.get("_final_info", np.zeros_like(dones))
+        games_over = more.get("_episode", np.zeros_like(dones))
         for i in np.flatnonzero(dones):
             infos[i]["terminal_observation"] = more["final_obs"][i]
             cut_off = truncated[i] and not terminated[i]
             infos[i]["TimeLimit.truncated"] = bool(cut_off)
             if games_over[i]:
-                score = more["final_info"]["reward"][i].item()
-                length = more["final_info"]["length"][i].item()
+                score = more["episode"]["r"][i].item()
+                length = more["episode"]["l"][i].item()
                 infos[i]["episode"] = {"r": score, "l": length}
         return obs, rewards.astype(np.float32), dones, infos
 
@@ -115,12 +111,16 @@ def main():
     parser.add_argument("--steps", type=int, default=10_000_000)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
-    options = dict(TRAINING, seed=args.seed, context=CONTEXT)
-    with Games(args.games, args.env_id, **options) as games:
+    print(f"{args.steps:,} steps of {args.env_id}; Ctrl-C ends it sooner")
+    # Both signals raise a `KeyboardInterrupt`.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with Games(args.games, args.env_id, seed=args.seed) as games:
         env = GamesVecEnv(games)
         model = PPO("CnnPolicy", env, **ATARI, seed=args.seed, verbose=1)
-        model.learn(args.steps)
+        with contextlib.suppress(KeyboardInterrupt):
+            model.learn(args.steps)
         model.save("runs/sb3")
+    print(f"saved in runs/sb3.zip after {model.num_timesteps:,} steps")
 
 
 if __name__ == "__main__":

@@ -1,145 +1,132 @@
-"""What others have written plays `Games` as it is, and so do its recipes."""
+"""Others' learners and Gymnasium's wrappers around `Games`, as they are."""
 
 import dataclasses
-import itertools
 
-import ale_py
 import gymnasium as gym
 import numpy as np
 import pytest
 import torch
-from gymnasium.wrappers.vector import RecordVideo
+from gymnasium.wrappers import vector
 from skrl.envs.wrappers.torch import wrap_env
 from torchrl.envs import GymWrapper
 
-from game import BREAKOUT, Game, Games
+from game import BREAKOUT, Games
 
 N = 3
 ACTIONS = np.random.default_rng(0).integers(4, size=(120, N))
-OPTIONS = dict(on_life_loss="continue")
+# TorchRL plays before it begins, so a game must begin as the one before. It
+# resets all games if the episodes of all end in the same step: so no FIRE.
+OPTIONS = dict(noop_max=0, fire_on_reset=False)
 
 
-@pytest.fixture(params=[0, 2])
-def games(request):
-    context = "forkserver" if request.param else None
-    with Games(N, processes=request.param, context=context, **OPTIONS) as many:
-        yield many
+@pytest.fixture
+def expected():
+    """What each step returns."""
+    with Games(N, processes=0, **OPTIONS) as games:
+        games.reset()
+        return [games.step(actions) for actions in ACTIONS]
 
 
-def steps(**kwargs):
-    """Yield the first observations, and then what each step returns."""
-    with Games(N, processes=0, **OPTIONS, **kwargs) as games:
-        yield games.reset()[0]
-        yield from map(games.step, ACTIONS)
-
-
-def test_skrl(games):
+def test_skrl(expected):
     """`wrap_env` hands out flat observations, and columns of the rest."""
-    expected = steps()
-    env = wrap_env(games)
-    obs, _ = env.reset()
-    assert torch.equal(obs, torch.tensor(next(expected)).flatten(1).float())
+    env = wrap_env(Games(N, processes=2, **OPTIONS))
+    env.reset()
     for actions, (theirs, *columns, _) in zip(ACTIONS, expected, strict=True):
         obs, *others, _ = env.step(torch.tensor(actions)[:, None])
         assert torch.equal(obs, torch.tensor(theirs).flatten(1).float())
         for one, other in zip(others, columns, strict=True):
             assert one[:, 0].tolist() == other.tolist()
+    env.close()
 
 
-def test_torchrl(games):
+def test_torchrl(expected):
     """`GymWrapper` takes an episode's last observation from the infos."""
-    expected = list(steps())
     rows = iter(torch.tensor(ACTIONS))
-    rollout = GymWrapper(games, categorical_action_encoding=True).rollout(
-        len(ACTIONS),
-        lambda _: next(rows),
-        break_when_any_done=False,
+    games = Games(N, processes=2, **OPTIONS)
+    env = GymWrapper(games, categorical_action_encoding=True)
+    rollout = env.rollout(
+        len(ACTIONS), lambda _: next(rows), break_when_any_done=False
     )
-    ends = 0
-    for i, (obs, rewards, terminated, _, infos) in enumerate(expected[1:]):
-        after = rollout[:, i]["next"]
+    env.close()
+    afters = rollout["next"].unbind(1)
+    for after, step in zip(afters, expected, strict=True):
+        obs, rewards, terminated, _, infos = step
+        for n in np.flatnonzero(infos.get("_final_obs", [])):
+            obs[n] = infos["final_obs"][n]
+        np.testing.assert_array_equal(after["observation"], obs)
         assert after["reward"][:, 0].tolist() == rewards.tolist()
         assert after["terminated"][:, 0].tolist() == terminated.tolist()
-        for n in range(N):
-            last = obs[n]
-            if infos.get("_final_obs", [False] * N)[n]:
-                last = infos["final_obs"][n]
-                ends += 1
-            np.testing.assert_array_equal(after["observation"][n], last)
-    assert ends > N
 
 
-@pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
-def test_a_video(mode, tmp_path):
-    """Gymnasium's records the screens as they are after each step.
-
-    So after the step that ends an episode it shows the next one, in either
-    mode.
-    """
-    with Games(
-        1, processes=1, context="forkserver", autoreset_mode=mode
-    ) as it:
-        video = RecordVideo(
-            it,
-            str(tmp_path),
-            episode_trigger=lambda number: number == 0,
-            video_length=80,
-        )
-        video.reset()
-        one = Game(0)
-        one.reset()
-        rests = False
-        screens = [one.render()]
-        for action in itertools.islice(itertools.cycle([1, 0, 0]), 79):
-            _, _, terminated, _, _ = video.step([action])
-            if not rests:
-                one.step(action)
-            rests = mode == "NextStep" and terminated[0]
-            screens.append(one.render())
-        np.testing.assert_array_equal(video.recorded_frames, screens)
-        video.step([0])
-        video.close()
-    (file,) = tmp_path.glob("*.mp4")
-    assert file.stat().st_size > 1000
+# Gymnasium's wrappers for vector environments and their arguments, as
+# docs/reference.md sorts them: those that work in both modes, those that work
+# under NEXT_STEP alone, since they change observations, and those that are for
+# something else or need more.
+IN_BOTH = {
+    "DictInfoToList": {},
+    "TransformAction": {"func": np.copy},
+    "TransformReward": {"func": np.sign},
+    "ClipReward": {"min_reward": -1, "max_reward": 1},
+    "NormalizeReward": {},
+    "RecordVideo": {"video_folder": "videos"},
+}
+IN_NEXT_STEP = {
+    "TransformObservation": {"func": np.copy},
+    "FlattenObservation": {},
+    "ReshapeObservation": {"shape": (4 * 84, 84)},
+    "DtypeObservation": {"dtype": np.float32},
+    "NormalizeObservation": {},
+    "ArrayConversion": {"env_xp": np, "target_xp": torch},
+    "NumpyToTorch": {},
+}
+OTHERS = {
+    *("RecordEpisodeStatistics", "VectorizeTransformAction", "ClipAction"),
+    *("RescaleAction", "FilterObservation", "GrayscaleObservation"),
+    *("ResizeObservation", "RescaleObservation", "HumanRendering"),
+    *("VectorizeTransformObservation", "VectorizeTransformReward"),
+    *("JaxToNumpy", "JaxToTorch"),
+}
 
 
-def test_all_actions_another_mode_and_difficulty():
-    """By a spec; each title has modes and difficulties of its own."""
+def test_every_wrapper_is_sorted():
+    names = [*IN_BOTH, *IN_NEXT_STEP, *OTHERS]
+    assert sorted(names) == sorted(vector.__all__)
+
+
+@pytest.fixture(params=["SameStep", "NextStep"])
+def short_games(request, tmp_path, monkeypatch):
+    """Two games that a limit ends after 30 steps, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
     spec = gym.spec(BREAKOUT)
-    settings = dict(full_action_space=True, mode=12, difficulty=1)
-    other = dataclasses.replace(spec, kwargs=spec.kwargs | settings)
-    with Games(2, other, processes=1, context="forkserver") as games:
-        assert games.single_action_space.n == 18
-        assert games.meanings == [it.name for it in ale_py.Action][:18]
-        games.reset()
-        for action in range(18):
-            games.step([action] * 2)
-    assert gym.spec(BREAKOUT).kwargs == spec.kwargs
-    rams = []
-    for one in (Game(0, other), Game(0)):
-        one.reset()
-        one.step(1)
-        rams.append(one.env.unwrapped.ale.getRAM())
-    assert not np.array_equal(*rams)
+    limit = {"max_num_frames_per_episode": 120}
+    spec = dataclasses.replace(spec, kwargs=spec.kwargs | limit)
+    with Games(2, spec, processes=0, autoreset_mode=request.param) as games:
+        yield games
 
 
-class Memory(Game):
-    """The console's 128 bytes of memory, and the lives."""
+def play(env, actions):
+    """Play beyond the end of both games."""
+    env.reset()
+    for _ in range(40):
+        env.step(actions)
+    env.close()
 
-    def observe(self):
-        ale = self.env.unwrapped.ale
-        return np.append(ale.getRAM(), np.uint8(ale.lives()))
+
+@pytest.mark.parametrize("name", [*IN_BOTH, *IN_NEXT_STEP])
+def test_wrappers(short_games, name):
+    wrapper = getattr(vector, name)
+    options = IN_BOTH.get(name) or IN_NEXT_STEP.get(name, {})
+    takes_tensors = name in ("ArrayConversion", "NumpyToTorch")
+    actions = torch.zeros(2, dtype=int) if takes_tensors else np.zeros(2, int)
+    if short_games.autoreset_mode.value == "NextStep" or name in IN_BOTH:
+        play(wrapper(short_games, **options), actions)
+    else:
+        # Gymnasium refuses them, or can't convert `final_obs`.
+        with pytest.raises((ValueError, BufferError)):
+            play(wrapper(short_games, **options), actions)
 
 
-def test_lives_and_memory():
-    with Games(2, processes=1, make=Memory, context="forkserver") as games:
-        obs, _ = games.reset()
-        assert obs.shape == (2, 129)
-        assert obs.dtype == np.uint8
-        assert obs[:, -1].tolist() == [5, 5]
-        assert obs in games.observation_space
-        one = Memory(0)
-        one.reset()
-        for action in ACTIONS[:, 0]:
-            obs, *_ = games.step([action] * 2)
-            np.testing.assert_array_equal(obs[0], one.step(action)[0])
+def test_wrong_scores_are_not_recorded_in_silence(short_games):
+    """`RecordEpisodeStatistics` would count lives and clipped rewards."""
+    with pytest.raises(ValueError, match="episode"):
+        play(vector.RecordEpisodeStatistics(short_games), [0, 0])

@@ -3,9 +3,9 @@
 import argparse
 import collections
 import contextlib
+import multiprocessing
 import os
 import pathlib
-import shutil
 import signal
 import sys
 from unittest import mock
@@ -17,11 +17,12 @@ from PIL import Image
 
 import ppo
 import training_run
-from game import Game, Games
+from game import Game
 
 RUN = pathlib.Path("runs/BreakoutNoFrameskip-v4-0")
 CHECKPOINT = RUN / "checkpoint.pt"
 UPDATE = 32  # steps: 16 of each of 2 games
+SIGNALS = [signal.SIGINT, signal.SIGTERM]
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def run(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(training_run, "GAMES", 2)
     monkeypatch.setattr(training_run, "PUBLISHED", tmp_path / "breakout.pt")
     monkeypatch.chdir(tmp_path)
-    handler = signal.getsignal(signal.SIGINT)
+    handlers = {number: signal.getsignal(number) for number in SIGNALS}
 
     def run(command):
         options = "--games 2 --device cpu --threads 1"
@@ -43,12 +44,8 @@ def run(monkeypatch, tmp_path, capsys):
         return "".join(capsys.readouterr()).splitlines()
 
     yield run
-    signal.signal(signal.SIGINT, handler)
-
-
-def same(one, other):
-    """Raise an `AssertionError` unless all tensors are, to the last bit."""
-    torch.testing.assert_close(one, other, rtol=0, atol=0)
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
 
 
 # Training
@@ -60,13 +57,9 @@ def test_a_run_leaves_its_curve_and_a_checkpoint(run):
     counts = [line.split(" steps")[0] for line in lines]
     assert counts == [f"{RUN}: 0", "64", "128", "160"]
     assert sorted(os.listdir(RUN)) == ["checkpoint.pt", "curve.csv"]
-    names, *rows = (RUN / "curve.csv").read_text().splitlines()
-    assert names == "steps,games,network,learning,entropy,score"
-    rows = np.array([row.split(",") for row in rows], float)
-    steps, *seconds, entropy, _ = rows.T
-    assert steps.tolist() == [64, 128, 160]
-    assert np.min(seconds) > 0
-    assert 0 < entropy.min() <= entropy.max() <= 1.387  # log(4)
+    curve = np.genfromtxt(RUN / "curve.csv", delimiter=",", names=True)
+    assert curve["steps"].tolist() == [64, 128, 160]
+    assert 0 < curve["entropy"].min() <= curve["entropy"].max() <= 1.387
 
     # It isn't overwritten.
     before = CHECKPOINT.read_bytes()
@@ -74,137 +67,87 @@ def test_a_run_leaves_its_curve_and_a_checkpoint(run):
     assert CHECKPOINT.read_bytes() == before
 
 
-def test_the_same_seed_trains_the_same(run):
-    weights = []
-    for seed in 0, 0, 1:
-        run(f"--steps 64 --seed {seed}")
-        (path,) = pathlib.Path("runs").glob("*/checkpoint.pt")
-        weights.append(torch.load(path)["weights"])
-        shutil.rmtree("runs")
-    same(weights[0], weights[1])
-    with pytest.raises(AssertionError):
-        same(weights[0], weights[2])
-
-
-def test_the_score_is_the_mean_of_the_last_hundred_whole_games(run):
-    """Across a resumption, too."""
-    torch.manual_seed(0)
+def a_run(resume):
+    """A `Run` of an agent that has learned nothing."""
     agent = ppo.Agent(4)
     optimizer = torch.optim.Adam(agent.parameters())
     args = argparse.Namespace(
-        folder=RUN,
-        checkpoint=CHECKPOINT,
-        env_id=RUN.name[:-2],
-        steps=96,
-        resume=False,
+        folder=RUN, checkpoint=CHECKPOINT, env_id="", steps=None, resume=resume
     )
-    first = training_run.Run(args, agent, optimizer)
-    first.seconds["games"] = 1.0
-    first.add(UPDATE, [1.0] * 80, 0)
-    first.add(UPDATE, [2.0] * 60, 0)
-    args.resume = True
-    training_run.Run(args, agent, optimizer).add(UPDATE, [5.0] * 10, 0)
-    rows = (RUN / "curve.csv").read_text().splitlines()[1:]
-    scores = [float(row.split(",")[-1]) for row in rows]
-    assert scores == [(40 * 1 + 60 * 2) / 100, (30 + 60 * 2 + 10 * 5) / 100]
-
-
-def test_weights_that_are_cast_once_train_the_same(run, monkeypatch):
-    """As if they were cast each time that the network looks at pictures."""
-    weights = []
-    autocast = torch.autocast
-    for keep in True, False:
-        if not keep:
-            monkeypatch.setattr(
-                torch,
-                "autocast",
-                lambda *args, enabled=True: (
-                    autocast(*args) if enabled else contextlib.nullcontext()
-                ),
-            )
-        run("--steps 96 --bfloat16")
-        weights.append(torch.load(CHECKPOINT)["weights"])
-        shutil.rmtree("runs")
-    same(*weights)
+    return training_run.Run(args, agent, optimizer)
 
 
 def test_resuming_restores_all_but_the_games(run):
-    run("--steps 64")
+    """The score, too: the mean of the last hundred whole games."""
+    first = a_run(resume=False)
+    first.seconds["games"] = 1.0
+    first.add(UPDATE, [1.0] * 80, 0)
+    first.add(UPDATE, [2.0] * 60, 0)
     saved = torch.load(CHECKPOINT)
-    torch.manual_seed(1)
-    agent = ppo.Agent(4)
-    optimizer = torch.optim.Adam(agent.parameters())
-    args = argparse.Namespace(
-        folder=RUN, checkpoint=CHECKPOINT, env_id="", steps=None, resume=True
-    )
-    training_run.Run(args, agent, optimizer).save(0)
+    second = a_run(resume=True)
+    second.save(0)
     again = torch.load(CHECKPOINT)
     assert again.pop("state") == saved.pop("state")
-    same(again, saved)
+    torch.testing.assert_close(again, saved, rtol=0, atol=0)
+    second.add(2 * UPDATE, [5.0] * 10, 0)
+    curve = np.genfromtxt(RUN / "curve.csv", delimiter=",", names=True)
+    before, after = (40 * 1 + 60 * 2) / 100, (30 + 60 * 2 + 10 * 5) / 100
+    assert curve["score"].tolist() == [before, before, after]
 
 
-@pytest.mark.parametrize(
-    ("owner", "name", "updates"),
-    [(Games, "reset", 1), (ppo, "learn", 1), (training_run.Run, "add", 2)],
-)
-def test_ctrl_c_finishes_the_update_and_leaves_the_run_to_be_resumed(
-    run, monkeypatch, owner, name, updates
+def do_in_first_update(monkeypatch, action):
+    """Have something happen while the first update is learned from."""
+    learn = ppo.learn
+
+    def act_and_learn(*args):
+        action()
+        monkeypatch.setattr(ppo, "learn", learn)
+        return learn(*args)
+
+    monkeypatch.setattr(ppo, "learn", act_and_learn)
+
+
+def test_a_killed_worker_is_told_and_the_training_goes_on(run, monkeypatch):
+    def kill():
+        multiprocessing.active_children()[0].kill()
+
+    do_in_first_update(monkeypatch, kill)
+    with pytest.warns(RuntimeWarning, match="SIGKILL") as warnings:
+        lines = run("--steps 128")
+    assert len(warnings) == 1
+    assert lines[-1].startswith("128 steps")
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_ctrl_c_and_sigterm_finish_the_update_and_leave_it_to_be_resumed(
+    run, monkeypatch, number
 ):
-    method = getattr(owner, name)
-
-    def interrupted(*args, **kwargs):
-        result = method(*args, **kwargs)
-        os.kill(os.getpid(), signal.SIGINT)
-        return result
-
-    with monkeypatch.context() as patch:
-        patch.setattr(owner, name, interrupted)
-        run("--steps 128")
+    do_in_first_update(monkeypatch, lambda: os.kill(os.getpid(), number))
+    run("--steps 128")
     # Where it ends is part of the run.
     first, *_, last = run("--resume")
-    assert first == f"{RUN}: {updates * UPDATE} steps of 128"
+    assert first == f"{RUN}: {UPDATE} steps of 128"
     assert last.startswith("128 steps")
     # The rate that the last update had: the fourth of four.
     rate = torch.load(CHECKPOINT)["optimizer"]["param_groups"][0]["lr"]
     assert rate == pytest.approx(ppo.LEARNING_RATE / 4)
 
 
-def test_the_end_of_a_run_does_not_move_without_a_word(run):
-    run("--steps 32")
-    assert "at 64 steps instead of 32" in run("--resume --steps 64")[0]
-
-
-def test_a_crash_while_saving_leaves_the_checkpoint_before(run, monkeypatch):
-    run("--steps 64")
-    before = CHECKPOINT.read_bytes()
-
-    def half(data, path):
-        path.write_bytes(b"half")
-        raise OSError("no space left")
-
-    monkeypatch.setattr(torch, "save", half)
-    with pytest.raises(OSError, match="no space"):
-        run("--resume --steps 128")  # the end has moved
-    assert CHECKPOINT.read_bytes() == before
+def test_a_title_without_noop_trains(run):
+    assert run("ALE/Backgammon-v5 --steps 64")[-1].startswith("64 steps")
 
 
 # Evaluation and film
 
 
-def test_published_weights_in_half_precision_play_whole_games(run):
-    """In both ways, where there is no run."""
+def test_published_weights_play_whole_games_in_both_ways(run):
     torch.save(ppo.Agent(4).half().state_dict(), "breakout.pt")
     first, *lines = run("--evaluate")
     assert first == f"weights: {pathlib.Path.cwd()}/breakout.pt"
-    for way in training_run.WAYS:
-        *games, mean = lines[:3]
-        del lines[:3]
-        points = [int(line.split()[2]) for line in games]
-        assert mean.startswith(f"{way}, ")
-        least, most = min(points), max(points)
-        told = f": mean {np.mean(points):.1f} ({least} to {most})"
-        assert mean.endswith(told)
-    assert not lines
+    assert len(lines) == 6
+    for one, other, mean in (lines[:3], lines[3:]):
+        points = [int(line.split()[2]) for line in (one, other)]
+        assert f": mean {np.mean(points):.1f} ({min(points)} to" in mean
     # Not for another title.
     assert "train it first" in run("PongNoFrameskip-v4 --evaluate")[-1]
 
@@ -222,33 +165,23 @@ def test_only_the_first_game_of_each_counts(monkeypatch):
 
 def test_the_film_is_one_whole_game(run):
     run("--steps 32")
-    *_, game_over, last = run("--film")
-    assert game_over.startswith("game 0: ")
+    assert "game 0: " in run("--film")[-2]
     with Image.open(RUN / "film.webp") as film:
-        length = film.n_frames
+        assert film.n_frames > 10
         first = np.asarray(film.convert("RGB"))
     game = Game(0, **training_run.SERVED)
     game.reset()
     # Each pixel became four, and nothing was lost.
-    larger = game.render().repeat(2, axis=0).repeat(2, axis=1)
-    assert (first == larger).all()
-    # Two steps that look the same may share a frame of the film.
-    steps = int(last.split()[0])
-    assert steps / 2 < length <= steps
+    assert (first[::2, ::2] == game.render()).all()
 
 
 @pytest.mark.parametrize(
     ("command", "words"),
     [
         ("--evaluate", "train it first"),
-        ("--resume", "train it first"),
         ("BreakoutNoFrameskip-v3", "BreakoutNoFrameskip-v4"),
         ("CartPole-v1", "CartPole"),
         ("--games 0", "--games"),
-        ("--steps 0", "--steps"),
-        ("--threads 0", "--threads"),
-        ("--seed -1", "seed"),
-        ("--device abacus", "abacus"),
     ],
 )
 def test_wrong_input_ends_in_a_line(run, tmp_path, command, words):
@@ -259,16 +192,6 @@ def test_wrong_input_ends_in_a_line(run, tmp_path, command, words):
 
 
 # What is learned
-
-
-@pytest.mark.parametrize("bfloat16", [False, True])
-def test_observations_are_scaled_to_one_and_their_channels_come_last(bfloat16):
-    obs = torch.randint(256, (3, 4, 84, 84), dtype=torch.uint8)
-    scaled = ppo.Agent(4, bfloat16).scale(obs)
-    assert scaled.dtype == (torch.bfloat16 if bfloat16 else torch.float32)
-    assert scaled.is_contiguous()
-    expected = obs.permute(0, 2, 3, 1).to(scaled.dtype) / 255
-    same(scaled, expected)
 
 
 def test_advantages_worked_out_by_hand(monkeypatch):
@@ -301,8 +224,8 @@ def test_a_game_cut_off_is_worth_what_its_last_observation_is(monkeypatch):
     zeros, cut_off = np.zeros(2), np.array([True, False])
     games = mock.Mock(num_envs=2)
     infos = {"final_obs": last}
-    games.step_wait.return_value = after, zeros, zeros, cut_off, infos
-    batch, _ = ppo.play(agent, [games], [before], collections.Counter())
+    games.step.return_value = after, zeros, zeros, cut_off, infos
+    batch, _, _ = ppo.play(agent, games, before, collections.Counter())
     *_, values, gains = batch
     following = torch.as_tensor(np.stack([last[0], after[1]]))
     expected = ppo.GAMMA * agent(following)[1] - values
@@ -312,8 +235,7 @@ def test_a_game_cut_off_is_worth_what_its_last_observation_is(monkeypatch):
 class Pictures:
     """A vector of games: the action that pays is the picture that is lit."""
 
-    def __init__(self, num_envs):
-        self.num_envs = num_envs
+    num_envs = 8
 
     def reset(self):
         self.bright = np.random.randint(4, size=self.num_envs)
@@ -321,31 +243,26 @@ class Pictures:
         obs[range(self.num_envs), self.bright] = 200
         return obs
 
-    def step_async(self, actions):
-        self.actions = actions
-
-    def step_wait(self):
-        rewards = (self.actions == self.bright).astype(float)
+    def step(self, actions):
+        rewards = (actions == self.bright).astype(float)
         over = np.ones(self.num_envs, bool)
         return self.reset(), rewards, over, ~over, {}
 
 
-@pytest.mark.parametrize(
-    ("bfloat16", "shares"), [(False, [8]), (False, [5, 3]), (True, [4, 4])]
-)
-def test_it_learns_which_action_pays(monkeypatch, bfloat16, shares):
+@pytest.mark.parametrize("bfloat16", [False, True])
+def test_it_learns_which_action_pays(monkeypatch, bfloat16):
     monkeypatch.setattr(ppo, "STEPS", 16)
     torch.manual_seed(0)
     np.random.seed(0)
     agent = ppo.Agent(4, bfloat16)
     optimizer = torch.optim.Adam(agent.parameters(), ppo.LEARNING_RATE)
-    fleet = [Pictures(share) for share in shares]
-    obs, wins = [games.reset() for games in fleet], []
+    games = Pictures()
+    obs = games.reset()
+    wins = []
     for _ in range(8):
-        batch, _ = ppo.play(agent, fleet, obs, collections.Counter())
+        batch, obs, _ = ppo.play(agent, games, obs, collections.Counter())
         ppo.learn(agent, optimizer, batch)
-        policy, _ = agent(torch.cat(obs))
-        bright = np.concatenate([games.bright for games in fleet])
-        wins.append(policy.probs[range(8), bright].mean().item())
+        policy, _ = agent(torch.as_tensor(obs))
+        wins.append(policy.probs[range(8), games.bright].mean().item())
     assert wins[0] < 0.5
     assert wins[-1] > 0.8

@@ -1,17 +1,15 @@
 """What isn't PPO in ppo.py: options, checkpoints, evaluation, films.
 
 A run writes to the folder runs/ENV_ID-SEED: curve.csv, checkpoint.pt and
-film.webp. Ctrl-C ends a training after the current update. --resume restores
-the weights, the optimiser, the counters and PyTorch's random state; the games
-themselves start anew.
+film.webp. Ctrl-C, or the SIGTERM of a batch system, ends a training after the
+current update. --resume restores the weights, the optimiser, the counters and
+PyTorch's random state; the games themselves start anew.
 
---evaluate takes a few minutes, --film about a minute for a thousand steps.
-Without a run of your own, both play Breakout with breakout.pt, the weights
-that are published here.
+--evaluate takes a few minutes, --film one for a thousand steps. Without a run
+of your own, both play Breakout with the published weights, breakout.pt.
 
-On a CPU with avx512_bf16 the network computes in bfloat16; --no-bfloat16
-turns that off. PyTorch's threads wait for one another, so --threads 1 is by
-far the fastest if other programs use the same cores.
+On a CPU with avx512_bf16 the network computes in bfloat16, or not with
+--no-bfloat16. Beside other programs, --threads 1 is by far the fastest.
 """
 
 import argparse
@@ -32,23 +30,12 @@ from game import TRAINING, Game, Games
 RUNS = pathlib.Path("runs")
 PUBLISHED = pathlib.Path(__file__).with_name("breakout.pt")
 
-# A process forked beside PyTorch's threads may hang, so a server without
-# threads forks the workers. From Python 3.14 on that is the default.
-CONTEXT = "forkserver" if sys.platform == "linux" else None
-
-# In training a lost life ends the episode, so that losing one costs something,
-# but the game goes on, so that the agent sees all of it (Mnih et al. 2015).
-# FIRE is pressed at each new life to serve the ball (Baselines). Each game
-# begins with 1 to 30 no-ops, so that they differ, and rewards are clipped to
-# -1, 0 or 1, so that one learning rate suits all titles (Mnih et al. 2015).
-# Actions are not sticky, as in DQN; with an id such as "ALE/Pong-v5" they are
-# (Machado et al. 2018).
-#
 # An agent is judged by the raw points of whole games, in two ways: "served" as
 # in training, and "alone", where it has to press FIRE itself, which it was
 # never taught.
 SERVED = dict(TRAINING, clip_reward=False)
-WAYS = {"served": SERVED, "alone": dict(on_life_loss="ignore", noop_max=30)}
+ALONE = dict(SERVED, on_life_loss="ignore", fire_on_reset=False)
+WAYS = {"served": SERVED, "alone": ALONE}
 # One agent's scores differ widely between games. DQN was judged by 30.
 GAMES = 30
 
@@ -61,9 +48,8 @@ COUNTERS = ["env_id", "steps", "until", "scores", "seconds"]
 def main(description, make_agent, train):
     """Train, evaluate or film, as the options say.
 
-    Any network will do that returns a distribution of actions and a value,
-    `policy, value = agent(obs)`, and any `train` that reports its updates to a
-    `Run`.
+    Any network will do that returns `policy, value = agent(obs)`, and any
+    `train` that reports its updates to a `Run`.
     """
     args = arguments(description)
     if not args.plays:
@@ -134,24 +120,6 @@ def count(text):
     return int(text)
 
 
-def make_games(args, count, options):
-    """Make so many games of the title and seed that were asked for."""
-    options = dict(options, seed=args.seed, context=CONTEXT)
-    return Games(count, args.env_id, **options)
-
-
-@contextlib.contextmanager
-def make_fleet(args):
-    """Share the games of a training between two `Games`, to play in turn."""
-    shares = [args.games - args.games // 2, args.games // 2]
-    with contextlib.ExitStack() as stack:
-        yield [
-            stack.enter_context(make_games(args, count, TRAINING))
-            for count in shares
-            if count > 0
-        ]
-
-
 @contextlib.contextmanager
 def timed(seconds, part):
     """Add the time that a block takes to `seconds[part]`."""
@@ -163,8 +131,8 @@ def timed(seconds, part):
 class Run:
     """The progress of a training, and the folder that keeps it.
 
-    With --resume it starts from the checkpoint there. Once it exists, Ctrl-C
-    waits for the end of the update, so that a checkpoint holds whole updates.
+    With --resume it starts from the checkpoint there. Ctrl-C and SIGTERM wait
+    for the end of an update, so that a checkpoint holds whole ones.
     """
 
     def __init__(self, args, agent, optimizer):
@@ -188,15 +156,12 @@ class Run:
             args.folder.mkdir(parents=True, exist_ok=True)
             columns = "steps", *self.seconds, "entropy", "score"
             self.curve.write_text(",".join(columns) + "\n")
-        until = args.steps or self.until
-        if args.resume and until != self.until:
-            end = f"{until:,} steps instead of {self.until:,}"
-            print(f"the run ends, and its learning rate is 0, at {end}")
-        self.until = until
+        self.until = args.steps or self.until
         print(f"{args.folder}: {self.steps:,} steps of {self.until:,}")
         self.over = self.steps >= self.until
         self.interrupted = False
-        signal.signal(signal.SIGINT, self.interrupt)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self.interrupt)
 
     def interrupt(self, *_):
         self.interrupted = True
@@ -233,13 +198,9 @@ class Run:
 
 
 def final_scores(infos):
-    """Return the scores of the whole games that ended in a step, by index.
-
-    `final_info` holds their raw points over all lives, under its mask. The
-    rewards of a step may be clipped, and an episode may be only one life.
-    """
-    ended = np.flatnonzero(infos.get("_final_info", []))
-    return {i: infos["final_info"]["reward"][i].item() for i in ended}
+    """Return the scores of the whole games that ended in a step, by index."""
+    ended = np.flatnonzero(infos.get("_episode", []))
+    return {i: infos["episode"]["r"][i].item() for i in ended}
 
 
 @torch.no_grad()
@@ -270,7 +231,7 @@ def whole_games(agent, games, seed, screens=None):
 def evaluate(agent, args):
     """Play whole games in both ways and print their scores."""
     for way, options in WAYS.items():
-        with make_games(args, GAMES, options) as games:
+        with Games(GAMES, args.env_id, **options) as games:
             scores = whole_games(agent, games, args.seed)
         print(
             f"{way}, {options}: mean {np.mean(scores):.1f} "
@@ -282,7 +243,7 @@ def evaluate(agent, args):
 def film(agent, args):
     """Play one whole game and write it as an animated picture."""
     screens = []
-    with make_games(args, 1, SERVED) as games:
+    with Games(1, args.env_id, **SERVED) as games:
         whole_games(agent, games, args.seed, screens)
     args.folder.mkdir(parents=True, exist_ok=True)
     path = args.folder / "film.webp"

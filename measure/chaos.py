@@ -1,18 +1,16 @@
-"""What `Games` of game.py does when its workers are killed, and what peers do.
+"""What `Games` does when something dies, and what others do.
 
     pip install -r requirements.txt --group measure
-    python measure/chaos.py          # all parts, 22 minutes
-    python measure/chaos.py replace  # one of them
-    python measure/chaos.py --publish
+    python measure/chaos.py peers            # 3 minutes
+    python measure/chaos.py soak --publish   # 10 minutes
 
-A part that is measured again replaces itself in chaos.json; report.py makes
-docs/faults.md and README's table of it. The parts:
-
-- soak: faults at random, 10 minutes. If nobody waits for it, begin it by
-  `setsid`: when the shell that has begun it ends, Linux makes stopped workers
-  go on, which then look like a fault that wasn't noticed
-- replace: what a replacement costs, 3 minutes
-- peers: the same faults elsewhere, 9 minutes
+- peers: a worker is killed or stopped, an action is out of range or missing,
+  in `Games` and in other vector environments
+- soak: workers are lost at random, batches of actions are bad, and workers
+  pause. Each result is compared with that of games which nobody disturbs, and
+  a difference ends it with an error. If nobody waits for it, begin it by
+  `setsid`: when the shell that has begun it ends, Linux wakes up stopped
+  workers
 """
 
 import contextlib
@@ -22,175 +20,158 @@ import os
 import random
 import signal
 import time
-from collections import Counter, defaultdict
-from statistics import median
+import warnings
+from collections import Counter
 
 import gymnasium as gym
 import numpy as np
 import psutil
-from gymnasium.vector import AutoresetMode
 
 import common
-from game import BREAKOUT, Game, Games
+from game import BREAKOUT, TRAINING, Game, Games
 
 TIMEOUT = 1  # seconds that a step of `Games` may take
-GAMES = 8
 
 # The soak
-#
-# `Games` plays, and each result is compared with that of the twin of
-# test_game.py, whose games are played one by one and undisturbed. A difference
-# ends the soak with an error, and with a call without an answer it has no end:
-# then nothing is written.
 
-TITLES = [BREAKOUT, "SeaquestNoFrameskip-v4"]
-TITLES += ["ALE/MsPacman-v5", "PongNoFrameskip-v4"]
-MODES = [AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP]
-OPTIONS = {"on_life_loss": "continue", "noop_max": 30}
-SECONDS = 600  # that it takes at least
+GAMES = 8
+TITLES = [BREAKOUT, "ALE/MsPacman-v5", "PongNoFrameskip-v4"]
 STEPS = 1000  # of a title, until the next one is played
-RATE = 0.05  # of steps in which something bad happens
-SIGNALS = {
-    "killed": [signal.SIGKILL],
-    "stopped": [signal.SIGSTOP],
-    "paused": [signal.SIGSTOP, signal.SIGCONT],
-    "terminated": [signal.SIGTERM],
-    "segmentation fault": [signal.SIGSEGV],
+RATE = 0.05  # of steps in which a kind of fault happens
+MOST = 3  # workers lost until a reset; `Games` gives up if there are too many
+LOSSES = {
+    "killed": signal.SIGKILL,
+    "stopped": signal.SIGSTOP,
+    "terminated": signal.SIGTERM,
+    "segmentation fault": signal.SIGSEGV,
 }
 
 
-def soak():
-    """Play for some minutes, and let bad things happen."""
-    me = psutil.Process()
-    faults, sums = Counter(), Counter()
-    memory, descriptors = [], []  # round by round
+class Undisturbed:
+    """The same games, each played by itself."""
+
+    def __init__(self, env_id):
+        self.env_id = env_id
+
+    def start(self, seed):
+        return Game(seed, self.env_id, **TRAINING)
+
+    def reset(self, seed):
+        self.seed = seed
+        self.games = [self.start(seed + i) for i in range(GAMES)]
+        return np.stack([game.reset() for game in self.games])
+
+    def step(self, actions, restarted):
+        """Return observations, rewards, whether an episode is over, scores.
+
+        The games that `restarted` start over from their seeds.
+        """
+        results = []
+        for i, action in enumerate(actions.tolist()):
+            if restarted[i]:
+                self.games[i] = self.start(self.seed + i)
+                results.append((self.games[i].reset(), 0.0, True, 0.0))
+                continue
+            *result, info = self.games[i].step(action)
+            results.append((*result, info["reward"] if info else 0.0))
+        return [np.array(column) for column in zip(*results, strict=True)]
+
+
+def soak(seconds):
+    """Play for some time, and let bad things happen."""
+    counts = Counter()
+    memory = []  # MB, title by title
     start = time.monotonic()
-    rounds = itertools.cycle(itertools.product(TITLES, MODES))
-    while time.monotonic() - start < SECONDS:
-        soak_round(*next(rounds), faults, sums)
-        memory.append(round(me.memory_full_info().uss / 2**20, 1))
-        descriptors.append(me.num_fds())
-    harmless = faults["bad batch of actions"] + faults["paused"]
-    deadly = faults.total() - harmless
+    for env_id in itertools.cycle(TITLES):
+        if time.monotonic() > start + seconds:
+            break
+        soak_title(env_id, counts)
+        used = psutil.Process().memory_full_info().uss / 2**20
+        memory.append(round(used, 1))
+        print(dict(counts), f"{used:.0f} MB", flush=True)
+    left = multiprocessing.active_children()
     return {
         "seconds": round(time.monotonic() - start),
-        "games": GAMES,
-        "frames": sums["env steps"] * 4,
-        **sums,
-        "replaced without a fault": max(0, sums["replaced"] - deadly),
-        "faults not noticed": max(0, deadly - sums["replaced"]),
-        "faults": faults,
-        "compared": sums["env steps"],
-        "differences": 0,
-        "no answer": 0,
-        "left": {
-            "processes": len(me.children(recursive=True)),
-            "descriptors": descriptors[-1] - descriptors[0],
-        },
-        "memory in MB, round by round": memory,
+        "counts": counts,
+        "memory": memory,
+        "processes left": len(left),
     }
 
 
-def soak_round(title, mode, faults, sums):
-    """Play a title in a mode; add to what has happened."""
-    import pytest
-
-    from test_game import pair, restarted_in, same
-
-    how = {"mode": mode, "timeout": TIMEOUT, "env_id": title, **OPTIONS}
-    how["model"] = Game
-    with pair(GAMES, **how) as (games, twin):
-        dying = False
+def soak_title(env_id, counts):
+    """Play a title, and compare each step; add to what has happened."""
+    twin = Undisturbed(env_id)
+    with Games(GAMES, env_id, timeout=TIMEOUT) as games:
+        losses = MOST
+        pending = False  # a worker that is lost, which nobody has noticed
         for step in range(STEPS):
-            start = time.monotonic()
-            workers = set(multiprocessing.active_children())
+            if losses == MOST and not pending:
+                obs, _ = games.reset(seed=step)
+                assert (obs == twin.reset(step)).all()
+                losses = 0
             actions = games.action_space.sample()
             if random.random() < RATE:
-                with pytest.raises(ValueError):
-                    games.step(actions[1:])
-                faults["bad batch of actions"] += 1
+                send_too_few(games, actions)
+                counts["bad batches"] += 1
 
-            # A fault may strike before or after a worker's answer, and in the
-            # latter case the next step reports it. It is waited for.
+            # A fault may come before a worker's answer, or after it: then the
+            # next step notices.
             games.step_async(actions)
-            if random.random() < RATE and not dying and step < STEPS - 1:
-                name = random.choice(list(SIGNALS))
-                time.sleep(random.uniform(0, 0.003))
-                worker = random.choice(list(workers))
-                for number in SIGNALS[name]:
-                    os.kill(worker.pid, number)
-                    time.sleep(0.1)
-                faults[name] += 1
-                dying = name != "paused"
-            result = games.step_wait()
-            restarted = restarted_in(result)
-            assert same(result, twin.step(actions, restarted))
-            dying = dying and not restarted
-            sums["games disturbed"] += len(restarted)
-            new = set(multiprocessing.active_children()) - workers
-            sums["replaced"] += len(new)
-            sums["env steps"] += GAMES
-            spent = round(time.monotonic() - start, 2)
-            sums["longest step"] = max(sums["longest step"], spent)
+            time.sleep(random.uniform(0, 0.003))
+            worker = random.choice(multiprocessing.active_children())
+            if random.random() < RATE:
+                os.kill(worker.pid, signal.SIGSTOP)
+                time.sleep(0.1)
+                os.kill(worker.pid, signal.SIGCONT)
+                counts["pauses"] += 1
+            may_end = losses < MOST and not pending and step < STEPS - 1
+            if may_end and random.random() < RATE:
+                name = random.choice(list(LOSSES))
+                os.kill(worker.pid, LOSSES[name])
+                time.sleep(0.1)
+                counts[name] += 1
+                counts["lost"] += 1
+                losses += 1
+                pending = True
+            if finish_step(games, twin, actions, counts):
+                pending = False
 
 
-# What a replacement costs
-
-ROUNDS = 5
-HITS = {
-    "killed": (signal.SIGKILL, 1),
-    "two killed": (signal.SIGKILL, 2),
-    "stopped": (signal.SIGSTOP, 1),
-    "two stopped": (signal.SIGSTOP, 2),
-}
+def send_too_few(games, actions):
+    """Send a batch that lacks an action; no game moves."""
+    try:
+        games.step(actions[1:])
+    except ValueError:
+        return
+    raise AssertionError("a batch that is too short was played")
 
 
-def replace():
-    """Seconds: a plain start, and steps that replace, less a plain step."""
-    contexts = {}
-    for context in ("fork", "spawn", "forkserver"):
-        times = contexts[context] = defaultdict(list)
-        options = {"timeout": TIMEOUT, "context": context}
-        with Games(GAMES, processes=2, **options) as games:
-            games.reset()
-            for _ in range(ROUNDS):
-                # Another worker with as many games as each of these.
-                start = time.perf_counter()
-                with Games(GAMES // 2, processes=1, **options) as another:
-                    another.reset()
-                    spent = time.perf_counter() - start
-                times["start"].append(round(spent, 3))
-                for name, (number, count) in HITS.items():
-                    plain = median(timed(games) for _ in range(20))
-                    for worker in multiprocessing.active_children()[:count]:
-                        os.kill(worker.pid, number)
-                    late = TIMEOUT if "stopped" in name else 0
-                    spent = timed(games) - plain - late
-                    times[name].append(round(spent, 3))
-    return {
-        "rounds": ROUNDS,
-        "games to a worker": GAMES // 2,
-        "timeout": TIMEOUT,
-        "seconds": contexts,
-    }
+def finish_step(games, twin, actions, counts):
+    """Compare a step with the twin's; return whether a worker was replaced."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        obs, rewards, terminated, truncated, infos = games.step_wait()
+    counts["replaced"] += len(caught)
+    restarted = infos.get("restarted", np.zeros(GAMES, bool))
+    over = terminated | truncated
+    scores = infos.get("episode", {"r": np.zeros(GAMES)})["r"]
+    found = obs, rewards, over, scores
+    expected = twin.step(actions, restarted)
+    for ours, theirs in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    counts["steps"] += GAMES
+    return restarted.any()
 
 
-def timed(games):
-    start = time.perf_counter()
-    games.step([0] * GAMES)
-    return time.perf_counter() - start
-
-
-# The peers, under the same faults
+# Others, under the same faults
 #
 # Each lives in a process of its own, with four games and its own defaults. It
 # says how it goes, call by call. This one waits for its end, and listens.
 
 PEERS = ["games", "envpool", "ale", "gymnasium", "sb3"]
-# A worker is killed or stopped, an action is out of range, or one too few.
-FAULTS = ["killed", "stopped", "range", "short"]
+FAULTS = ["killed", "stopped", "out of range", "missing"]
 PEER_GAMES = 4
-SILENCE = 60  # seconds; a program that takes so long hangs
+SILENCE = 30  # seconds; a program that takes so long hangs
 
 
 def make(peer):
@@ -208,11 +189,11 @@ def make(peer):
         return gym.make_vec(BREAKOUT, PEER_GAMES, "async", wrappers=wrappers)
     from stable_baselines3.common import env_util, vec_env
 
-    how = {"vec_env_cls": vec_env.SubprocVecEnv}
-    return env_util.make_atari_env(BREAKOUT, PEER_GAMES, **how)
+    subproc = {"vec_env_cls": vec_env.SubprocVecEnv}
+    return env_util.make_atari_env(BREAKOUT, PEER_GAMES, **subproc)
 
 
-def victim(peer, fault, pipe):
+def suffer(peer, fault, pipe):
     """The process of one peer, to which one fault happens."""
     os.setsid()
     multiprocessing.set_start_method(None, force=True)  # the usual one
@@ -221,22 +202,22 @@ def victim(peer, fault, pipe):
     good = np.ones(PEER_GAMES, np.int32)
     for _ in range(10):
         env.step(good)
-    pids = sorted(each.pid for each in multiprocessing.active_children())
+    pids = sorted(one.pid for one in multiprocessing.active_children())
     pipe.send({"workers": len(pids)})
     actions = good.copy()
-    if fault in SIGNALS:
+    if fault in LOSSES:
         # The workers of the two engines are threads. What kills or stops a
         # thread does so to its whole process.
         worker = pids[1] if pids else os.getpid()
-        os.kill(worker, SIGNALS[fault][0])
+        os.kill(worker, LOSSES[fault])
         time.sleep(0.1)
-    elif fault == "range":
+    elif fault == "out of range":
         actions[1] = 99
     else:
         actions = actions[:-1]
     for name, call in (
         ("step", lambda: env.step(actions)),
-        ("next", lambda: env.step(good)),
+        ("next step", lambda: env.step(good)),
         ("close", env.close),
     ):
         try:
@@ -244,37 +225,34 @@ def victim(peer, fault, pipe):
         except Exception as error:
             outcome = type(error).__name__
         else:
-            told = isinstance(result, tuple) and "restarted" in result[-1]
-            outcome = "told" if told else "silent"
+            said = isinstance(result, tuple) and "restarted" in result[-1]
+            outcome = "reports" if said else "says nothing"
         pipe.send({name: outcome})
-    time.sleep(1)
-    pipe.send({"stay": len(multiprocessing.active_children())})
 
 
 def observe(peer, fault):
-    """Start a victim; return what was seen of it."""
+    """Let a fault happen to a peer; return what was seen of it."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
-    process = context.Process(target=victim, args=(peer, fault, there))
+    process = context.Process(target=suffer, args=(peer, fault, there))
     process.start()
     process.join(SILENCE)
-    silence = "the program dies"
+    end = "dies"
     if process.exitcode is None:
         status = psutil.Process(process.pid).status()
-        stopped = status == psutil.STATUS_STOPPED
-        silence = "the program stops" if stopped else "hangs"
-    seen = {"silence": silence}
+        end = "stops" if status == psutil.STATUS_STOPPED else "hangs"
     # Whatever is left of its session ends, too.
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.join()
+    seen = {"end": end}
     while here.poll():
         seen |= here.recv()
+    print(peer, fault, seen, flush=True)
     return seen
 
 
-def peers():
-    """All faults with all peers."""
+def observe_all():
     table = {
         peer: {fault: observe(peer, fault) for fault in FAULTS}
         for peer in PEERS
@@ -282,11 +260,14 @@ def peers():
     return {"games": PEER_GAMES, "hangs after": SILENCE, "peers": table}
 
 
-PARTS = {"soak": soak, "replace": replace, "peers": peers}
-
-
 def main():
-    common.measure(__doc__, "chaos.json", PARTS, lambda part, _: PARTS[part]())
+    parser = common.options(__doc__)
+    parser.add_argument("parts", nargs="+", choices=["peers", "soak"])
+    parser.add_argument("--seconds", type=float, default=550, help="of soak")
+    run = parser.parse_args()
+    parts = {"peers": observe_all, "soak": lambda: soak(run.seconds)}
+    chosen = {name: parts[name] for name in run.parts}
+    common.measure(run, "chaos", chosen, timed=False)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """What the instruments share: options, a quiet machine, files of results.
 
-Every instrument writes to `runs/measure`, which git ignores. Only with
-`--publish` does it write to `measure/results`, and what is timed is refused
-while the machine has other work to do.
+A result is `results/MACHINE/INSTRUMENT.json`, a dict of parts; each says when
+and on what it was measured. An instrument writes it with `--publish`, and
+without to `runs/measure`, which git ignores. Published are only results of a
+quiet machine, and those of another machine are never touched.
 """
 
 import argparse
@@ -14,25 +15,21 @@ import platform
 import re
 import subprocess
 import sys
-import time
 from importlib import metadata
 
 import psutil
-import torch
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
-RESULTS = ROOT / "measure/results"
+RESULTS = HERE / "results"
 RUNS = ROOT / "runs/measure"
 # Modules of the other rooms are imported by name.
-sys.path[:0] = [str(ROOT / room) for room in ("", "examples", "page")]
+sys.path[:0] = [str(ROOT), str(ROOT / "examples")]
 
 CORES = len(os.sched_getaffinity(0))
-# OpenCV has a name for each of its builds.
-OPENCV = metadata.packages_distributions()["cv2"][0]
-PACKAGES = f"ale-py envpool gymnasium numpy {OPENCV} stable_baselines3"
+PACKAGES = "ale-py envpool gymnasium numpy stable_baselines3 torch"
 
-# A machine counts as quiet if other programs take less than a quarter of it.
+# A machine is quiet if other programs take less than a quarter of it.
 QUIET = CORES / 4  # cores
 LOOK = 5  # seconds to look at the machine
 
@@ -48,115 +45,88 @@ def options(description):
     return result
 
 
-def measure(description, name, parts, call):
-    """Measure some parts, or all, by `call(part, data)`.
+def processor():
+    """The name of the processor, without what says nothing."""
+    cpu = pathlib.Path("/proc/cpuinfo").read_text()
+    found = re.search(r"model name\s*: (.*)", cpu)
+    name = found[1] if found else platform.machine()
+    return re.sub(r"\(R\)|\(TM\)|Processor|CPU|@.*", "", name).strip()
 
-    Each replaces what the file has of it. What the file has of another machine
-    is dropped.
+
+def machine():
+    """The folder of this machine's results."""
+    name = f"{processor()} {CORES} cores"
+    return re.sub("[^a-z0-9]+", "-", name.lower())
+
+
+def about():
+    """When, on what and with what something is measured."""
+    versions = {name: metadata.version(name) for name in PACKAGES.split()}
+    return {
+        "processor": processor(),
+        "cores": CORES,
+        "python": platform.python_version(),
+        "versions": versions,
+        "date": datetime.date.today().isoformat(),
+        "commit": commit(),
+    }
+
+
+def commit():
+    """The last one that changed game.py, and whether it was changed since."""
+    last, changed = (
+        subprocess.check_output(command.split(), cwd=ROOT, text=True).strip()
+        for command in (
+            "git log -1 --format=%h -- game.py",
+            "git diff HEAD -- game.py",
+        )
+    )
+    return f"{last} and changes" if changed else last
+
+
+def write_part(path, part, data):
+    """Write a part of a result in place of what the file has of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    result = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    result[part] = about() | data
+    text = json.dumps(result, indent=1)
+    # A list of numbers stays on a line.
+    text = re.sub(r"\[[^][{}]+\]", lambda m: " ".join(m[0].split()), text)
+    path.write_text(text + "\n", "utf-8")
+
+
+def folder(publish):
+    """Where this machine's results go."""
+    return (RESULTS if publish else RUNS) / machine()
+
+
+def measure(run, instrument, parts, timed=True):
+    """Measure the parts, and write each of them when it is done.
+
+    `parts` maps the name of a part to a function that returns its data. What
+    is `timed` is published from a quiet machine alone.
     """
-    mine = options(description)
-    mine.add_argument("parts", nargs="*", help="none: all of them")
-    run = mine.parse_args()
-    path = target(name, run.publish)
-    data = read(path)
-    if data.get("machine") != machine():
-        data = {"machine": machine()}
-    for part in run.parts or parts:
-        if run.publish:
+    path = folder(run.publish) / f"{instrument}.json"
+    for part, call in parts.items():
+        if run.publish and timed:
             must_be_quiet()
-        data[part] = when() | call(part, data)
-        write(path, data)
+        write_part(path, part, call())
+        print(f"{part}: written to {path.relative_to(ROOT)}", flush=True)
 
 
-# The machine
+# A quiet machine
 
 
-def others():
-    """Seconds of processor time that other programs have taken so far.
-
-    Others are all processes but this one and those that it has started.
-    """
-    me = psutil.Process()
-    family = [me, *me.children(recursive=True)]
-    times = [
-        process.info["cpu_times"]
-        for process in psutil.process_iter(["cpu_times"])
-        if process not in family
-    ]
-    # user and system time, of a process and of its ended children
-    return sum(sum(each[:4]) for each in times if each)
-
-
-def watched(call, *args):
-    """Call; return the result, and how many cores others took meanwhile."""
-    before, start = others(), time.monotonic()
-    result = call(*args)
-    spent = others() - before
-    return result, max(0, spent / (time.monotonic() - start))
+def busy():
+    """How many cores of this machine are busy."""
+    return psutil.cpu_percent(LOOK) / 100 * psutil.cpu_count()
 
 
 def must_be_quiet():
     """End with a line if others are at work on this machine."""
-    _, busy = watched(time.sleep, LOOK)
-    if busy > QUIET:
+    cores = busy()
+    if cores > QUIET:
         sys.exit(
-            f"{busy:.2f} of {CORES} cores are busy with other work, at most "
+            f"{cores:.2f} of {CORES} cores are busy with other work, at most "
             f"{QUIET:.2f} were expected: nothing is published"
         )
-
-
-def machine(packages=PACKAGES):
-    """The machine and the versions."""
-    cpu = pathlib.Path("/proc/cpuinfo").read_text()
-    found = re.search(r"model name\s*: (.*)", cpu)
-    versions = {name: metadata.version(name) for name in packages.split()}
-    return {
-        "processor": found[1] if found else platform.machine(),
-        "cores": CORES,
-        "python": platform.python_version(),
-        "versions": versions,
-    }
-
-
-def today():
-    return datetime.date.today().isoformat()
-
-
-def when():
-    """The date, the commit that changed game.py last, and whether it was
-    changed since."""
-    last = git("log", "-1", "--format=%h", "--", "game.py")
-    changed = git("diff", "HEAD", "--", "game.py")
-    commit = f"{last} and changes" if changed else last
-    return {"date": today(), "commit": commit}
-
-
-def git(*command):
-    answer = subprocess.check_output(["git", *command], cwd=ROOT, text=True)
-    return answer.strip()
-
-
-# Files
-
-
-def weights():
-    """Those of the published agent."""
-    return torch.load(ROOT / "examples/breakout.pt", "cpu")
-
-
-def target(name, publish):
-    """The file for results: published, or of a run of one's own."""
-    path = (RESULTS if publish else RUNS) / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return path
-
-
-def read(path):
-    return json.loads(path.read_text("utf-8")) if path.exists() else {}
-
-
-def write(path, data):
-    """Write JSON that can be read: a list of numbers stays on a line."""
-    text = json.dumps(data, indent=1)
-    text = re.sub(r"\[[^][{}]+\]", lambda m: " ".join(m[0].split()), text)
-    path.write_text(text + "\n", "utf-8")

@@ -1,19 +1,19 @@
-"""Compare game.py with an older one, in one run and in turn.
+"""Compare the speed of game.py with that of an older one.
 
+    git show origin/main:game.py > OLD.py
     python measure/compare.py OLD.py    # 6 minutes
+    python measure/compare.py OLD.py --parts turn --titles Pong Seaquest
 
-Eight games of Breakout and of Pong are played by a `Games` and by `Worker`s.
-In each round old and new play for some seconds, one after the other; in the
-next round the other one begins. The ratio new / old is taken within a round.
-Of the ratios the script prints the median, and between which values the true
-median lies (with 95 %, by the order of the rounds alone). All speeds go to
-runs/measure/compare.json.
-
-What a worker gains by waiting awake is in measure/results/awake.json: such a
-run of 60 rounds, with an OLD.py in which `AWAKE` is 0.
+The parts: `games` (8 games in lockstep), `games64` (64 games), `worker` (8
+`Worker`s), and `turn` (`Games` of one process each, taken as they become
+ready, with a network that waits 1.5 ms). In each round old and new play one
+after the other, and the next round begins with the other one. Prints the
+median of the rounds' ratios new / old, and between which values the true
+median lies with 95 %. Below 1 the new one is slower.
 """
 
 import argparse
+import contextlib
 import itertools
 import math
 import pathlib
@@ -21,20 +21,57 @@ import shutil
 import tempfile
 from statistics import median
 
-import benchmark
-import common
+from contenders import CORES, NO_NETWORK, ROOT, Contender
 
-ROUNDS = 100
-DEVIATIONS = 1.96  # of a normal distribution, for 95 %
+# Said in full: the defaults of old and new may differ.
+TRAINING = dict(
+    on_life_loss="continue",
+    noop_max=30,
+    fire_on_reset=True,
+    clip_reward=True,
+)
+# Of each part the contender, its options and the network.
+PARTS = {
+    "games": ("games", {"num_envs": 8}, NO_NETWORK),
+    "games64": ("games", {"num_envs": 64}, NO_NETWORK),
+    "worker": ("workers", {"num_envs": 8}, NO_NETWORK),
+    "turn": (
+        "ready_first",
+        {"num_envs": 8, "count": CORES + 3},
+        ("waits", 1.5),
+    ),
+}
 
 
-def sure(values):
-    """Between which of the sorted values the true median lies, with 95 %."""
-    values, n = sorted(values), len(values)
-    aside = math.ceil(DEVIATIONS * math.sqrt(n) / 2)
-    first = max(0, n // 2 - aside)
-    last = min(n - 1, n // 2 + aside)
-    return values[first], values[last]
+def confidence(values):
+    """Between which of the values the true median lies, with 95 %.
+
+    That follows from their order alone.
+    """
+    values = sorted(values)
+    n = len(values)
+    aside = math.ceil(1.96 * math.sqrt(n) / 2)
+    return values[max(0, n // 2 - aside)], values[min(n - 1, n // 2 + aside)]
+
+
+def compare(part, title, folders, rounds, seconds):
+    """Let old and new take turns; return the ratios of their speeds."""
+    kind, options, network = PARTS[part]
+    options = options | TRAINING | {"title": title}
+    with contextlib.ExitStack() as stack:
+        players = {
+            name: stack.enter_context(
+                Contender(kind, options, network, folder)
+            )
+            for name, folder in folders.items()
+        }
+        ratios = []
+        order = list(players)
+        for _ in range(rounds):
+            speeds = {name: players[name].play(seconds) for name in order}
+            ratios.append(speeds["new"] / speeds["old"])
+            order.reverse()
+    return ratios
 
 
 def main():
@@ -42,28 +79,24 @@ def main():
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("old", type=pathlib.Path, metavar="OLD.py")
+    add = parser.add_argument
+    add("old", type=pathlib.Path, metavar="OLD.py")
+    add("--parts", nargs="+", choices=PARTS, default=["games", "worker"])
+    add("--titles", nargs="+", default=["Breakout", "MsPacman"])
+    add("--rounds", type=int, default=35)
+    add("--seconds", type=float, default=1.0, help="of old and of new")
     run = parser.parse_args()
-    columns = {}
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(run.old, f"{folder}/game.py")
-        kinds = ["games", "worker"]
-        for title, kind in itertools.product(["Breakout", "Pong"], kinds):
-            new = benchmark.setup(kind, None, game=title)
-            both = {"old": (*new, folder), "new": new}
-            rows = benchmark.take_turns(both, ROUNDS)
-            speeds = {name: row["speed"] for name, row in rows.items()}
-            columns[f"{title}, {kind}"] = speeds
-            rounds = zip(speeds["new"], speeds["old"], strict=True)
-            ratios = [new / old for new, old in rounds]
-            low, high = sure(ratios)
+        folders = {"old": folder, "new": ROOT}
+        for part, title in itertools.product(run.parts, run.titles):
+            ratios = compare(part, title, folders, run.rounds, run.seconds)
+            low, high = confidence(ratios)
             print(
-                f"{title}, {kind}: new / old {median(ratios):.3f}, "
-                f"95 % {low:.3f} to {high:.3f}",
+                f"{part:8} {title:9} new / old {median(ratios):.3f} "
+                f"({low:.3f} to {high:.3f})",
                 flush=True,
             )
-    path = common.target("compare.json", publish=False)
-    common.write(path, common.machine() | common.when() | {"columns": columns})
 
 
 if __name__ == "__main__":

@@ -1,0 +1,104 @@
+"""Measure how long workers take to start, and their memory, beside PyTorch.
+
+    pip install -r requirements.txt --group measure
+    python measure/starts.py --publish   # 6 minutes
+
+The program has imported PyTorch. `Games(8)` and 64 `Worker`s are started until
+each game has answered its first reset, and then once more. Under "preload" the
+forkserver has imported PyTorch and what game.py needs.
+"""
+
+import json
+import multiprocessing
+import subprocess
+import sys
+import time
+from contextlib import ExitStack
+from statistics import median
+
+import psutil
+import torch  # as a program that trains does
+
+import common
+from game import Games, Worker
+
+ROUNDS = 3
+METHODS = ["fork", "forkserver", "preload"]
+PRELOAD = [torch.__name__, "ale_py", "cv2", "gymnasium.vector"]
+
+
+def start_games(context):
+    """Start `Games(8)`; return the seconds, and the memory of a worker."""
+    start = time.perf_counter()
+    with Games(8, context=context) as games:
+        games.reset()
+        seconds = time.perf_counter() - start
+        own = [
+            psutil.Process(worker.pid).memory_full_info().uss / 2**20
+            for worker in multiprocessing.active_children()
+        ]
+    return seconds, median(own)
+
+
+def start_workers(context):
+    """Start 64 `Worker`s; return the seconds."""
+    with ExitStack() as stack:
+        start = time.perf_counter()
+        fleet = [
+            stack.enter_context(Worker(i, context=context)) for i in range(64)
+        ]
+        for worker in fleet:
+            worker.child.send(("reset", None))
+        for worker in fleet:
+            worker.child.recv()
+        return time.perf_counter() - start
+
+
+def start(method):
+    """Start everything in this program; return what it took."""
+    context = method
+    if method == "preload":
+        context = "forkserver"
+        multiprocessing.set_forkserver_preload(PRELOAD)
+    first, memory = start_games(context)
+    later, _ = start_games(context)
+    return {
+        "Games(8), first": round(first, 2),
+        "Games(8), later": round(later, 2),
+        "64 workers": round(start_workers(context), 2),
+        "memory of a worker": round(memory),
+    }
+
+
+def start_anew(method):
+    """Do so in a program of its own, some times; return the medians."""
+    command = [sys.executable, __file__, "--in-this-program", method]
+    rounds = []
+    for _ in range(ROUNDS):
+        output = subprocess.check_output(command, text=True)
+        rounds.append(json.loads(output))
+        print(method, rounds[-1], flush=True)
+    return {key: median(one[key] for one in rounds) for key in rounds[0]}
+
+
+def main():
+    parser = common.options(__doc__)
+    parser.add_argument("--in-this-program", choices=METHODS)
+    run = parser.parse_args()
+    if run.in_this_program:
+        print(json.dumps(start(run.in_this_program)))
+        return
+    common.measure(
+        run,
+        "starts",
+        {
+            "starts": lambda: {
+                "rounds": ROUNDS,
+                "methods": {method: start_anew(method) for method in METHODS},
+            }
+        },
+    )
+
+
+if __name__ == "__main__":
+    main()

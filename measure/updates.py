@@ -1,0 +1,228 @@
+"""Measure updates of PPO on `Games` and on what others play.
+
+    pip install -r requirements.txt --group measure
+    python measure/updates.py trained --publish   # 4 minutes
+    python measure/updates.py trained --device cuda
+
+All play eight games of Breakout with the same settings: no-op starts, FIRE, an
+episode for each life, clipped rewards. In each round every side plays and
+learns one update, so that a busy machine is as busy for all.
+
+- games, envpool, wrappers, single: the agent and the updates of
+  examples/ppo.py. The wrappers are those of CleanRL's `ppo_atari.py`, with a
+  process for each game under Gymnasium's `AsyncVectorEnv`, or in a `single`
+  one under its `SyncVectorEnv`, which CleanRL takes
+- sb3_games, sb3: Stable-Baselines3's own PPO, with the settings of its zoo, on
+  `Games` by examples/sb3.py, and on `make_atari_env` under `SubprocVecEnv`
+
+In `trained` the agent is that of examples/breakout.pt, which learns no more;
+in `untrained` it begins to learn.
+"""
+
+import contextlib
+import time
+
+import envpool
+import gymnasium as gym
+import numpy as np
+import torch
+from gymnasium import wrappers
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
+from stable_baselines3 import PPO
+from stable_baselines3.common import atari_wrappers, env_util, vec_env
+from stable_baselines3.common.callbacks import BaseCallback
+
+import common
+import ppo
+import sb3
+import training_run
+from game import BREAKOUT, Games
+
+GAMES = 8
+ROUNDS = 15
+SIDES = ["games", "envpool", "wrappers", "single", "sb3_games", "sb3"]
+
+
+# What our PPO plays
+
+
+def make_game():
+    """One game as `ppo_atari.py` makes it."""
+    env = gym.make(BREAKOUT)
+    env = wrappers.RecordEpisodeStatistics(env)
+    env = atari_wrappers.NoopResetEnv(env, noop_max=30)
+    env = atari_wrappers.MaxAndSkipEnv(env, skip=4)
+    env = atari_wrappers.EpisodicLifeEnv(env)
+    env = atari_wrappers.FireResetEnv(env)
+    env = atari_wrappers.ClipRewardEnv(env)
+    env = wrappers.ResizeObservation(env, (84, 84))
+    env = wrappers.GrayscaleObservation(env)
+    return wrappers.FrameStackObservation(env, 4)
+
+
+class OnEnvPool:
+    """EnvPool, made as in `ppo_atari_envpool.py`."""
+
+    def __init__(self):
+        self._pool = envpool.make_gymnasium(
+            "Breakout-v5",
+            num_envs=GAMES,
+            episodic_life=True,
+            reward_clip=True,
+        )
+        self.num_envs = GAMES
+        self.single_action_space = self._pool.action_space
+
+    def reset(self, seed):
+        return self._pool.reset()
+
+    def step(self, actions):
+        *result, _ = self._pool.step(actions.astype(np.int32))
+        return *result, {}
+
+    def close(self):
+        self._pool.close()
+
+
+def make(side):
+    """What a side plays."""
+    if side == "games":
+        return Games(GAMES, **training_run.TRAINING)
+    if side == "envpool":
+        return OnEnvPool()
+    vector = SyncVectorEnv if side == "single" else AsyncVectorEnv
+    return vector([make_game] * GAMES, autoreset_mode=AutoresetMode.SAME_STEP)
+
+
+def our_updates(side, how, weights=None):
+    """Train; yield the seconds of each update.
+
+    An agent that has its weights already keeps them.
+    """
+    torch.manual_seed(0)
+    threads = torch.get_num_threads()
+    with contextlib.closing(make(side)) as games:
+        agent = ppo.Agent(games.single_action_space.n, how["bfloat16"])
+        agent = agent.to(how["device"])
+        if weights:
+            agent.load_state_dict(weights)
+        rate = 0.0 if weights else ppo.LEARNING_RATE
+        optimizer = torch.optim.Adam(
+            agent.parameters(), rate, eps=1e-5, fused=True
+        )
+        obs, _ = games.reset(seed=0)
+        while True:
+            seconds = dict.fromkeys(["games", "network", "learning"], 0.0)
+            # Nobody else plays while the network of `single` computes.
+            torch.set_num_threads(threads if side == "single" else 1)
+            with torch.autocast(how["device"], enabled=False):
+                batch, obs, _ = ppo.play(agent, games, obs, seconds)
+            torch.set_num_threads(threads)
+            with training_run.timed(seconds, "learning"):
+                ppo.learn(agent, optimizer, batch)
+            yield seconds
+
+
+# What SB3's PPO plays
+
+
+class Clock(BaseCallback):
+    """How long the steps of an update take."""
+
+    def _on_rollout_start(self):
+        self.started = time.perf_counter()
+
+    def _on_step(self):
+        return True
+
+    def _on_rollout_end(self):
+        self.playing = time.perf_counter() - self.started
+
+
+def sb3_model(side, how, weights=None):
+    """SB3's PPO on either side, with the agent of ours if it has weights."""
+    if side == "sb3_games":
+        games = Games(GAMES, BREAKOUT, **training_run.TRAINING)
+        env = sb3.GamesVecEnv(games)
+    else:
+        env = env_util.make_atari_env(
+            BREAKOUT, GAMES, seed=0, vec_env_cls=vec_env.SubprocVecEnv
+        )
+        env = vec_env.VecFrameStack(env, 4)
+    settings = sb3.ATARI | ({"learning_rate": 0} if weights else {})
+    model = PPO("CnnPolicy", env, **settings, seed=0, device=how["device"])
+    if weights:
+        ours = ppo.Agent(env.action_space.n)
+        ours.load_state_dict(weights)
+        theirs = model.policy
+        for part, its in (
+            (theirs.features_extractor.cnn, ours.body[:7]),
+            (theirs.features_extractor.linear[0], ours.body[7]),
+            (theirs.action_net, ours.policy),
+            (theirs.value_net, ours.value),
+        ):
+            part.load_state_dict(its.state_dict())
+    return model
+
+
+def sb3_updates(side, how, weights):
+    """Train; after each update, yield its seconds."""
+    model = sb3_model(side, how, weights)
+    clock = Clock()
+    with contextlib.closing(model.env):
+        while True:
+            start = time.perf_counter()
+            steps = model.n_steps * GAMES
+            model.learn(steps, clock, reset_num_timesteps=False)
+            spent = time.perf_counter() - start
+            yield {"games": clock.playing, "learning": spent - clock.playing}
+
+
+# The parts
+
+
+def interleaved(run):
+    """Let the sides play and learn in turn; return what each update took."""
+    can = torch.cpu.get_capabilities().get("avx512_bf16", False)
+    how = {"device": run.device, "bfloat16": can and run.device == "cpu"}
+    weights = None
+    if run.agent == "trained":
+        weights = torch.load(training_run.PUBLISHED)
+    with contextlib.ExitStack() as stack:
+        sides = {}
+        for name in SIDES:
+            if name.startswith("sb3"):
+                side = sb3_updates(name, how, weights)
+            else:
+                side = our_updates(name, how, weights)
+            sides[name] = stack.enter_context(contextlib.closing(side))
+        rounds = []
+        for number in range(run.rounds + 1):
+            seconds = {}
+            for name in list(sides)[:: (-1) ** number]:
+                parts = next(sides[name]).values()
+                seconds[name] = [round(spent, 4) for spent in parts]
+            print(seconds, flush=True)
+            rounds.append(seconds)
+    gpu = torch.cuda.get_device_name() if run.device == "cuda" else None
+    return how | {
+        "gpu": gpu,
+        "threads": torch.get_num_threads(),
+        "games": GAMES,
+        "steps": ppo.STEPS * GAMES,
+        "rounds": rounds[1:],  # the first was to warm up
+    }
+
+
+def main():
+    parser = common.options(__doc__)
+    parser.add_argument("agent", choices=["trained", "untrained"])
+    parser.add_argument("--device", default="cpu", help="cuda: on a GPU")
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    run = parser.parse_args()
+    name = run.agent if run.device == "cpu" else f"{run.agent}, GPU"
+    common.measure(run, "updates", {name: lambda: interleaved(run)})
+
+
+if __name__ == "__main__":
+    main()
