@@ -892,7 +892,7 @@ class TestWorker:
 # --- 4. Many games -----------------------------------------------------------
 
 SHORT = atari(BREAKOUT, max_num_frames_per_episode=150)
-WAYS = [(1, "fork"), (5, "fork"), (2, "spawn"), (3, "forkserver")]
+WAYS = [(5, "fork"), (1, "spawn"), (3, "forkserver")]
 WAYS = [(0, None)] + [way for way in WAYS if way[1] in START_METHODS]
 
 
@@ -1137,7 +1137,7 @@ def being_stopped():
     options = dict(timeout=0.5, make=Slow, context="fork")
     games = Games(4, processes=2, **options)
     games.reset()
-    for n in range(8):
+    for n in range(5):
         print(f"step {n}", flush=True)
         assert "restarted" not in games.step([1] * 4)[4]
 
@@ -1214,7 +1214,7 @@ class TestFaults:
         test = os.getpid()
 
         def slow(seed):
-            time.sleep(0.7 * (os.getpid() != test))
+            time.sleep(0.55 * (os.getpid() != test))
 
         replace_titles(monkeypatch, dataclasses.replace(LIFELIKE, ghost=slow))
         with pair(2, processes=1, timeout=0.01) as (many, twin):
@@ -1261,13 +1261,12 @@ class TestFaults:
     def test_a_program_that_was_stopped_loses_no_game(self, program):
         """As by Ctrl-Z or a batch system, for longer than the timeout."""
         process = program(being_stopped)
-        for _ in range(2):
-            process.stdout.readline()
-            os.killpg(process.pid, signal.SIGSTOP)
-            time.sleep(0.9)
-            os.killpg(process.pid, signal.SIGCONT)
+        process.stdout.readline()
+        os.killpg(process.pid, signal.SIGSTOP)
+        time.sleep(0.9)
+        os.killpg(process.pid, signal.SIGCONT)
         lines, errors = end_of(process)
-        assert lines[-1] == "step 7" and errors == []
+        assert lines[-1] == "step 4" and errors == []
 
     @each("state", ["dead", "stopped", "hung"])
     def test_closing_in_every_state(self, trap, state):
@@ -1485,36 +1484,33 @@ class TestCalls:
     """Whatever goes wrong meanwhile."""
 
     def test_any_order(self):
-        examples = 400 if ALL else 100
+        examples = 400 if ALL else 80
         settings = SETTINGS(max_examples=examples, stateful_step_count=40)
         with warnings.catch_warnings(action="ignore"):
             stateful.run_state_machine_as_test(Calls, settings=settings)
 
     @needs_fork
-    @each(
-        "name, module",
-        [*itertools.product(CALLS, [game, connection]), ("close", game)],
-    )
-    def test_a_signal_at_any_line(self, trap, name, module):
+    @each("module", [game, connection])
+    @each("name", ["step", "step_wait", "render", "reset"])
+    def test_a_signal_at_any_line(self, trap, module, name):
         """What its handler raises isn't a pipe's error; then a reset helps."""
-        for line in itertools.count():
-            with pair(2, processes=1, noop_max=3) as (many, twin):
-                call = getattr(many, name)
-                if name in ("step", "step_async"):
-                    call = functools.partial(call, [FIRE] * 2)
-                elif name == "step_wait":
+        with pair(2, processes=1, noop_max=3) as (many, twin):
+            call = getattr(many, name)
+            if name == "step":
+                call = functools.partial(call, [FIRE] * 2)
+            for line in itertools.count(0, 1 if ALL else 2):
+                if name == "step_wait":
                     many.step_async([FIRE] * 2)
                 try:
                     interrupted(line, call, TimeoutError, module)
                     break
                 except TimeoutError:
                     pass
-                if name in BEGUN:  # it may have come too early or too late
+                if name == "step_wait":  # it may not have begun
                     with contextlib.suppress(NOT_BEGUN):
                         many.step_wait()
-                if name != "close":
-                    begin(many, twin, [3, 4])
-                    follow(many, twin)
+                begin(many, twin, [3, 4])
+                follow(many, twin)
         assert line > 3
 
 
