@@ -161,6 +161,7 @@ class Game:
             episode_info = self._end_episode(life_over, game_over)
         if self._clip_reward:
             reward = float(np.sign(reward))
+        # After `_end_episode` this is the next episode's first observation.
         return self.observe(), reward, done, episode_info
 
     def _code(self, action):
@@ -216,17 +217,17 @@ class Game:
     #   al. (2018)](https://arxiv.org/abs/1709.06009) advise.
     # - `"restart"`: a new game begins, as in labml's tutorial.
     #
-    # A lost life ends the episode if at least this many are left. Under
-    # "continue" that is one, since in 11 of 104 titles the game goes on after
-    # the last life, for up to 90 seconds: far too long to be useful as an
-    # episode.
+    # `MODES` says how many lives must be left for a lost one to end the
+    # episode. Under "continue" that is one: in 11 of 104 titles the game goes
+    # on after the last life, for up to 90 seconds, far too long to be useful
+    # as an episode. Under "ignore" there are never enough.
     MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     def _end_episode(self, life_over, game_over):
         """Begin the next episode; return the `episode_info` of this one."""
-        # Every id limits a game to 108,000 frames, half an hour. From the last
-        # observation learners estimate what a truncated game would still have
-        # brought, so it is kept.
+        # Every id limits a game to 108,000 frames, half an hour. A game that
+        # only the limit has ended is not lost but truncated. From the last
+        # observation learners estimate what it would still have brought.
         game_lost = self._ale.game_over(with_truncation=False)
         self.terminated = life_over or game_lost
         self.final_obs = self.observe()
@@ -264,8 +265,9 @@ class Game:
         self._score = 0.0
         self._length = 0
 
-        # Without no-op frames a seed would change nothing. Their number is
-        # sampled as Gymnasium does it. A title without NOOP has none.
+        # Without no-op frames or sticky actions a seed would change nothing.
+        # Their number is sampled as Gymnasium does it, which also seeds again
+        # if the game ends among them. A title without NOOP has none.
         if self._noop_max == 0 or self.meanings[0] != "NOOP":
             return
         rng = self.env.unwrapped.np_random
@@ -342,8 +344,8 @@ def worker_process(
     """
     inbox = prepare_process(remote)
     game = None
-    # If the parent is gone, `recv` raises an error, and so does the attempt to
-    # report it: an `OSError`, which ends the loop.
+    # If the pipe is broken, so is the attempt to report that: an `OSError`,
+    # which ends the loop.
     with contextlib.suppress(OSError):
         while True:
             spin(inbox)
@@ -373,7 +375,7 @@ def perform(game, command, data):
     raise NotImplementedError(f"unknown command {command!r}")
 
 
-# #### An error on its way
+# ### An error on its way
 
 
 class Raised:
@@ -388,7 +390,7 @@ class Raised:
     def __reduce__(self):
         error = self._error
         text = "".join(traceback.format_exception(error))
-        # Some errors can't be pickled, or not be unpickled. Their words can.
+        # Some errors can't be pickled, or can't be unpickled. Their words can.
         try:
             pickle.loads(pickle.dumps(error))
         except Exception:
@@ -542,9 +544,9 @@ class RemotePlayer(Worker):
     """A share of the games in a process of its own."""
 
     def ask(self, command, data):
-        """Send a command; the answer says that it was carried out."""
-        # An interrupted `send` would leave a buffer that crashes Python 3.12.1
-        # when it is collected.
+        """Send a command to the worker."""
+        # Python 3.12.1 crashes when it collects the buffer of a `send` that
+        # was interrupted, so the bytes are made here.
         self.child.send_bytes(pickle.dumps((command, data)))
 
 
@@ -556,7 +558,7 @@ class LocalPlayer(Share):
         perform(self, command, data)
 
     def close(self):
-        """Has nothing to end."""
+        pass  # there is nothing to end
 
 
 # ### The vector environment
@@ -575,11 +577,12 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     """
     Many Atari games at once: a Gymnasium vector environment.
 
-    Each call asks all players, waits for all, and replaces those that are
-    lost. What leaves a call in the middle, an error of a game or Ctrl-C,
-    leaves the games waiting for a `reset`, which makes all players anew. Calls
-    after `close` raise `ClosedEnvironmentError`. Use it in one thread at a
-    time.
+    Each call asks all players (`_ask`), waits for all (`_wait`), and replaces
+    those that are lost (`_start_lost`). `_ask` marks the games as needing a
+    reset, and only a call that comes to its end takes the mark away. So after
+    an error of a game, or Ctrl-C, `step` raises `ResetNeeded`, and `reset`
+    makes all players anew. Calls after `close` raise
+    `ClosedEnvironmentError`. Use it in one thread at a time.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 15}
@@ -613,7 +616,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         - `context`: as for `Worker`;
         - `autoreset_mode`: SAME_STEP or NEXT_STEP;
         - `make`: called in place of `Game` with a seed, `env_id` and all
-          options. Its observations set shape and type.
+          options. Its observations set shape and type. Besides the methods it
+          has `env`, `meanings`, `final_obs` and `terminated`.
 
         Raises `ValueError` or `TypeError` for bad arguments, and Gymnasium's
         own error for an unknown id.
@@ -668,13 +672,13 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         share = dict(env_id=env_id, make_game=make, options=game_options)
         self._share = share | dict(memory=memory, record=record)
 
-        # Each player has a slice of the games. At first all are lost.
+        # Each player has a slice of the games.
         k = max(1, min(self._processes, n))
         self._slices = [slice(i * n // k, (i + 1) * n // k) for i in range(k)]
-        self._losses = [0] * k
-        self._replaced = 0
         self._players = {}
-        self._lost = {}
+        self._lost = {}  # how, by the player's number
+        self._losses = [0] * k  # of each player, in a row
+        self._replaced = 0  # in all
         self._needs_reset = True
         self._is_pending = False
 
@@ -745,7 +749,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         Raises `ResetNeeded` before the first `reset`, and `ValueError` for bad
         actions: then no game has moved.
         """
-        self.step_async(actions)
+        self._begin_step(actions)
         return self._finish_step()
 
     def step_async(self, actions: ArrayLike) -> None:
@@ -754,12 +758,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         It takes what `step` takes, and raises the same errors. Until
         `step_wait`, every other call raises `AlreadyPendingCallError`.
         """
-        self._check_order("step")
-        checked = check_actions(actions, self.meanings, (self.num_envs,))
-        # Under NEXT_STEP a game *rests* in the step after an end.
-        for number in np.flatnonzero(self._resting):
-            checked[number] = None
-        self._ask(self._alive(), "step", checked)
+        self._begin_step(actions)
         self._is_pending = True
 
     def step_wait(self) -> Batch:
@@ -800,6 +799,15 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         """Return the numbers of the players that aren't lost."""
         return self._players.keys() - self._lost.keys()
 
+    def _begin_step(self, actions):
+        """Check the actions, and ask for a step."""
+        self._check_order("step")
+        checked = check_actions(actions, self.meanings, (self.num_envs,))
+        # Under NEXT_STEP a game *rests* in the step after an end.
+        for number in np.flatnonzero(self._resting):
+            checked[number] = None
+        self._ask(self._alive(), "step", checked)
+
     # ### Waiting for all
     def _wait(self, timeout):
         """Read the answers of all workers; lose those who don't answer.
@@ -825,7 +833,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
                         process.join(GRACE)
                         self._lose(number, f"has died, {process!r}")
                     else:
-                        pickle.loads(answer)
+                        pickle.loads(answer)  # it may raise
         for number in self._asked:
             self._lose(number, f"didn't answer within {timeout:g} s")
 
@@ -853,9 +861,12 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
                 "l": np.where(game_over, records["length"], 0),
             }
             infos["_episode"] = game_over
+            # A worker whose games come to an end isn't lost in a row.
             for number, games in enumerate(self._slices):
                 if game_over[games].any():
                     self._losses[number] = 0
+        # The records have the next episode's first observation already. Under
+        # NEXT_STEP that waits for the next step.
         ended = terminated | truncated
         if self.autoreset_mode is NEXT_STEP:
             observations[ended] = records["final_obs"][ended]
@@ -904,10 +915,11 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._ask(numbers, "reset", self._seeds)
         self._wait(self._start_timeout)
 
-        # If one dies at once, the next one probably would, too.
-        if self._lost:
+        # If a new one dies at once, the next one probably would, too.
+        failed = self._lost.keys() & set(numbers)
+        if failed:
             self.close()
-            how = ", ".join(self._lost.values())
+            how = ", ".join(self._lost[number] for number in failed)
             raise RuntimeError(
                 f"a new worker {how}; its own error is on stderr. What it"
                 " plays must be in a file that it can import, or take"
@@ -1004,7 +1016,7 @@ class Console:
         options = self._env.spec.kwargs
         sticky = self._ale.getFloat("repeat_action_probability") > 0
         other = "mode" in options or "difficulty" in options
-        known = options["game"] in NO_SNAPSHOT
+        known = options.get("game") in NO_SNAPSHOT
         self._trusts_snapshots = not (sticky or other or known)
         self._state = None
         self._first_frame = -1  # of no game
@@ -1057,6 +1069,9 @@ def shrink_changes(game, screen, last_screen, last_picture):
     smaller = height <= screen.shape[0] and width <= screen.shape[1]
     if type(game).shrink is not Game.shrink or not smaller:
         return game.shrink(screen)
+
+    # A row of the strip is one of a band that has changed, and each band of it
+    # becomes one of the picture.
     bands = math.gcd(len(screen), height)
     changed = (screen != last_screen).reshape(bands, -1).any(axis=1)
     strip = screen[changed.repeat(len(screen) // bands)]
@@ -1203,7 +1218,7 @@ def make_env(env_id):
     """
     spec = env_id
     if isinstance(env_id, str):
-        # as `gym.make` finds it: several names may stand for one title
+        # This is how `gym.make` finds it, by any of its names.
         spec = registration._find_spec(env_id)
     atari = gym.spec(BREAKOUT).entry_point
     is_atari = getattr(spec, "entry_point", None) == atari
@@ -1280,8 +1295,9 @@ def main():
                 seen[scored] = observations[scored]
                 if "episode" in infos:
                     ended = infos["_episode"]
-                    scores += infos["episode"]["r"][ended].tolist()
-                    tracker.add("reward", scores[-1])
+                    points = infos["episode"]["r"][ended]
+                    scores += points.tolist()
+                    tracker.add("reward", points.mean())
                     tracker.add("length", infos["episode"]["l"][ended].mean())
                 if i % REPORT_EVERY == 0:
                     speed = steps / (time.perf_counter() - start)

@@ -4,9 +4,8 @@
     python examples/dqn.py                            # Breakout
     python examples/dqn.py PongNoFrameskip-v4 --steps 2000000
 
-The algorithm is that of Mnih et al. 2015, the settings are mostly CleanRL's
-`dqn_atari.py`. The game is played in this process, without any other. A line
-is printed every thousand steps; scores rise after some 200,000 of them.
+The algorithm is that of Mnih et al. 2015, the settings are mostly those of
+CleanRL's `dqn_atari.py`. Scores rise after some 200,000 steps.
 """
 
 import argparse

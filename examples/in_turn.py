@@ -59,10 +59,7 @@ def choose(games, obs):
 
 
 def play(order, count, **options):
-    """Play `count` `Games` for a while; return the steps a second.
-
-    `order` takes them all and yields those whose turn it is.
-    """
+    """Play `count` `Games` in an order; return the steps a second."""
     with contextlib.ExitStack() as stack:
         fleet = []
         for i in range(count):

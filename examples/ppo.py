@@ -82,8 +82,7 @@ class Agent(nn.Module):
 def play(agent, games, obs, seconds):
     """Play `STEPS` steps of all games, from the observations `obs` on.
 
-    Returns a batch to learn from, the next observations and the scores of the
-    whole games that ended. The time taken is added to `seconds`.
+    Returns a batch, the next observations and the scores of whole games.
     """
     device = agent.value.weight.device
     seen = []

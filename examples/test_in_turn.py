@@ -31,7 +31,6 @@ def test_all_that_are_ready_have_a_turn_before_a_second_one():
 
 
 def test_the_program_prints_three_speeds(tmp_path):
-    """From any folder, as it is started."""
     command = [sys.executable, in_turn.__file__]
     out = subprocess.check_output(command, cwd=tmp_path, text=True)
     assert len(re.findall(r": [\d,]+ steps/s\n", out)) == 3

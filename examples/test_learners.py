@@ -20,12 +20,6 @@ OPTIONS = dict(noop_max=0, fire_on_reset=False)
 
 
 @pytest.fixture
-def games():
-    with Games(N, processes=2, **OPTIONS) as games:
-        yield games
-
-
-@pytest.fixture
 def expected():
     """What each step returns."""
     with Games(N, processes=0, **OPTIONS) as games:
@@ -33,23 +27,27 @@ def expected():
         return [games.step(actions) for actions in ACTIONS]
 
 
-def test_skrl(games, expected):
+def test_skrl(expected):
     """`wrap_env` hands out flat observations, and columns of the rest."""
-    env = wrap_env(games)
+    env = wrap_env(Games(N, processes=2, **OPTIONS))
     env.reset()
     for actions, (theirs, *columns, _) in zip(ACTIONS, expected, strict=True):
         obs, *others, _ = env.step(torch.tensor(actions)[:, None])
         assert torch.equal(obs, torch.tensor(theirs).flatten(1).float())
         for one, other in zip(others, columns, strict=True):
             assert one[:, 0].tolist() == other.tolist()
+    env.close()
 
 
-def test_torchrl(games, expected):
+def test_torchrl(expected):
     """`GymWrapper` takes an episode's last observation from the infos."""
     rows = iter(torch.tensor(ACTIONS))
-    rollout = GymWrapper(games, categorical_action_encoding=True).rollout(
+    games = Games(N, processes=2, **OPTIONS)
+    env = GymWrapper(games, categorical_action_encoding=True)
+    rollout = env.rollout(
         len(ACTIONS), lambda _: next(rows), break_when_any_done=False
     )
+    env.close()
     afters = rollout["next"].unbind(1)
     for after, step in zip(afters, expected, strict=True):
         obs, rewards, terminated, _, infos = step

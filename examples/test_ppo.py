@@ -140,8 +140,7 @@ def test_a_title_without_noop_trains(run):
 # Evaluation and film
 
 
-def test_published_weights_in_half_precision_play_whole_games(run):
-    """In both ways, where there is no run."""
+def test_published_weights_play_whole_games_in_both_ways(run):
     torch.save(ppo.Agent(4).half().state_dict(), "breakout.pt")
     first, *lines = run("--evaluate")
     assert first == f"weights: {pathlib.Path.cwd()}/breakout.pt"
@@ -183,7 +182,6 @@ def test_the_film_is_one_whole_game(run):
         ("BreakoutNoFrameskip-v3", "BreakoutNoFrameskip-v4"),
         ("CartPole-v1", "CartPole"),
         ("--games 0", "--games"),
-        ("--device abacus", "abacus"),
     ],
 )
 def test_wrong_input_ends_in_a_line(run, tmp_path, command, words):

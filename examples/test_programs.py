@@ -10,19 +10,17 @@ import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
-DOCUMENTS = [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md")),
-    *sorted(ROOT.glob("docs/*.md")),
-]
+NAMES = ["README.md", "CONTRIBUTING.md", "docs/*.md"]
+DOCUMENTS = [path for name in NAMES for path in sorted(ROOT.glob(name))]
 # a program, and what is shown of what it prints
 PROGRAM = re.compile(
     r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```)?",
     re.MULTILINE | re.DOTALL,
 )
 PROGRAMS = [
-    pytest.param(*program, id=f"{path.name}-{number}")
+    program
     for path in DOCUMENTS
-    for number, program in enumerate(PROGRAM.findall(path.read_text()))
+    for program in PROGRAM.findall(path.read_text())
 ]
 
 

@@ -94,8 +94,7 @@ def run(monkeypatch, tmp_path, capsys):
     signal.signal(signal.SIGTERM, handler)
 
 
-def test_the_program_counts_whole_games(run):
-    """Where lives are episodes: in SB3's table, and of what it has learned."""
+def test_the_program_and_an_evaluation_count_whole_games(run):
     output = run(256)
     assert "total_timesteps | 256 " in output
     # The limit counts each FIRE, too, so that a game has a few steps less than

@@ -8,9 +8,8 @@ PyTorch's random state; the games themselves start anew.
 --evaluate takes a few minutes, --film one for a thousand steps. Without a run
 of your own, both play Breakout with the published weights, breakout.pt.
 
-On a CPU with avx512_bf16 the network computes in bfloat16; --no-bfloat16
-turns that off. PyTorch's threads wait for one another, so --threads 1 is by
-far the fastest if other programs use the same cores.
+On a CPU with avx512_bf16 the network computes in bfloat16, or not with
+--no-bfloat16. Beside other programs, --threads 1 is by far the fastest.
 """
 
 import argparse

@@ -8,7 +8,7 @@
 The parts, all of whole games by random actions:
 
 - lockstep: everybody waits for a batch of 8 games before the next one begins
-- wrappers: likewise, those that play all games in one process, and labml
+- wrappers: likewise, those that play all games in one process, and `Worker`
 - waits, computes, none: several batches are in flight, beside a network that
   waits for a device for 1.5 ms, that computes as long, or that there isn't
 - number: 8 and 64 games of Breakout, and their memory
@@ -40,7 +40,7 @@ IN_FLIGHT = {
     "envpool_many": ("envpool", BATCHES * GAMES),
 }
 LOCKSTEP = ["games", *ENGINES, "gymnasium", "sb3"]
-WRAPPERS = ["games", "worker", "gymnasium_single", "sb3_single", "labml"]
+WRAPPERS = ["games", "worker", "gymnasium_single", "sb3_single"]
 IN_TURN = ["games", "games_ready", *IN_FLIGHT]
 
 
@@ -116,7 +116,7 @@ def by_title(names, network=NO_NETWORK):
 
 def by_number(run, games):
     """Measure Breakout with so many games."""
-    names = ["games", "worker", *ENGINES, "gymnasium", "labml"]
+    names = ["games", "worker", *ENGINES, "gymnasium"]
     rows = take_turns(names, run, "Breakout", int(games))
     for name, row in rows.items():
         row["memory"] = memory(name, int(games))

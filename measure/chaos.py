@@ -35,8 +35,7 @@ TIMEOUT = 1  # seconds that a step of `Games` may take
 # The soak
 
 GAMES = 8
-TITLES = [BREAKOUT, "SeaquestNoFrameskip-v4", "ALE/MsPacman-v5"]
-TITLES += ["PongNoFrameskip-v4"]
+TITLES = [BREAKOUT, "ALE/MsPacman-v5", "PongNoFrameskip-v4"]
 STEPS = 1000  # of a title, until the next one is played
 RATE = 0.05  # of steps in which a kind of fault happens
 MOST = 3  # workers lost until a reset; `Games` gives up if there are too many
@@ -54,13 +53,13 @@ class Undisturbed:
     def __init__(self, env_id):
         self.env_id = env_id
 
+    def start(self, seed):
+        return Game(seed, self.env_id, **TRAINING)
+
     def reset(self, seed):
         self.seed = seed
-        self.games = [self.start(i) for i in range(GAMES)]
+        self.games = [self.start(seed + i) for i in range(GAMES)]
         return np.stack([game.reset() for game in self.games])
-
-    def start(self, i):
-        return Game(self.seed + i, self.env_id, **TRAINING)
 
     def step(self, actions, restarted):
         """Return observations, rewards, whether an episode is over, scores.
@@ -70,7 +69,7 @@ class Undisturbed:
         results = []
         for i, action in enumerate(actions.tolist()):
             if restarted[i]:
-                self.games[i] = self.start(i)
+                self.games[i] = self.start(self.seed + i)
                 results.append((self.games[i].reset(), 0.0, True, 0.0))
                 continue
             *result, info = self.games[i].step(action)

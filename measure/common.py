@@ -15,7 +15,6 @@ import platform
 import re
 import subprocess
 import sys
-import time
 from importlib import metadata
 
 import psutil
@@ -28,14 +27,7 @@ RUNS = ROOT / "runs/measure"
 sys.path[:0] = [str(ROOT), str(ROOT / "examples")]
 
 CORES = len(os.sched_getaffinity(0))
-PACKAGES = [
-    "ale-py",
-    "envpool",
-    "gymnasium",
-    "numpy",
-    "stable_baselines3",
-    "torch",
-]
+PACKAGES = "ale-py envpool gymnasium numpy stable_baselines3 torch"
 
 # A machine is quiet if other programs take less than a quarter of it.
 QUIET = CORES / 4  # cores
@@ -69,12 +61,7 @@ def machine():
 
 def about():
     """When, on what and with what something is measured."""
-    versions = {}
-    for name in PACKAGES:
-        try:
-            versions[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
+    versions = {name: metadata.version(name) for name in PACKAGES.split()}
     return {
         "processor": processor(),
         "cores": CORES,
@@ -87,14 +74,14 @@ def about():
 
 def commit():
     """The last one that changed game.py, and whether it was changed since."""
-    last = git("log", "-1", "--format=%h", "--", "game.py")
-    changed = git("diff", "HEAD", "--", "game.py")
+    last, changed = (
+        subprocess.check_output(command.split(), cwd=ROOT, text=True).strip()
+        for command in (
+            "git log -1 --format=%h -- game.py",
+            "git diff HEAD -- game.py",
+        )
+    )
     return f"{last} and changes" if changed else last
-
-
-def git(*command):
-    answer = subprocess.check_output(["git", *command], cwd=ROOT, text=True)
-    return answer.strip()
 
 
 def write_part(path, part, data):
@@ -131,22 +118,8 @@ def measure(run, instrument, parts, timed=True):
 
 
 def busy():
-    """How many cores are busy with programs that this one hasn't started."""
-    before, start = spent_by_others(), time.monotonic()
-    time.sleep(LOOK)
-    spent = spent_by_others() - before
-    return max(0, spent / (time.monotonic() - start))
-
-
-def spent_by_others():
-    """Seconds of processor time that all other programs have taken so far."""
-    me = psutil.Process()
-    family = [me, *me.children(recursive=True)]
-    return sum(
-        sum(process.info["cpu_times"][:4])  # its ended children's, too
-        for process in psutil.process_iter(["cpu_times"])
-        if process not in family and process.info["cpu_times"]
-    )
+    """How many cores of this machine are busy."""
+    return psutil.cpu_percent(LOOK) / 100 * psutil.cpu_count()
 
 
 def must_be_quiet():

@@ -21,8 +21,7 @@ import shutil
 import tempfile
 from statistics import median
 
-import contenders
-from contenders import NO_NETWORK, Contender
+from contenders import CORES, NO_NETWORK, ROOT, Contender
 
 # Said in full: the defaults of old and new may differ.
 TRAINING = dict(
@@ -38,7 +37,7 @@ PARTS = {
     "worker": ("workers", {"num_envs": 8}, NO_NETWORK),
     "turn": (
         "ready_first",
-        {"num_envs": 8, "count": contenders.CORES + 3},
+        {"num_envs": 8, "count": CORES + 3},
         ("waits", 1.5),
     ),
 }
@@ -89,7 +88,7 @@ def main():
     run = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(run.old, f"{folder}/game.py")
-        folders = {"old": folder, "new": contenders.ROOT}
+        folders = {"old": folder, "new": ROOT}
         for part, title in itertools.product(run.parts, run.titles):
             ratios = compare(part, title, folders, run.rounds, run.seconds)
             low, high = confidence(ratios)

@@ -3,8 +3,7 @@
 A contender is a generator: it yields observations and how many steps that
 played frames they stand for, and then steps again. Whatever happens between
 two steps, such as a network, is up to its user. All make the same observation:
-the maximum of two frames, gray, 84×84, the last four (labml's worker resizes
-before it takes the maximum).
+the maximum of two frames, gray, 84×84, the last four.
 
 A title is a name such as "Breakout", or an id such as "ALE/Breakout-v5", in
 which the emulator repeats actions at random.
@@ -17,7 +16,7 @@ import pathlib
 import subprocess
 import sys
 import time
-from multiprocessing import Pipe, Process, active_children, connection
+from multiprocessing import Pipe, active_children, connection
 
 import numpy as np
 
@@ -80,7 +79,7 @@ def ale(title, num_envs, threads, batch=None, **_):
         noop_max=0,
         use_fire_reset=False,
         reward_clipping=False,
-        repeat_action_probability=stickiness(title),
+        repeat_action_probability=0.25 if "/" in title else 0.0,
     )
     *_, info = env.reset(seed=0)
     yield from batches(title, info, lambda row, ids: env.send(row), env.recv)
@@ -98,16 +97,11 @@ def envpool(title, num_envs, threads, batch=None, **_):
         num_threads=threads,
         noop_max=1,
         use_fire_reset=False,
-        repeat_action_probability=stickiness(title),
+        repeat_action_probability=0.25 if "/" in title else 0.0,
     )
     env.async_reset()
     *_, info = env.recv()
     yield from batches(title, info, env.send, env.recv)
-
-
-def stickiness(title):
-    """How often an action is repeated instead of the next one."""
-    return 0.25 if "/" in title else 0.0
 
 
 def batches(title, info, send, recv):
@@ -125,7 +119,6 @@ def batches(title, info, send, recv):
 
 
 def gymnasium(title, num_envs, single=False, **_):
-    """In the autoreset mode that is its default."""
     import gymnasium as gym
     from gymnasium import wrappers
 
@@ -162,61 +155,12 @@ def sb3(title, num_envs, single=False, **_):
         yield env.step(row)[0], num_envs
 
 
-# ## labml's worker
-
-
-def labml(title, num_envs, **_):
-    """A process for each game, its observations through a pipe."""
-    pipes = []
-    for seed in range(num_envs):
-        here, there = Pipe()
-        args = there, seed, id_of(title)
-        Process(target=labml_worker, args=args, daemon=True).start()
-        pipes.append(here)
-    yield from steps_by_pipes(pipes, rows(title, num_envs))
-
-
-def labml_worker(pipe, seed, env_id):
-    """What labml's worker does, but for its sums of rewards, in whole games.
-
-    It resizes both frames, and keeps its stack as float64.
-    """
-    import cv2
-    import gymnasium as gym
-
-    env = gym.make(f"ale_py:{env_id}", frameskip=1)
-
-    def shrink(screen):
-        gray = cv2.cvtColor(screen, cv2.COLOR_RGB2GRAY)
-        return cv2.resize(gray, (84, 84), interpolation=cv2.INTER_AREA)
-
-    stack, two = np.zeros((4, 84, 84)), np.zeros((2, 84, 84))
-    stack[:] = shrink(env.reset(seed=seed)[0])
-    while True:
-        _, action = pipe.recv()
-        reward = 0.0
-        for frame in range(4):
-            screen, points, done, *_ = env.step(action)
-            if frame >= 2:
-                two[frame % 2] = shrink(screen)
-            reward += points
-            if done:
-                break
-        if done:
-            stack[:] = shrink(env.reset()[0])
-        else:
-            stack = np.roll(stack, -1, axis=0)
-            stack[-1] = two.max(axis=0)
-        pipe.send((stack, reward, done, None))
-
-
 # ## `Games` and `Worker`
 
 
-def games(title, num_envs, count=1, **options):
-    """`Games`, a `count` of them in turn: one plays while a network looks at
-    another's observations."""
-    fleet = begin(title, num_envs, count, options)
+def games(title, num_envs, **options):
+    """`Games` in lockstep."""
+    fleet = begin(title, num_envs, 1, options)
     yield from steps_of(itertools.cycle(fleet), rows(title, num_envs))
 
 
@@ -266,19 +210,13 @@ def workers(title, num_envs, **options):
     for worker in fleet:
         worker.child.send(("reset", None))
         worker.child.recv()
-    pipes = [worker.child for worker in fleet]
-    yield from steps_by_pipes(pipes, rows(title, num_envs))
-
-
-def steps_by_pipes(pipes, actions):
-    """Send each worker its action, and make a batch of what comes back."""
-    for row in actions:
-        for pipe, action in zip(pipes, row, strict=True):
-            pipe.send(("step", action))
-        obs = np.empty((len(pipes), 4, 84, 84), np.uint8)
-        for i, pipe in enumerate(pipes):
-            obs[i], *_ = pipe.recv()
-        yield obs, len(pipes)
+    for row in rows(title, num_envs):
+        for worker, action in zip(fleet, row, strict=True):
+            worker.child.send(("step", action))
+        obs = np.empty((num_envs, 4, 84, 84), np.uint8)
+        for i, worker in enumerate(fleet):
+            obs[i], *_ = worker.child.recv()
+        yield obs, num_envs
 
 
 # ## A contender's process

@@ -50,31 +50,12 @@ DARK = {
     LINES[1]: "#b493e0",
     LINES[2]: "#6fd08c",
 }
-STYLE = {
-    "axes.edgecolor": QUIET,
-    "axes.facecolor": "none",
-    "axes.spines.left": False,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.xmargin": 0,
-    "figure.constrained_layout.use": True,
-    "figure.facecolor": GROUND,
-    "figure.figsize": (3.6, 2.6),  # inches, as wide as a phone
-    "font.size": 8,
-    "grid.color": GRID,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "breakout",  # the same file each time
-    "text.color": INK,
-    "xtick.color": QUIET,
-    "ytick.color": QUIET,
-    "ytick.major.size": 0,
-}
 
 
 def draw(title, curves):
     """Return a chart of scores by steps, with a line for each curve."""
     matplotlib.use("svg")
-    with plt.rc_context(STYLE):
+    with plt.style.context(common.HERE / "charts.mplstyle"):
         figure, axis = plt.subplots()
         for (name, rows), ink in zip(curves.items(), LINES, strict=False):
             millions = [int(row["steps"]) / 1e6 for row in rows]

@@ -3,7 +3,6 @@
     pip install -r requirements.txt --group measure
     python measure/updates.py trained --publish   # 4 minutes
     python measure/updates.py trained --device cuda
-    python measure/updates.py equal-steps         # 80 minutes
 
 All play eight games of Breakout with the same settings: no-op starts, FIRE, an
 episode for each life, clipped rewards. In each round every side plays and
@@ -17,16 +16,13 @@ learns one update, so that a busy machine is as busy for all.
   `Games` by examples/sb3.py, and on `make_atari_env` under `SubprocVecEnv`
 
 In `trained` the agent is that of examples/breakout.pt, which learns no more;
-in `untrained` it begins to learn. `equal-steps` trains on `Games` and on the
-wrappers, title by title and seed by seed, and writes the scores.
+in `untrained` it begins to learn.
 """
 
 import contextlib
-import csv
-import itertools
-import statistics
 import time
 
+import envpool
 import gymnasium as gym
 import numpy as np
 import torch
@@ -45,62 +41,31 @@ from game import BREAKOUT, Games
 GAMES = 8
 ROUNDS = 15
 SIDES = ["games", "envpool", "wrappers", "single", "sb3_games", "sb3"]
-# of equal-steps
-STEPS = {"Krull": 150_000, "CrazyClimber": 200_000, "Breakout": 400_000}
-PAIR = ["games", "wrappers"]
-SEEDS = [0, 1, 2]
-COLUMNS = ["title", "side", "seed", "steps", "score"]
 
 
 # What our PPO plays
 
 
-def make_game(env_id):
+def make_game():
     """One game as `ppo_atari.py` makes it."""
-    env = gym.make(env_id)
-    env = wrappers.RecordEpisodeStatistics(env)  # raw points of whole games
+    env = gym.make(BREAKOUT)
+    env = wrappers.RecordEpisodeStatistics(env)
     env = atari_wrappers.NoopResetEnv(env, noop_max=30)
     env = atari_wrappers.MaxAndSkipEnv(env, skip=4)
     env = atari_wrappers.EpisodicLifeEnv(env)
-    if "FIRE" in env.unwrapped.get_action_meanings():
-        env = atari_wrappers.FireResetEnv(env)
+    env = atari_wrappers.FireResetEnv(env)
     env = atari_wrappers.ClipRewardEnv(env)
     env = wrappers.ResizeObservation(env, (84, 84))
     env = wrappers.GrayscaleObservation(env)
     return wrappers.FrameStackObservation(env, 4)
 
 
-def scores_in_sight(infos):
-    """Put the scores of whole games where `Games` has them."""
-    # "episode" is there when a game is over, and not at each lost life.
-    final = infos.get("final_info", {})
-    return infos | {k: final[k] for k in final if k.endswith("episode")}
-
-
-class Wrapped(AsyncVectorEnv):
-    """Such games, a process for each."""
-
-    def step(self, actions):
-        *result, infos = super().step(actions)
-        return *result, scores_in_sight(infos)
-
-
-class Single(SyncVectorEnv):
-    """All in the program itself."""
-
-    def step(self, actions):
-        *result, infos = super().step(actions)
-        return *result, scores_in_sight(infos)
-
-
 class OnEnvPool:
-    """EnvPool, made as in `ppo_atari_envpool.py`; it reports no scores."""
+    """EnvPool, made as in `ppo_atari_envpool.py`."""
 
-    def __init__(self, env_id):
-        import envpool
-
+    def __init__(self):
         self._pool = envpool.make_gymnasium(
-            env_id.replace("NoFrameskip-v4", "-v5"),
+            "Breakout-v5",
             num_envs=GAMES,
             episodic_life=True,
             reward_clip=True,
@@ -119,43 +84,43 @@ class OnEnvPool:
         self._pool.close()
 
 
-def make(side, env_id):
+def make(side):
     """What a side plays."""
     if side == "games":
-        return Games(GAMES, env_id, **training_run.TRAINING)
+        return Games(GAMES, **training_run.TRAINING)
     if side == "envpool":
-        return OnEnvPool(env_id)
-    vector = Single if side == "single" else Wrapped
-    games = [lambda: make_game(env_id)] * GAMES
-    return vector(games, autoreset_mode=AutoresetMode.SAME_STEP)
+        return OnEnvPool()
+    vector = SyncVectorEnv if side == "single" else AsyncVectorEnv
+    return vector([make_game] * GAMES, autoreset_mode=AutoresetMode.SAME_STEP)
 
 
-def our_updates(side, env_id, seed, count, how, weights=None):
-    """Train; after each update, yield its seconds and its scores.
+def our_updates(side, how, weights=None):
+    """Train; yield the seconds of each update.
 
     An agent that has its weights already keeps them.
     """
-    torch.manual_seed(seed)
+    torch.manual_seed(0)
     threads = torch.get_num_threads()
-    with contextlib.closing(make(side, env_id)) as games:
+    with contextlib.closing(make(side)) as games:
         agent = ppo.Agent(games.single_action_space.n, how["bfloat16"])
         agent = agent.to(how["device"])
         if weights:
             agent.load_state_dict(weights)
-        optimizer = torch.optim.Adam(agent.parameters(), eps=1e-5, fused=True)
-        obs, _ = games.reset(seed=torch.randint(2**31, ()).item())
-        for update in range(count):
-            rate = ppo.LEARNING_RATE * (1 - update / count)
-            optimizer.param_groups[0]["lr"] = 0 if weights else rate
+        rate = 0.0 if weights else ppo.LEARNING_RATE
+        optimizer = torch.optim.Adam(
+            agent.parameters(), rate, eps=1e-5, fused=True
+        )
+        obs, _ = games.reset(seed=0)
+        while True:
             seconds = dict.fromkeys(["games", "network", "learning"], 0.0)
             # Nobody else plays while the network of `single` computes.
             torch.set_num_threads(threads if side == "single" else 1)
             with torch.autocast(how["device"], enabled=False):
-                batch, obs, scores = ppo.play(agent, games, obs, seconds)
+                batch, obs, _ = ppo.play(agent, games, obs, seconds)
             torch.set_num_threads(threads)
             with training_run.timed(seconds, "learning"):
                 ppo.learn(agent, optimizer, batch)
-            yield seconds, scores
+            yield seconds
 
 
 # What SB3's PPO plays
@@ -210,41 +175,35 @@ def sb3_updates(side, how, weights):
             steps = model.n_steps * GAMES
             model.learn(steps, clock, reset_num_timesteps=False)
             spent = time.perf_counter() - start
-            yield (
-                {"games": clock.playing, "learning": spent - clock.playing},
-                [],
-            )
+            yield {"games": clock.playing, "learning": spent - clock.playing}
 
 
 # The parts
 
 
-def interleaved(run, trained):
+def interleaved(run):
     """Let the sides play and learn in turn; return what each update took."""
     can = torch.cpu.get_capabilities().get("avx512_bf16", False)
     how = {"device": run.device, "bfloat16": can and run.device == "cpu"}
-    weights = torch.load(training_run.PUBLISHED) if trained else None
+    weights = None
+    if run.agent == "trained":
+        weights = torch.load(training_run.PUBLISHED)
     with contextlib.ExitStack() as stack:
         sides = {}
-        for name in run.sides:
+        for name in SIDES:
             if name.startswith("sb3"):
                 side = sb3_updates(name, how, weights)
             else:
-                count = run.rounds + 1
-                side = our_updates(name, BREAKOUT, 0, count, how, weights)
+                side = our_updates(name, how, weights)
             sides[name] = stack.enter_context(contextlib.closing(side))
         rounds = []
         for number in range(run.rounds + 1):
             seconds = {}
             for name in list(sides)[:: (-1) ** number]:
-                seconds[name], _ = next(sides[name])
-            print({s: round(sum(t.values()), 2) for s, t in seconds.items()})
-            rounds.append(
-                {
-                    side: [round(spent, 4) for spent in parts.values()]
-                    for side, parts in seconds.items()
-                }
-            )
+                parts = next(sides[name]).values()
+                seconds[name] = [round(spent, 4) for spent in parts]
+            print(seconds, flush=True)
+            rounds.append(seconds)
     gpu = torch.cuda.get_device_name() if run.device == "cuda" else None
     return how | {
         "gpu": gpu,
@@ -255,42 +214,14 @@ def interleaved(run, trained):
     }
 
 
-def equal_steps(run):
-    """Train two sides with each seed; write the scores as steps go by."""
-    how = {"device": "cpu", "bfloat16": True}
-    batch = ppo.STEPS * GAMES
-    folder = common.folder(run.publish)
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "equal-steps.csv").open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        for seed, title, side in itertools.product(SEEDS, STEPS, PAIR):
-            count = -(-STEPS[title] // batch)
-            env_id = f"{title}NoFrameskip-v4"
-            scores = []
-            updates = our_updates(side, env_id, seed, count, how)
-            for update, (_, new) in enumerate(updates, 1):
-                scores += new
-                last = scores[-training_run.LAST :] or [0]
-                score = round(statistics.fmean(last), 3)
-                writer.writerow([title, side, seed, update * batch, score])
-            print(title, side, seed, score, flush=True)
-    return {"games": GAMES, "file": "equal-steps.csv"}
-
-
 def main():
     parser = common.options(__doc__)
-    kinds = ["trained", "untrained", "equal-steps"]
-    parser.add_argument("part", choices=kinds)
+    parser.add_argument("agent", choices=["trained", "untrained"])
     parser.add_argument("--device", default="cpu", help="cuda: on a GPU")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
-    parser.add_argument("--sides", nargs="+", choices=SIDES, default=SIDES)
     run = parser.parse_args()
-    name = run.part if run.device == "cpu" else f"{run.part}, GPU"
-    call = equal_steps if run.part == "equal-steps" else interleaved
-    args = [run] if call is equal_steps else [run, run.part == "trained"]
-    timed = call is interleaved
-    common.measure(run, "updates", {name: lambda: call(*args)}, timed)
+    name = run.agent if run.device == "cpu" else f"{run.agent}, GPU"
+    common.measure(run, "updates", {name: lambda: interleaved(run)})
 
 
 if __name__ == "__main__":

@@ -9,42 +9,16 @@ the median of the rounds' ratios; where their range touches 1, it is level.
 """
 
 import json
+from pathlib import Path
 from statistics import mean, median
 
-NAMES = {
-    "games": "`Games`",
-    "games_ready": "several `Games` in turn",
-    "worker": "`Worker`",
-    "ale": "ALE's engine",
-    "ale_few": "ALE's engine, 3 batches",
-    "ale_many": "ALE's engine, as many",
-    "envpool": "EnvPool",
-    "envpool_many": "EnvPool, as many",
-    "gymnasium": "Gymnasium's `AsyncVectorEnv`",
-    "gymnasium_single": "Gymnasium's `SyncVectorEnv`",
-    "sb3": "SB3's `SubprocVecEnv`",
-    "sb3_single": "SB3's `DummyVecEnv`",
-    "labml": "labml's worker",
-}
-UPDATES = {
-    "envpool": "EnvPool",
-    "wrappers": "CleanRL's wrappers, a process for each game",
-    "single": "CleanRL's wrappers, all in one process",
-    "sb3": "SB3's own PPO, under `SubprocVecEnv`",
-}
-TITLES = {
-    "MsPacman": "Ms. Pac-Man",
-    "CrazyClimber": "Crazy Climber",
-    "ALE/Breakout-v5": "Breakout, sticky",
-}
-FAULTS = {
-    "killed": "a worker is killed",
-    "stopped": "a worker is stopped",
-    "out of range": "an action is out of range",
-    "missing": "an action is missing",
-}
-METHODS = {"preload": "forkserver, preloaded"}
-NETWORKS = {"waits": "waits", "computes": "computes", "none": "no network"}
+# What tables call what the results have.
+WORDS = Path(__file__).resolve().parent / "templates/words.json"
+words = json.loads(WORDS.read_text("utf-8"))
+NAMES, UPDATES = words["contenders"], words["updates"]
+TITLES, FAULTS, NETWORKS = (
+    words[kind] for kind in ("titles", "faults", "networks")
+)
 
 
 def read_results(folder):
@@ -64,13 +38,13 @@ def machines(results, instrument, prefix):
     found = []
     for instruments in results.values():
         parts = {
-            name.removeprefix(prefix).removeprefix(", "): part
+            name.partition(", ")[2]: part
             for name, part in instruments.get(instrument, {}).items()
-            if name.split(", ")[0] == prefix
+            if name.partition(", ")[0] == prefix
         }
         if parts:
             found.append(parts)
-    return sorted(found, key=lambda it: max(dates(it)), reverse=True)
+    return sorted(found, key=lambda parts: max(dates(parts)), reverse=True)
 
 
 def newest(results, instrument, name):
@@ -79,16 +53,11 @@ def newest(results, instrument, name):
 
 
 def dates(parts):
-    return [part["date"] for part in parts.values()]
+    return sorted(part["date"] for part in parts.values())
 
 
 def first(parts):
     return next(iter(parts.values()))
-
-
-def with_cores(found, cores):
-    """The newest of the machines that have so many cores."""
-    return next((it for it in found if first(it)["cores"] == cores), None)
 
 
 # In words
@@ -100,13 +69,24 @@ def table(head, rows):
     return "\n".join(f"|{'|'.join(map(str, line))}|" for line in lines)
 
 
+def grid(corner, columns, names, cell):
+    """A table whose columns and rows are looked up together.
+
+    `columns` maps heads to data, `names` what a row is called there to its
+    words; `cell(data, name)` is what stands where they meet.
+    """
+    rows = []
+    for name, words in names.items():
+        cells = [
+            cell(column, name) if name in column else "–"
+            for column in columns.values()
+        ]
+        rows.append([words, *cells])
+    return table([corner, *columns], rows)
+
+
 def title_name(title):
     return TITLES.get(title, title)
-
-
-def ratios(ours, theirs):
-    """Of each round the ratio of two speeds."""
-    return [a / b for a, b in zip(ours, theirs, strict=True)]
 
 
 def is_level(values):
@@ -118,18 +98,18 @@ def spread(values):
     return f"{median(values):.2f} ({min(values):.2f}–{max(values):.2f})"
 
 
-def roughly(value):
-    """A ratio as one would say it."""
+def in_short(values):
+    """A comparison as one would say it."""
+    if is_level(values):
+        return "level"
+    value = median(values)
     return f"{value:.2f}" if 0.9 <= value < 1.1 else f"{value:.1f}"
 
 
-def in_short(values):
-    """A comparison, rounded."""
-    return "level" if is_level(values) else roughly(median(values))
-
-
 def in_short_range(comparisons):
-    """From which to which of several comparisons, rounded."""
+    """From which to which of several comparisons; there may be none."""
+    if not comparisons:
+        return "–"
     least = in_short(min(comparisons, key=median))
     most = in_short(max(comparisons, key=median))
     return least if least == most else f"{least} to {most}"
@@ -137,8 +117,8 @@ def in_short_range(comparisons):
 
 def where(part):
     """On what something was measured."""
-    gpu = f" and an {part['gpu']}" if part.get("gpu") else ""
-    return f"{part['cores']} cores of an {part['processor']}{gpu}"
+    gpu = f", {part['gpu']}" if part.get("gpu") else ""
+    return f"{part['cores']} cores ({part['processor']}{gpu})"
 
 
 def how(parts):
@@ -147,37 +127,11 @@ def how(parts):
     for part in parts.values():
         rounds[f"{part['rounds']} rounds of {part['seconds']:g} s"] = True
         commits[part["commit"]] = True
-    days = " to ".join(sorted({min(dates(parts)), max(dates(parts))}))
+    days = dict.fromkeys([dates(parts)[0], dates(parts)[-1]])
     return (
-        f"{where(first(parts))}: {' or '.join(rounds)}, {days}, "
+        f"{where(first(parts))}: {' or '.join(rounds)}, {' to '.join(days)}, "
         f"commit {', '.join(commits)}"
     )
-
-
-# How fast
-
-
-def beside(rows, name, ours="games"):
-    """The ratios of our speed to that of another, round by round."""
-    return ratios(rows[ours]["speed"], rows[name]["speed"])
-
-
-def speed(row):
-    return f"{median(row['speed']):,.0f}"
-
-
-def comparison_table(parts):
-    """`Games` beside everybody, with a column for each title."""
-    columns = [part["rows"] for part in parts.values()]
-    rows = [["`Games`, steps/s", *(speed(it["games"]) for it in columns)]]
-    for name in columns[0]:
-        if name != "games":
-            cells = [
-                spread(beside(column, name)) if name in column else "–"
-                for column in columns
-            ]
-            rows.append([f"beside {NAMES[name]}", *cells])
-    return table(["", *map(title_name, parts)], rows)
 
 
 def by_machine(found, write):
@@ -186,77 +140,108 @@ def by_machine(found, write):
     return "\n\n".join(tables)
 
 
+# How fast
+
+
+def beside(rows, name, ours="games"):
+    """The ratios of our speed to that of another, round by round."""
+    speeds = zip(rows[ours]["speed"], rows[name]["speed"], strict=True)
+    return [our_speed / speed for our_speed, speed in speeds]
+
+
+def speed(rows, name):
+    return f"{median(rows[name]['speed']):,.0f}"
+
+
+def rows_of(parts):
+    """What was measured, by titles as they are written."""
+    return {title_name(title): part["rows"] for title, part in parts.items()}
+
+
+def names_in(columns):
+    """Who plays, as in the first column."""
+    return {name: NAMES[name] for name in first(columns)}
+
+
+def beside_or_speed(rows, name):
+    if name == "games":
+        return f"{speed(rows, name)} steps/s"
+    return spread(beside(rows, name))
+
+
+def comparison_table(parts):
+    """`Games` beside everybody, with a column for each title."""
+    columns = rows_of(parts)
+    return grid("`Games` beside", columns, names_in(columns), beside_or_speed)
+
+
 def speed_table(lockstep, wrappers):
     """README's table: who, and how many times as fast `Games` is."""
-    two, more = lockstep_machines(lockstep)
-    single = wrappers[0]["Breakout"]["rows"] if wrappers else {}
-    cores = first(two)["cores"]
-    head = ["`Games` beside", f"Breakout, {cores} cores", "other titles"]
-    if more:
-        head.append(f"Breakout, {first(more)['cores']} cores")
-    rows = []
-    for name in two["Breakout"]["rows"]:
-        if name == "games":
-            continue
-        others = [
-            beside(part["rows"], name)
-            for title, part in two.items()
-            if title != "Breakout" and name in part["rows"]
-        ]
-        row = [NAMES[name], in_short(beside(two["Breakout"]["rows"], name))]
-        row.append(in_short_range(others) if others else "–")
-        if more:
-            row.append(in_short(beside(more["Breakout"]["rows"], name)))
-        rows.append(row)
-    for name in single:
+    two, most = lockstep_machines(lockstep)
+    breakout = [two["Breakout"]["rows"], wrappers["Breakout"]["rows"]]
+    others = [two[title]["rows"] for title in two if title != "Breakout"]
+    columns = {
+        f"Breakout, {first(two)['cores']} cores": breakout,
+        "others": others,
+        f"Breakout, {first(most)['cores']} cores": [most["Breakout"]["rows"]],
+    }
+    names = dict.fromkeys(name for rows in breakout for name in rows)
+    lines = []
+    for name in names:
         if name not in ("games", "worker"):
-            row = [NAMES[name], in_short(beside(single, name)), "–"]
-            rows.append(row + ["–"] * bool(more))
-    return table(head, rows)
+            cells = [
+                in_short_range([beside(it, name) for it in each if name in it])
+                for each in columns.values()
+            ]
+            lines.append([NAMES[name], *cells])
+    return table(["`Games` beside", *columns], lines)
 
 
 def lockstep_machines(lockstep):
     """The newest machine of two cores, and that of the most cores."""
-    two = with_cores(lockstep, 2)
-    most = max(lockstep, key=lambda parts: first(parts)["cores"])
-    return two, most if first(most)["cores"] > 2 else None
+    two = next(it for it in lockstep if first(it)["cores"] == 2)
+    return two, max(lockstep, key=lambda parts: first(parts)["cores"])
 
 
-def behind(lockstep):
-    """Where `Games` is slower than an engine, and by how much."""
+def behind(parts):
+    """In which titles `Games` is slower than an engine, and by how much."""
     found = []
-    for parts in lockstep:
-        for title, part in parts.items():
-            for name in ("ale", "envpool"):
-                compared = beside(part["rows"], name)
-                if median(compared) < 1 and not is_level(compared):
-                    share = 1 - median(compared)
-                    found.append(
-                        f"{title_name(title)} on an {part['processor']}, "
-                        f"{share:.0%} behind {NAMES[name]}"
-                    )
-    return "; ".join(found) or "nowhere"
+    for name in ("ale", "envpool"):
+        shares = {}
+        for title, rows in rows_of(parts).items():
+            compared = beside(rows, name)
+            if median(compared) < 1 and not is_level(compared):
+                shares[title] = f"{100 * (1 - median(compared)):.0f}\u00a0%"
+        if shares:
+            each = ", ".join(f"{title} ({shares[title]})" for title in shares)
+            found.append(f"{NAMES[name]} in {each}")
+    return " and ".join(found) or "no engine"
 
 
 def measured_on(lockstep):
     """Where README's table was measured, and where we are behind."""
-    two, more = lockstep_machines(lockstep)
-    places = [where(first(parts)) for parts in (two, more) if parts]
-    sentence = f"Measured on {', and on '.join(places)}."
-    return f"{sentence} Behind there: {behind([two])}."
+    places = lockstep_machines(lockstep)
+    both = " and ".join(
+        f"{where(first(parts))}, {dates(parts)[-1]}" for parts in places
+    )
+    return (
+        f"Measured on {both}. On two cores it is behind {behind(places[0])}."
+    )
+
+
+def lockstep_table(parts):
+    return f"{comparison_table(parts)}\n\nBehind {behind(parts)}."
 
 
 def in_turn_table(parts):
     """Speeds of batches in flight, with a column for each network."""
-    columns = [part["rows"] for part in parts.values()]
-    heads = [", ".join(map(title_name, name)) for name in parts]
-    rows = [
-        [NAMES[name], *(speed(column[name]) for column in columns)]
-        for name in columns[0]
-    ]
-    cells = [spread(beside_best(column)) for column in columns]
-    rows.append(["**in turn, beside the fastest engine**", *cells])
-    return table(["steps/s", *heads], rows)
+    columns = {
+        f"{title_name(title)}, {network}": part["rows"]
+        for (title, network), part in parts.items()
+    }
+    speeds = grid("steps/s", columns, names_in(columns), speed)
+    cells = [spread(beside_best(rows)) for rows in columns.values()]
+    return f"{speeds}\n|**in turn, beside the fastest**|{'|'.join(cells)}|"
 
 
 def beside_best(rows):
@@ -268,23 +253,22 @@ def beside_best(rows):
 
 def in_turn(parts):
     """How many times as fast several in turn are beside a waiting network."""
-    compared = [beside_best(part["rows"]) for part in parts.values()]
-    words = in_short_range(compared)
+    words = in_short_range(
+        [beside_best(rows) for rows in rows_of(parts).values()]
+    )
     return "as fast as" if words == "level" else f"{words} times as fast as"
+
+
+def speed_and_memory(rows, name):
+    memory = rows[name].get("memory")
+    used = f", {memory:.0f} MB" if memory else ""
+    return speed(rows, name) + used
 
 
 def number_table(parts):
     """Speeds and memory, with a column for each number of games."""
-    columns = [part["rows"] for part in parts.values()]
-    rows = []
-    for name in columns[0]:
-        cells = []
-        for column in columns:
-            memory = column[name].get("memory")
-            used = f", {memory:.0f} MB" if memory else ""
-            cells.append(speed(column[name]) + used)
-        rows.append([NAMES[name], *cells])
-    return table(["steps/s", *(f"{n} games" for n in parts)], rows)
+    columns = {f"{number} games": it["rows"] for number, it in parts.items()}
+    return grid("steps/s", columns, names_in(columns), speed_and_memory)
 
 
 # In training
@@ -302,33 +286,30 @@ def compared_updates(part):
     return sides
 
 
+def updates(results):
+    """All parts that have updates, the newest first, with their agents."""
+    found = [
+        (part, name.partition(",")[0])
+        for instruments in results.values()
+        for name, part in instruments.get("updates", {}).items()
+        if "rounds" in part
+    ]
+    return sorted(found, key=lambda it: it[0]["date"], reverse=True)
+
+
 def updates_table(results):
     """How many times as fast an update is on `Games`, by agent and machine."""
     lines = {}
     for part, agent in updates(results):
-        name = f"{agent} agent, {where(part)}"
-        if part["games"] != 8:
-            name += f", {part['games']} games"
-        lines.setdefault(f"{name}, {part['date']}", {}).update(
-            compared_updates(part)
-        )
+        name = f"{agent} agent, {where(part)}, {part['games']} games"
+        name += f", {part['date']}"
+        lines.setdefault(name, {}).update(compared_updates(part))
     rows = []
     for name, sides in lines.items():
         cells = [spread(sides[it]) if it in sides else "–" for it in UPDATES]
         if sides:
             rows.append([name, *cells])
     return table(["", *UPDATES.values()], rows)
-
-
-def updates(results):
-    """All parts that have updates, the newest first, with their agents."""
-    found = [
-        (part, name.split(",")[0])
-        for instruments in results.values()
-        for name, part in instruments.get("updates", {}).items()
-        if "rounds" in part
-    ]
-    return sorted(found, key=lambda it: it[0]["date"], reverse=True)
 
 
 def time_of_an_update(results, gpu):
@@ -357,17 +338,9 @@ def training_hours(results):
 # When something dies
 
 
-def fault_table(peers):
-    """What everybody does; a row for each fault."""
-    rows = [
-        [words, *(in_words(seen[fault]) for seen in peers.values())]
-        for fault, words in FAULTS.items()
-    ]
-    return table(["", *(NAMES[peer] for peer in peers)], rows)
-
-
-def in_words(seen):
+def in_words(peer, fault):
     """What was seen of a fault, in a few words."""
+    seen = peer[fault]
     if "step" not in seen:
         return f"the program {seen['end']}"
     step, later = seen["step"], seen.get("next step", seen["end"])
@@ -377,6 +350,12 @@ def in_words(seen):
     if step == "says nothing":
         return f"{goes_on} in silence"
     return f"`{step}`, {goes_on}"
+
+
+def fault_table(peers):
+    """What everybody does; a row for each fault."""
+    columns = {NAMES[peer]: seen for peer, seen in peers.items()}
+    return grid("", columns, FAULTS, in_words)
 
 
 def soak(part):
@@ -390,28 +369,20 @@ def soak(part):
 
 def start_costs(methods):
     """Seconds until everything has answered."""
-    heads = [METHODS.get(name, name) for name in methods]
-    rows = [
-        [key, *(f"{taken[key]:.1f} s" for taken in methods.values())]
-        for key in first(methods)
-        if key != "memory of a worker"
-    ]
-    return table(["", *heads], rows)
+    names = {key: key for key in first(methods) if "memory" not in key}
+    return grid("seconds", methods, names, lambda it, key: f"{it[key]:.1f}")
 
 
 def worker_memory(methods):
     words = [
-        f"{taken['memory of a worker']} MB under {METHODS.get(name, name)}"
+        f"{taken['memory of a worker']} MB under {name}"
         for name, taken in methods.items()
     ]
     return f"A worker of `Games(8)` has {', '.join(words)} of its own."
 
 
-def snapshots(results):
+def snapshots(parts):
     """Which titles don't play as a new emulator does after a restore."""
-    parts = next(
-        it["snapshots"] for it in results.values() if "snapshots" in it
-    )
     tried = sum(part["tried"] for part in parts.values())
     differ = [
         f"{title} ({len(part['differ'])} of {part['tried']})"
@@ -419,43 +390,41 @@ def snapshots(results):
         if part["differ"]
     ]
     return (
-        f"{len(parts)} titles were played in {tried} combinations of mode "
-        "and difficulty, each for some minutes, before the snapshot of its "
-        "first reset was restored. Screens or memory then differed from "
-        f"those of a new emulator in {', '.join(differ)}."
+        f"{len(parts)} titles were played in {tried} combinations of mode and "
+        "difficulty before the snapshot of the first reset was restored. "
+        "Screens or memory then differed from those of a new emulator in "
+        f"{', '.join(differ)}."
     )
 
 
 # What agents learn
 
 
-def agent_table(agents, title):
-    """A row for each run: the end of its training, and whole games."""
-    rows = []
-    for name, part in agents.items():
-        if name.startswith(title):
-            minutes = sum(part["seconds"].values()) / 60
-            served, alone = part["scores"]["served"], part["scores"]["alone"]
-            took = f"{minutes:.0f} min"
-            if minutes > 90:
-                took = f"{minutes / 60:.1f} h"
-            rows.append(
-                [
-                    name.removeprefix(f"{title}-").replace("-", ", "),
-                    f"{part['steps']:,}",
-                    took,
-                    f"{part['last score']:.1f}",
-                    whole_games(served),
-                    whole_games(alone),
-                ]
-            )
-    head = ["seed", "steps", "took", "end of training", "as it learned"]
-    return table([*head, "serving by itself"], rows)
-
-
 def whole_games(scores):
     """The mean of whole games, and the range."""
     return f"{mean(scores):.1f} ({min(scores):.0f} to {max(scores):.0f})"
+
+
+def hours_of(part):
+    return sum(part["seconds"].values()) / 3600
+
+
+def agent_table(agents, title):
+    """A row for each run: the end of its training, and whole games."""
+    rows = [
+        [
+            name.removeprefix(f"{title}-").replace("-", ", "),
+            f"{part['steps']:,}",
+            f"{hours_of(part):.1f}",
+            f"{part['last score']:.1f}",
+            whole_games(part["scores"]["served"]),
+            whole_games(part["scores"]["alone"]),
+        ]
+        for name, part in agents.items()
+        if name.startswith(title)
+    ]
+    head = ["seed", "steps", "hours", "end of training", "as it learned"]
+    return table([*head, "serving by itself"], rows)
 
 
 def field_table(field, ours):
@@ -466,58 +435,54 @@ def field_table(field, ours):
     return table(head, [*rows, ours])
 
 
-def equal_steps_table(rows):
-    """The last score of each title, side and seed."""
-    last, steps = {}, {}
-    for row in rows:
-        sides = last.setdefault(row["title"], {})
-        seeds = sides.setdefault(row["side"], {})
-        seeds[row["seed"]] = float(row["score"])
-        steps[row["title"]] = int(row["steps"])
+def equal_steps_table(curve):
+    """The last scores of each title and side, seed by seed."""
+    titles = {}
+    for row in curve:  # of which the last of each agent stays
+        name = f"{title_name(row['title'])}, {int(row['steps']):,}"
+        sides = titles.setdefault(row["title"], {})
+        sides.setdefault(row["side"], {})[row["seed"]] = float(row["score"])
+        sides["name"] = name
     heads = {"games": "`Games`", "wrappers": "CleanRL's wrappers"}
-    sides = list(first(last))
-    lines = []
-    for title, scores in last.items():
-        line = [title_name(title), f"{steps[title]:,}"]
-        for side in sides:
-            points = list(scores[side].values())
-            digits = 0 if mean(points) > 100 else 1
-            each = ", ".join(f"{point:,.{digits}f}" for point in points)
-            line.append(f"{mean(points):,.{digits}f} ({each})")
-        lines.append(line)
-    return table(["title", "steps", *(heads[s] for s in sides)], lines)
+    rows = [
+        [sides["name"], *(seeds_in_words(sides[side]) for side in heads)]
+        for sides in titles.values()
+    ]
+    return table(["title, steps", *heads.values()], rows)
+
+
+def seeds_in_words(seeds):
+    """The mean of some seeds, and each."""
+    digits = 0 if mean(seeds.values()) > 100 else 1
+    each = ", ".join(f"{score:,.{digits}f}" for score in seeds.values())
+    return f"{mean(seeds.values()):,.{digits}f} ({each})"
 
 
 def agent_values(agents, field):
     """The values of `agents.json`, whose parts are "TITLE-SEED"."""
-    breakout = [
-        part for name, part in agents.items() if name.startswith("Breakout")
-    ]
-    means = [f"{mean(part['scores']['served']):.0f}" for part in breakout]
-    ends = [part["last score"] for part in breakout]
-    hours = [sum(part["seconds"].values()) / 3600 for part in breakout]
-    pong = agents["Pong-0"]
+    breakout = [it for name, it in agents.items() if "Breakout" in name]
+    means = [f"{mean(it['scores']['served']):.0f}" for it in breakout]
+    ends = [it["last score"] for it in breakout]
     end = f"{mean(ends):.1f} ({min(ends):.0f} to {max(ends):.0f})"
+    pong = agents["Pong-0"]
     ours = [
         "**`ppo.py` here**",
         f"**{end}**",
         f"{pong['last score']:.1f} after 4 million steps",
         f"{len(breakout)}; Pong 1",
-        ", ".join(f"{each:.1f}" for each in hours),
+        ", ".join(f"{hours_of(it):.1f}" for it in breakout),
         "",
     ]
-    still = breakout[0]["scores"]["still"]
-    games = len(still)
-    minutes = sum(agents["Pong-1"]["seconds"].values()) / 60
+    first_agent = breakout[0]["scores"]
     return {
         "agent_points": f"{breakout[0]['film']:.0f}",
-        "agent_mean": f"{mean(breakout[0]['scores']['served']):.1f}",
-        "still_mean": f"{mean(still):.1f}",
+        "agent_mean": f"{mean(first_agent['served']):.1f}",
+        "still_mean": f"{mean(first_agent['still']):.1f}",
         "pong_mean": f"{mean(pong['scores']['served']):.1f}",
-        "pong_minutes": f"{minutes:.0f}",
+        "pong_minutes": f"{60 * hours_of(agents['Pong-1']):.0f}",
         "breakout_first_score": means[0],
         "breakout_scores": f"{', '.join(means[:-1])} and {means[-1]} points "
-        f"in the mean of {games} games each",
+        f"in the mean of {len(first_agent['served'])} games each",
         "breakout_end": end,
         "breakout_table": agent_table(agents, "Breakout"),
         "pong_table": agent_table(agents, "Pong"),
@@ -533,37 +498,39 @@ def agent_values(agents, field):
 
 def values(results, field, equal_steps):
     """All values, by name."""
-    lockstep = machines(results, "benchmark", "lockstep")
-    wrappers = machines(results, "benchmark", "wrappers")
-    waits = machines(results, "benchmark", "waits")[0]
-    in_flight = {
+    lockstep, wrappers, number = (
+        machines(results, "benchmark", part)
+        for part in ("lockstep", "wrappers", "number")
+    )
+    networks = {
         (title, words): part
         for network, words in NETWORKS.items()
         for title, part in machines(results, "benchmark", network)[0].items()
     }
-    (agents,) = (it["agents"] for it in results.values() if "agents" in it)
-    peers = newest(results, "chaos", "peers")["peers"]
+    one_of = {
+        name: it[name]
+        for it in results.values()
+        for name in ("agents", "snapshots")
+        if name in it
+    }
     methods = newest(results, "starts", "starts")["methods"]
     return {
-        "speed_table": speed_table(lockstep, wrappers),
+        "speed_table": speed_table(lockstep, wrappers[0]),
         "measured_on": measured_on(lockstep),
-        "behind": behind(lockstep),
-        "lockstep": by_machine(lockstep, comparison_table),
+        "lockstep": by_machine(lockstep, lockstep_table),
         "wrappers": by_machine(wrappers, comparison_table),
-        "number": by_machine(
-            machines(results, "benchmark", "number"), number_table
-        ),
-        "in_turn": in_turn(waits),
-        "in_turn_table": by_machine([in_flight], in_turn_table),
+        "number": by_machine(number, number_table),
+        "in_turn": in_turn(machines(results, "benchmark", "waits")[0]),
+        "in_turn_table": by_machine([networks], in_turn_table),
         "updates_table": updates_table(results),
         "ppo_two_cores": time_of_an_update(results, gpu=False),
         "ppo_gpu": time_of_an_update(results, gpu=True),
         "breakout_hours": training_hours(results),
         "soak": soak(newest(results, "chaos", "soak")),
-        "fault_table": fault_table(peers),
+        "fault_table": fault_table(newest(results, "chaos", "peers")["peers"]),
         "start_costs": start_costs(methods),
         "worker_memory": worker_memory(methods),
-        "snapshots": snapshots(results),
+        "snapshots": snapshots(one_of["snapshots"]),
         "equal_steps_table": equal_steps_table(equal_steps),
-        **agent_values(agents, field),
+        **agent_values(one_of["agents"], field),
     }
