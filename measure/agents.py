@@ -6,8 +6,8 @@
 
 Copies the curve, plays 30 whole games in both ways that ppo.py has, and 30 in
 which nothing moves in what the agent sees: its newest picture four times. The
-part of agents.json is called after the title and the seed. A film is made by
-`ppo.py --film`. A few minutes.
+part of agents.json is called after the title and the seed. `film` is the game
+that `ppo.py --film` shows. A few minutes.
 """
 
 import functools
@@ -33,6 +33,7 @@ class Still(Game):
 
 WAYS = {name: (Game, how) for name, how in training_run.WAYS.items()}
 WAYS["still"] = Still, training_run.SERVED
+WAYS["film"] = Game, training_run.SERVED
 
 
 def judge(folder):
@@ -43,8 +44,8 @@ def judge(folder):
     agent.load_state_dict(weights)
     scores = {}
     for way, (make, how) in WAYS.items():
-        count, env_id = training_run.GAMES, state["env_id"]
-        with Games(count, env_id, make=make, **how) as games:
+        count = 1 if way == "film" else training_run.GAMES
+        with Games(count, state["env_id"], make=make, **how) as games:
             scores[way] = training_run.whole_games(agent, games, seed=0)
     last = (folder / "curve.csv").read_text().splitlines()[-1]
     return {

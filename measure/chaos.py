@@ -253,7 +253,6 @@ def observe(peer, fault):
 
 
 def observe_all():
-    """All faults with all peers."""
     table = {
         peer: {fault: observe(peer, fault) for fault in FAULTS}
         for peer in PEERS

@@ -475,7 +475,7 @@ def agent_values(agents, field):
     ]
     first_agent = breakout[0]["scores"]
     return {
-        "agent_points": f"{breakout[0]['film']:.0f}",
+        "agent_points": f"{first_agent['film'][0]:.0f}",
         "agent_mean": f"{mean(first_agent['served']):.1f}",
         "still_mean": f"{mean(first_agent['still']):.1f}",
         "pong_mean": f"{mean(pong['scores']['served']):.1f}",
