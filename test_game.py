@@ -6,11 +6,8 @@ The proof that `game.py` does what it says, from outside, as a user meets it.
 Real titles are compared with Gymnasium's wrappers, bit for bit. Most of the
 rest is played on an emulator whose frames are known, so that what is right can
 be worked out by hand. With `GAME_TESTS=all` in the environment all 104 titles
-are played, and four times as many orders of calls are tried.
-
-First come the stand-ins of all tests, then the tests in the order of the
-module. What a test needs of the system stands above it, such as `needs_fork`;
-elsewhere it is skipped.
+are played, and more of everything. What a test needs of the system stands
+above it, such as `needs_fork`; elsewhere it is skipped.
 """
 
 import contextlib
@@ -18,7 +15,6 @@ import copy
 import dataclasses
 import functools
 import gc
-import hashlib
 import inspect
 import itertools
 import math
@@ -120,16 +116,6 @@ def write_into(*results):
             write_into(*result.values())
 
 
-def assert_kept(results):
-    """Take results as they come; in the end each is what it was then."""
-
-    def digest(result):
-        return hashlib.sha1(pickle.dumps(result)).digest()
-
-    for result, before in [(result, digest(result)) for result in results]:
-        assert digest(result) == before
-
-
 def actions_for(steps, n=4):
     """Return random actions, the same ones each time."""
     return np.random.default_rng(0).integers(n, size=steps).tolist()
@@ -147,22 +133,12 @@ def shrunk(screen, size=(84, 84)):
     return cv2.resize(screen, size[::-1], interpolation=cv2.INTER_AREA)
 
 
-def out_of_time(*_):
-    raise TimeoutError("the caller's own alarm")
-
-
-# A signal that a program may have a handler for; Windows has few of them.
-ALARM = getattr(signal, "SIGALRM", signal.SIGTERM)
-
-
 @pytest.fixture(autouse=True, scope="module")
-def signals_are_heard():
+def ctrl_c_is_heard():
     """A shell lets what it runs in the background ignore Ctrl-C."""
-    handlers = {signal.SIGINT: signal.default_int_handler, ALARM: out_of_time}
-    before = {it: signal.signal(it, handlers[it]) for it in handlers}
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(autouse=True)
@@ -251,8 +227,6 @@ def seen(observation):
 
 @dataclasses.dataclass
 class Script:
-    """What happens in each game of an emulator, and what it is."""
-
     lives: dict = dataclasses.field(default_factory=lambda: {0: 5})  # by frame
     rewards: dict = dataclasses.field(default_factory=dict)  # and by action
     over: float = math.inf  # the frame in which the game is lost
@@ -274,8 +248,6 @@ class Script:
 
 
 class FakeALE:
-    """The part of ALE's interface that matters, after a script."""
-
     def __init__(self, script):
         self.script = script
         self.seed = None
@@ -287,12 +259,6 @@ class FakeALE:
         self.script.ghost(self.seed)
         self.played.append("reset")
         self.frame = self.shown = 0
-
-    # As ALE's own, a restored state isn't drawn before the next frame.
-    def restoreState(self, state):
-        self.script.ghost(self.seed)
-        self.played.append("restore")
-        self.frame = state
 
     def act(self, action):
         if self.game_over():  # as ALE: nothing moves any more
@@ -328,8 +294,6 @@ class FakeALE:
 
 
 class FakeEnv(gym.Env):
-    """The Gymnasium environment around such an emulator."""
-
     def __init__(self, script):
         self.ale = FakeALE(script)
         self.action_space = gym.spaces.Discrete(len(script.meanings))
@@ -352,8 +316,11 @@ class FakeEnv(gym.Env):
     def clone_state(self):
         return self.ale.frame
 
+    # As of ALE's own, a restored state isn't drawn before the next frame.
     def restore_state(self, state):
-        self.ale.restoreState(state)
+        self.ale.script.ghost(self.ale.seed)
+        self.ale.played.append("restore")
+        self.ale.frame = state
 
 
 def replace_titles(patch, script):
@@ -390,8 +357,6 @@ def told(reward, length, truncated=False):
 
 
 class Model:
-    """What `Game` should do with a script, in numbers of frames."""
-
     def __init__(self, seed, script=LIFELIKE, **options):
         self.first_seed = seed
         self.script = script
@@ -476,8 +441,6 @@ class Model:
 
 
 class Twin:
-    """What `Games` should return, worked out game by game."""
-
     def __init__(self, seeds, mode=SAME_STEP, model=Model, **options):
         self.seeds = list(map(int, seeds))
         self.next_step = mode is NEXT_STEP
@@ -593,20 +556,11 @@ def pair(n=4, processes=2, mode=SAME_STEP, timeout=60, model=Model, **options):
         yield many, twin
 
 
-class Unreadable(Exception):
-    """An error that is pickled, and can't be put together again."""
-
-    def __init__(self, one, other):
-        super().__init__(one)
-
-
 ERRORS = {
     "crash": ZeroDivisionError("a bug in the middle of a step"),
     "unsendable": ArithmeticError("an odd error", threading.Lock()),
-    "unreadable": Unreadable("an odd error", "of two parts"),
 }
-SIGNALS = {"interrupt": signal.SIGINT, "alarm": ALARM}
-DEEDS = [*ERRORS, *SIGNALS, "leave", "die", "hang"]
+DEEDS = [*ERRORS, "interrupt", "leave", "die", "hang"]
 ENDS = dict(leave="exitcode=42|42", die="SIGKILL|-9")  # as is told of them
 
 
@@ -614,10 +568,10 @@ def do(deed):
     """Do what a game should not do, in this process or in a worker."""
     if deed in ERRORS:
         raise ERRORS[deed]
-    if deed in SIGNALS and multiprocessing.parent_process() is None:
-        signal.raise_signal(SIGNALS[deed])
-    elif deed in SIGNALS:
-        os.kill(os.getppid(), SIGNALS[deed])
+    if deed == "interrupt" and multiprocessing.parent_process() is None:
+        signal.raise_signal(signal.SIGINT)
+    elif deed == "interrupt":
+        os.kill(os.getppid(), signal.SIGINT)
     elif deed == "leave":
         os._exit(42)
     elif deed == "die":
@@ -716,25 +670,8 @@ def trajectory(one, actions=None, seed=None):
 # --- 2. One game -------------------------------------------------------------
 
 
-def ends_of(one, steps, action=NOOP):
-    """Play; return which steps have ended an episode, and how.
-
-    That is the frames of the newest picture in `final_obs`, the frame that the
-    next episode begins with, the `episode_info` and `terminated`.
-    """
-    ends = {}
-    for step in range(1, steps + 1):
-        obs, _, done, info = one.step(action)
-        assert done or info is None
-        if done:
-            (first,) = set(seen(obs))
-            last = seen(one.final_obs)[-1]
-            ends[step] = (last, *first, info, one.terminated)
-    return ends
-
-
-class TestPicture:
-    """What the agent sees."""
+class TestGame:
+    """What the agent sees, what ends an episode, and what starts one."""
 
     def test_the_pictures_are_those_of_the_last_four_steps(self, fake):
         """Each is of the third and the fourth frame; the first is repeated."""
@@ -760,31 +697,6 @@ class TestPicture:
             whole = shrunk(np.maximum(screens[frame - 1], screens[frame]))
             np.testing.assert_array_equal(one.step(NOOP)[0][3], whole)
 
-    def test_an_action_is_held_for_four_frames(self, fake):
-        """And their rewards are added."""
-        one, ale = fake(rewards={1: 1, 2: 20, 3: 300, 4: 4000, 5: -7})
-        one.reset()
-        assert [one.step(it)[1] for it in (RIGHT, FIRE, NOOP)] == [4321, -7, 0]
-        actions = ["RIGHT"] * 4 + ["FIRE"] * 4 + ["NOOP"] * 4
-        assert ale.played == ["reset", *actions]
-
-
-class TestEpisode:
-    """What ends an episode, and what is reported of it."""
-
-    def test_a_lost_life_restarts_the_game(self, fake):
-        one, _ = fake(lives={0: 3, 6: 2}, rewards={1: 5, 8: 9})
-        one.reset()
-        assert ends_of(one, 3) == {2: ((6,), 0, told(5, 2), True)}
-
-    def test_lives_are_read_at_every_frame(self, fake):
-        """One won and one lost in the same step don't cancel out."""
-        lives = {0: 3, 1: 4, 3: 3, 5: 2, 6: 3}
-        one, _ = fake(on_life_loss="continue", lives=lives)
-        one.reset()
-        ends = {1: ((3,), 3, None, True), 2: ((5,), 5, None, True)}
-        assert ends_of(one, 3) == ends
-
     def test_the_score_is_that_of_the_whole_game(self, fake):
         """And at zero lives the episode waits for the game's own end."""
         lives = {0: 2, 2: 1, 7: 0}  # so steps end with 2, 6, 10, 14 and 16
@@ -792,32 +704,16 @@ class TestEpisode:
         script = dict(lives=lives, rewards=rewards, over=16)
         one, _ = fake(on_life_loss="continue", **script)
         one.reset()
-        ends = {1: ((2,), 2, None, True), 5: ((16,), 0, told(1111, 5), True)}
-        assert ends_of(one, 5) == ends_of(one, 5) == ends
-
-    @each("on_life_loss", MODES)
-    def test_a_life_lost_on_the_frame_of_the_limit(self, fake, on_life_loss):
-        """The episode is terminated, and the game is truncated."""
-        one, _ = fake(on_life_loss=on_life_loss, lives={0: 3, 7: 2}, limit=7)
-        one.reset()
-        lost = on_life_loss != "ignore"
-        assert ends_of(one, 2) == {2: ((7,), 0, told(0, 2, True), lost)}
-
-
-class TestStart:
-    """How a game starts: no-ops, FIRE, resets by snapshot."""
-
-    def test_a_title_without_a_no_op_has_none(self, fake):
-        """Nobody knows what its action 0 would do."""
-        one, ale = fake(meanings=["FIRE", "NOOP"], noop_max=3)
-        assert seen(one.reset()) == [(0,)] * 4
-        assert ale.played == ["reset"]
+        for _ in range(2):
+            *steps, last = [one.step(NOOP)[2:] for _ in range(5)]
+            assert steps == [(True, None), *[(False, None)] * 3]
+            assert last == (True, told(1111, 5))
+            assert seen(one.final_obs)[-1] == (16,)
 
     def test_fire_starts_every_episode(self, fake):
         """After the no-ops it is held for a step.
 
-        The points of these frames are no step's reward, but count in the
-        score, as on the console. The length is that of the agent's steps.
+        The points of these frames count in the score, as on the console.
         """
         one, ale = fake(
             fire_on_reset=True,
@@ -829,8 +725,8 @@ class TestStart:
         )
         assert seen(one.reset()) == [(5,)] * 4
         assert one.step(RIGHT)[1] == 1100
-        last = ((14,), 5, told(1111111, 2), True)
-        assert ends_of(one, 1, RIGHT) == {1: last}
+        assert one.step(RIGHT)[1:] == (1.1e6, True, told(1111111, 2))
+        assert seen(one.final_obs)[-1] == (14,)
         assert ale.played[-6:] == ["restore", "NOOP"] + ["FIRE"] * 4
 
     @each("meanings, fired", [("NOOP UP FIRE", 4), ("NOOP UP UPFIRE", 0)])
@@ -850,13 +746,12 @@ class TestStart:
     )
     def test_later_resets_put_back_the_first_state(self, fake, script, later):
         """Unless a snapshot can't be trusted."""
-        one, ale = fake(over=3, **script)
-        one.reset()
-        end = ((3,), 0, told(0, 1), True)
-        assert ends_of(one, 2) == {1: end, 2: end}
-        one.reset()
+        one, ale = fake(**script)
+        for _ in range(3):
+            assert seen(one.reset()) == [(0,)] * 4
+            one.step(NOOP)
         resets = [it for it in ale.played if it != "NOOP"]
-        assert resets == ["reset"] + [later] * 3
+        assert resets == ["reset", later, later]
 
 
 # By default Hypothesis tries the same each time.
@@ -880,13 +775,12 @@ some_script = some.builds(
     boot=some.sampled_from([0, 8]),
     name=some.sampled_from(["fake", "qbert"]),
 )
-some_options = some.fixed_dictionaries(
-    dict(
-        on_life_loss=some.sampled_from(MODES),
-        noop_max=some.sampled_from([0, 1, 50]),
-        fire_on_reset=some.booleans(),
-        clip_reward=some.booleans(),
-    )
+some_options = some.builds(
+    dict,
+    on_life_loss=some.sampled_from(MODES),
+    noop_max=some.sampled_from([0, 1, 50]),
+    fire_on_reset=some.booleans(),
+    clip_reward=some.booleans(),
 )
 
 
@@ -954,14 +848,11 @@ class TestWorker:
     @needs_fork
     @each("deed", ERRORS)
     def test_an_error_is_raised_where_it_is_received(self, trap, deed):
-        """With its traceback or, if it can't be sent, as its name and words.
-
-        The worker plays on.
-        """
+        """Or its name and words, if it can't be sent. The worker plays on."""
         with Worker(5, context="fork") as worker:
             before = trajectory(worker, [NOOP] * 20)
             trap.set(deed, 5)
-            words = "a bug|ArithmeticError: .*an odd|Unreadable: an odd"
+            words = "a bug|ArithmeticError: .*an odd"
             error = ZeroDivisionError if deed == "crash" else RuntimeError
             with pytest.raises(error, match=words) as raised:
                 ask(worker, "step", NOOP)
@@ -974,10 +865,9 @@ class TestWorker:
     def test_wrong_calls(self, trap):
         """Their errors say what was wrong, and the worker plays on."""
         fork = multiprocessing.get_context("fork")
-        for wrong in (dict(env_id="CartPole-v1"), dict(noops=3)):
-            worker = Worker(0, context=fork, **wrong)
-            with worker, pytest.raises(REFUSED):
-                ask(worker, "reset")
+        worker = Worker(0, context=fork, noops=3)
+        with worker, pytest.raises(TypeError, match="noops"):
+            ask(worker, "reset")
         with Worker(0, context=fork) as worker:
             with pytest.raises(NEEDED):
                 ask(worker, "step", NOOP)
@@ -1002,20 +892,8 @@ class TestWorker:
 # --- 4. Many games -----------------------------------------------------------
 
 SHORT = atari(BREAKOUT, max_num_frames_per_episode=150)
-WAYS = [(1, "fork"), (5, "fork"), (2, "spawn"), (3, "forkserver")]
+WAYS = [(5, "fork"), (1, "spawn"), (3, "forkserver")]
 WAYS = [(0, None)] + [way for way in WAYS if way[1] in START_METHODS]
-
-
-@functools.cache
-def steps_of_five_games():
-    """Return the first observations of five games, and then their steps."""
-    twin = Twin(range(20, 25), model=Game, env_id=SHORT, **TRAINING)
-    first = twin.reset()
-    batches = np.random.default_rng(0).integers(4, size=(60, 5))
-    steps = [(batch, twin.step(batch)) for batch in batches]
-    ends = np.sum([step[2:4] for _, step in steps], axis=(0, 2))
-    assert (ends > 3).all()  # by a lost life, and by the limit
-    return first, steps
 
 
 class TestGames:
@@ -1024,12 +902,11 @@ class TestGames:
     @each("processes, method", WAYS)
     def test_the_same_games_whatever_plays_them(self, processes, method):
         """Bit for bit those of `Game` with the options to train with."""
-        first, expected = steps_of_five_games()
+        twin = Twin(range(20, 25), model=Game, env_id=SHORT, **TRAINING)
         how = dict(processes=processes, context=method)
         with Games(5, SHORT, seed=20, **how) as many:
-            assert same(many.reset()[0], first)
-            for actions, step in expected:
-                assert same(many.step(actions), step)
+            begin(many, twin)
+            follow(many, twin, 80)
             assert len(workers_now()) == processes
 
     @each_title
@@ -1060,9 +937,8 @@ class TestGames:
         ours = Games(2, spec, processes=2, autoreset_mode=mode, **options)
         ends = 0
         with contextlib.closing(counted), ours:
-            for name in ("observation_space", "action_space"):
-                for it in (name, "single_" + name):
-                    assert getattr(ours, it) == getattr(theirs, it)
+            assert ours.observation_space == theirs.observation_space
+            assert ours.single_action_space == theirs.single_action_space
             assert same(ours.reset(seed=11)[0], counted.reset(seed=11)[0])
             assert same(ours.np_random_seed, theirs.np_random_seed)
             for action in actions_for(150):
@@ -1081,40 +957,21 @@ class TestGames:
 
     @both_modes
     def test_it_is_a_vector_env(self, trap, mode):
-        """With all that wrappers and training programs look for."""
+        """But a wrapper that would count lives' ends raises its error."""
         for given in (mode, mode.value):
-            with Games(3, processes=0, autoreset_mode=given) as many:
-                assert isinstance(many, gym.vector.VectorEnv)
-                assert many.unwrapped is many
-                assert many.num_envs == 3
-                assert many.spec.id == "FakeNoFrameskip-v4"
-                assert many.render_mode == "rgb_array"
-                assert many.autoreset_mode is mode
-                assert many.metadata["autoreset_mode"] is mode
-                assert many.reset(seed=1)[0] in many.observation_space
-                many.step(many.action_space.sample())
-
-    @both_modes
-    def test_gymnasiums_wrapper_does_not_count_lives(self, trap, mode):
-        """It raises its error, where it would count clipped rewards."""
-        games = Games(2, processes=0, autoreset_mode=mode)
-        counted = gym.wrappers.vector.RecordEpisodeStatistics(games)
+            many = Games(3, processes=0, autoreset_mode=given)
+            assert isinstance(many, gym.vector.VectorEnv)
+            assert many.spec.id == "FakeNoFrameskip-v4"
+            assert many.render_mode == "rgb_array"
+            assert many.autoreset_mode is mode
+            assert many.metadata["autoreset_mode"] is mode
+            assert many.reset(seed=1)[0] in many.observation_space
+            assert many.action_space.contains(np.array([0, 1, 2]))
+        counted = gym.wrappers.vector.RecordEpisodeStatistics(many)
         counted.reset()
         with pytest.raises(ValueError, match="episode"):
             for _ in range(50):
-                counted.step(np.array([FIRE, FIRE]))
-
-    @needs_fork
-    @each("cores", [1, 3])
-    def test_how_many_processes(self, trap, monkeypatch, cores):
-        """One for each core that may be used, and none without a game."""
-        usable = {0: set(range(cores))}  # by process 0, which is this one
-        monkeypatch.setattr(os, "sched_getaffinity", usable.get, raising=False)
-        ways = (cores + 1, None, cores), (1, None, 1), (2, 5, 2), (2, 0, 0)
-        for num_envs, processes, expected in ways:
-            with Games(num_envs, processes=processes, context="fork") as many:
-                many.reset()
-                assert len(workers_now()) == len(many.pipes) == expected
+                counted.step(np.array([FIRE] * 3))
 
     @needs_fork
     def test_pipes_tell_who_is_ready(self, trap):
@@ -1132,35 +989,27 @@ class TestGames:
             many.pipes.clear()  # a list of the caller's own
             assert len(many.pipes) == 2 and dead not in many.pipes
 
-    @both_modes
-    def test_what_was_returned_never_changes(self, mode):
-        """Kept over hundreds of steps of real games, whatever it is."""
-
-        def play():
-            one = Game(0, on_life_loss="continue")
-            with Games(2, processes=1, autoreset_mode=mode) as many:
-                yield one.reset(), many.reset()
-                for action in actions_for(600):
-                    actions = np.array([action, (action + 1) % 4])
-                    yield one.step(action), one.final_obs, one.render()
-                    yield actions, many.step(actions), many.render()
-
-        assert_kept(play())
+    def test_what_was_returned_never_changes(self):
+        kept = []
+        one = Game(0, on_life_loss="continue")
+        one.reset()
+        with Games(2, processes=1) as many:
+            many.reset()
+            for action in actions_for(150):
+                result = one.step(action), one.final_obs, one.render()
+                results = result, many.step([action] * 2), many.render()
+                kept.append((results, copy.deepcopy(results)))
+        assert all(same(*it) for it in kept)
 
 
 class Tall(Game):
     action_repeat = 1
     stack = 2
-    size = (110, 84)
-
-
-class Large(Game):
-    action_repeat = 8
     size = (256, 240)
 
 
 class Wide(Game):
-    action_repeat = 2
+    action_repeat = 8
     stack = 1
     size = (60, 160)
     colour = True
@@ -1169,13 +1018,6 @@ class Wide(Game):
 class Floats(Game):
     def observe(self):
         return super().observe() / np.float32(255) - np.float32(0.5)
-
-
-class ChannelsFirst(Game):
-    colour = True
-
-    def observe(self):
-        return np.concatenate(np.moveaxis(super().observe(), -1, 1))
 
 
 class ChannelsLast(Game):
@@ -1193,20 +1035,16 @@ class RandomStarts(Game):
 # What becomes of a gray observation in some games of one's own.
 BECOMES = {
     Floats: lambda obs: obs / np.float32(255) - np.float32(0.5),
-    ChannelsFirst: lambda obs: obs.repeat(3, axis=0),
     ChannelsLast: lambda obs: np.moveaxis(obs, 0, -1).repeat(3, axis=-1),
 }
 
 
 class TestOwnGames:
-    """Games of one's own: subclasses that show or do something else."""
+    """Subclasses that show or do something else."""
 
-    @each("make, processes", [(Game, 0), (Tall, 0), (Large, 0), (Wide, 1)])
+    @each("make, processes", [(Game, 0), (Tall, 0), (Wide, 1)])
     def test_how_they_look(self, make, processes):
-        """Attributes of the class say it, the same in every process.
-
-        What they should show is played by hand, on the emulator itself.
-        """
+        """As attributes of the class say; here it is worked out by hand."""
         ale = gym.make(BREAKOUT, frameskip=1, obs_type="ram").unwrapped.ale
         draw = ale.getScreenRGB if make.colour else ale.getScreenGrayscale
         ale.reset_game()
@@ -1226,34 +1064,25 @@ class TestOwnGames:
                 assert same(one.step(action)[0], np.array(pictures))
                 assert same(many.step([action])[0], np.array([pictures]))
 
-    @both_modes
     @here_and_there
     @each("make", BECOMES)
-    def test_what_they_show(self, trap, make, processes, mode):
-        """With the space of their observations."""
-
-        def becomes(observations):
-            ended = [obs is not None for obs in observations]
-            return np.array(list(map(BECOMES[make], observations[ended])))
-
-        options = dict(noop_max=3, autoreset_mode=mode)
+    def test_what_they_show(self, trap, make, processes):
+        """Last observations too, with the space of them all."""
         context = "fork" if processes > 0 else None
         where = dict(processes=processes, context=context)
-        with (
-            Games(3, processes=0, **options) as gray,
-            Games(3, make=make, **where, **options) as own,
-        ):
+        options = dict(autoreset_mode=NEXT_STEP)
+        gray = Games(3, processes=0, **options)
+        with Games(3, make=make, **where, **options) as own:
             first, _ = own.reset()
             assert first in own.observation_space
-            assert same(first, becomes(gray.reset()[0]))
+            shown = list(map(BECOMES[make], gray.reset()[0]))
+            assert same(first, np.array(shown))
             for action in actions_for(40, 3):
-                *ours, infos = own.step([action] * 3)
-                *theirs, their_infos = gray.step([action] * 3)
-                assert same(ours, [becomes(theirs[0]), *theirs[1:]])
-                if "final_obs" in infos:
-                    lasts = infos["final_obs"][infos["_final_obs"]]
-                    lasts = np.array(list(lasts))
-                    assert same(lasts, becomes(their_infos["final_obs"]))
+                obs, *others = own.step([action] * 3)
+                grays, *same_others = gray.step([action] * 3)
+                shown = list(map(BECOMES[make], grays))
+                assert same(obs, np.array(shown))
+                assert same(others, same_others)
 
     def test_what_they_do_at_the_start(self, fake):
         """The frames before the first observation are the subclass's own."""
@@ -1267,37 +1096,24 @@ class TestOwnGames:
         """All options, whether given or not, and those of one's own."""
         made = []
 
-        def make(seed, env_id, *, paddle, **options):
-            made.append(dict(options, paddle=paddle))
-            return Game(seed, env_id, **options)
+        def make(seed, env_id, **options):
+            made.append(options)
+            return Game(seed, env_id)
 
-        given = dict(noop_max=3, paddle="red")
-        with Games(2, processes=0, make=make, **given) as many:
-            many.reset()
-        assert made == [TRAINING | given] * len(made)
+        Games(2, processes=0, make=make, paddle="red").reset()
+        assert made == [dict(TRAINING, paddle="red")] * 3
 
-    @each("kind", ["float16", "float64", "int16", "object", "str"])
-    def test_observations_of_any_type(self, trap, kind):
-        """Any plain one that NumPy and Gymnasium have, or else clear words."""
-
-        class Kind(Game):
+    def test_observations_of_no_plain_type(self, trap):
+        class Objects(Game):
             def observe(self):
-                return super().observe().astype(kind)
+                return super().observe().astype(object)
 
-        if kind in ("object", "str"):
-            with pytest.raises(ValueError, match="array"):
-                Games(1, processes=0, make=Kind)
-        else:
-            with Games(1, processes=0, make=Kind) as many:
-                obs, _ = many.reset()
-                assert obs.dtype == kind and obs in many.observation_space
+        with pytest.raises(ValueError, match="array"):
+            Games(1, processes=0, make=Objects)
 
     @pytest.mark.skipif("spawn" not in START_METHODS, reason="needs spawn")
     def test_a_class_that_workers_cannot_import(self, monkeypatch, capfd):
-        """As in a notebook: the error says where its cause stands.
-
-        And what to do.
-        """
+        """As in a notebook: the error says where its cause stands."""
         notebook = types.ModuleType("a_notebook")
         exec("from game import Game\nclass Mine(Game): pass", vars(notebook))
         monkeypatch.setitem(sys.modules, "a_notebook", notebook)
@@ -1321,7 +1137,7 @@ def being_stopped():
     options = dict(timeout=0.5, make=Slow, context="fork")
     games = Games(4, processes=2, **options)
     games.reset()
-    for n in range(8):
+    for n in range(5):
         print(f"step {n}", flush=True)
         assert "restarted" not in games.step([1] * 4)[4]
 
@@ -1332,25 +1148,20 @@ class TestFaults:
     """What `TestCalls` doesn't do: late, hanging and half-dead workers."""
 
     def test_a_lost_worker_is_told(self, trap):
-        """Which games, how it ended and how often, at the caller's line.
-
-        Each time in other words, so that Python shows each of them.
-        """
-        here = inspect.currentframe()
+        """Which games, how it ended and how often: Python shows each."""
         words = set()
         with pair(noop_max=3, timeout=1) as (many, twin):
             for count, deed in enumerate(["leave", "die", "hang"], 1):
                 trap.set(deed, 12)
-                actions = [NOOP] * 4
                 with pytest.warns(RuntimeWarning, match="2 to 3") as warned:
-                    if deed == "die":
-                        many.step_async(actions)
-                        line, result = here.f_lineno, many.step_wait()
+                    if deed == "leave":
+                        result = many.step([NOOP] * 4)
                     else:
-                        line, result = here.f_lineno, many.step(actions)
-                assert same(result, twin.step(actions, {2, 3}))
+                        many.step_async([NOOP] * 4)
+                        result = many.step_wait()
+                assert same(result, twin.step([NOOP] * 4, {2, 3}))
                 (warning,) = warned
-                assert (warning.filename, warning.lineno) == (__file__, line)
+                assert warning.filename == __file__
                 words.add(str(warning.message))
                 assert re.search(ENDS.get(deed, "1 s"), str(warning.message))
                 assert str(count) in str(warning.message)
@@ -1372,10 +1183,9 @@ class TestFaults:
             assert many.closed and not workers_now()
 
     def test_late_workers(self, trap, monkeypatch):
-        """They share one deadline, whatever they were asked for.
+        """They share a deadline; black screens, and then they are replaced.
 
-        Their screens are black, and the next step replaces them. They are
-        closed before: they never write to their successor's memory.
+        They are closed before: they never write to their successor's memory.
         """
         late = multiprocessing.RawValue("q", 0)
         met = multiprocessing.RawValue("b", False)
@@ -1404,7 +1214,7 @@ class TestFaults:
         test = os.getpid()
 
         def slow(seed):
-            time.sleep(0.7 * (os.getpid() != test))
+            time.sleep(0.55 * (os.getpid() != test))
 
         replace_titles(monkeypatch, dataclasses.replace(LIFELIKE, ghost=slow))
         with pair(2, processes=1, timeout=0.01) as (many, twin):
@@ -1413,24 +1223,13 @@ class TestFaults:
             assert workers_now() == before
 
     @each("deed", ["crash", "leave", "die"])
-    def test_a_worker_that_cannot_start(self, monkeypatch, deed):
-        """The error says why. No process is left."""
-        test = os.getpid()
-
-        def make(*_, **__):
-            if os.getpid() != test:
-                do(deed)
-            return FakeEnv(LIFELIKE)
-
-        monkeypatch.setattr(gym, "make", make)
+    def test_a_worker_that_cannot_start(self, trap, deed):
+        trap.set(deed, 12)
         error = ZeroDivisionError if deed == "crash" else RuntimeError
         with pytest.raises(error, match=ENDS.get(deed, "a bug")):
-            Games(4, processes=2, context="fork").reset()
-        gc.collect()
-        assert not workers_now()
+            Games(4, seed=10, processes=2, context="fork").reset()
 
     def test_a_replacement_that_dies_at_once(self, trap):
-        """An error with the exit code, and the games are closed."""
         with pair(noop_max=3) as (many, twin):
             begin(many, twin, 20)
             trap.set("leave", 22, times=2)
@@ -1447,11 +1246,9 @@ class TestFaults:
             for call in (many.step_wait, many.reset, many.render):
                 with pytest.raises(RuntimeError, match="process"):
                     call()
-            with many, worker:
-                pass
+            many.close()
 
-        worker = Worker(0, context="fork")
-        with worker, pair(processes=processes) as (many, twin):
+        with pair(processes=processes) as (many, twin):
             many.step_async([FIRE] * 4)
             fork = multiprocessing.get_context("fork")
             copied = fork.Process(target=use_the_copy)
@@ -1460,45 +1257,38 @@ class TestFaults:
             assert copied.exitcode == 0
             assert same(many.step_wait(), twin.step([FIRE] * 4))
             follow(many, twin, 20)
-            assert seen(ask(worker, "reset")) == [(0,)] * 4
 
     def test_a_program_that_was_stopped_loses_no_game(self, program):
         """As by Ctrl-Z or a batch system, for longer than the timeout."""
         process = program(being_stopped)
-        for _ in range(2):
-            process.stdout.readline()
-            os.killpg(process.pid, signal.SIGSTOP)
-            time.sleep(0.9)
-            os.killpg(process.pid, signal.SIGCONT)
+        process.stdout.readline()
+        os.killpg(process.pid, signal.SIGSTOP)
+        time.sleep(0.9)
+        os.killpg(process.pid, signal.SIGCONT)
         lines, errors = end_of(process)
-        assert lines[-1] == "step 7" and errors == []
+        assert lines[-1] == "step 4" and errors == []
 
-    @each("state", ["dead", "stopped", "hung", "dropped"])
+    @each("state", ["dead", "stopped", "hung"])
     def test_closing_in_every_state(self, trap, state):
-        """Nobody is left, and later calls are told."""
         many = Games(2, processes=2, context="fork")
         many.reset(seed=5)
         if state == "hung":
             trap.set("hang", 5)
-        elif state != "dropped":
+        else:
             how = signal.SIGSTOP if state == "stopped" else signal.SIGKILL
             os.kill(trap.player(5), how)
         many.step_async([NOOP] * 2)
-        pids = workers_now()
-        if state != "dropped":
-            many.close()
-            for call in (many.step_wait, many.reset, many.render):
-                with pytest.raises(gym.error.ClosedEnvironmentError):
-                    call()
-        many = call = None
-        gc.collect()
-        assert all_gone(pids)
+        many.close()
+        assert not workers_now()
+        for call in (many.step_wait, many.reset, many.render):
+            with pytest.raises(gym.error.ClosedEnvironmentError):
+                call()
 
 
 # What the caller gets of a deed, but of one that costs a worker. An error that
 # can't be sent is itself if it was raised in this process.
 RAISED = {deed: (type(ERRORS[deed]), RuntimeError) for deed in ERRORS}
-RAISED.update(interrupt=KeyboardInterrupt, alarm=TimeoutError)
+RAISED["interrupt"] = KeyboardInterrupt
 
 # Which calls are wrong in which state of the games.
 PENDING = gym.error.AlreadyPendingCallError
@@ -1535,9 +1325,8 @@ class Calls(stateful.RuleBasedStateMachine):
         fire_on_reset=some.booleans(),
         clip_reward=some.booleans(),
         limit=some.sampled_from([25, 1000]),
-        line_of_close=some.integers(0, 30),
     )
-    def open(self, processes, mode, limit, line_of_close, **options):
+    def open(self, processes, mode, limit, **options):
         # What the handler of a signal raises is only printed, and lost, during
         # a garbage collection, for Hypothesis has a callback there.
         gc.disable()
@@ -1552,7 +1341,6 @@ class Calls(stateful.RuleBasedStateMachine):
         options.update(processes=processes, context=context)
         self.games = Games(N, autoreset_mode=mode, **options)
         self.processes = processes
-        self.line_of_close = line_of_close
         self.losses = 0
         self.set_state("new")
 
@@ -1619,10 +1407,7 @@ class Calls(stateful.RuleBasedStateMachine):
 
     @stateful.rule(name=some.sampled_from(CALLS), actions=some_actions)
     def call(self, name, actions):
-        """After an error all workers are new, and else who replaces a dead.
-
-        A wrong call is told.
-        """
+        """After an error all workers are new; a wrong call changes nothing."""
         state, replaces = self.state, self.lost | self.maybe
         before = workers_now()
         if name in WRONG_CALLS[state]:
@@ -1653,34 +1438,6 @@ class Calls(stateful.RuleBasedStateMachine):
             dying |= share
 
     @stateful.rule(
-        name=some.sampled_from(CALLS),
-        actions=some_actions,
-        line=some.integers(0, 150),
-        error=some.sampled_from([KeyboardInterrupt, TimeoutError]),
-        module=some.sampled_from([game, connection]),
-        seed=some_seeds,
-    )
-    def get_a_signal(self, name, actions, line, error, module, seed):
-        """Its handler raises an error at some line of a call."""
-        if self.state == "new" or name in WRONG_CALLS[self.state]:
-            return
-        call = functools.partial(self.make, name, actions)
-        try:
-            result = interrupted(line, call, error, module)
-        except error:
-            if name == "step":  # the whole of it, or a reset is needed
-                with contextlib.suppress(NEEDED):
-                    self.games.step(actions)
-            elif self.state == "stepping" or name == "step_async":
-                # It may have come before anything was done, or after all.
-                with contextlib.suppress(NOT_BEGUN):
-                    self.games.step_wait()
-            self.set_state("new")
-            self.reset(seed, single=True)
-        else:
-            self.check(name, result, actions)
-
-    @stateful.rule(
         deed=some.sampled_from(DEEDS[:-1]),
         calls=some.sampled_from([["step"], ["render"], ["reset"], BEGUN]),
         i=some.integers(0, N - 1),
@@ -1693,7 +1450,7 @@ class Calls(stateful.RuleBasedStateMachine):
             return
         if self.processes == 0 and deed not in RAISED:
             return
-        if self.processes > 0 and deed in SIGNALS and len(calls) > 1:
+        if self.processes > 0 and deed == "interrupt" and len(calls) > 1:
             return  # it might come outside of both calls
         before = workers_now()
         share = self.share_of(i)
@@ -1702,7 +1459,7 @@ class Calls(stateful.RuleBasedStateMachine):
             results = [self.make(name, actions) for name in calls]
         except RAISED.get(deed, ()):
             assert self.trap.sprung()
-            assert workers_now() == before or deed in SIGNALS
+            assert workers_now() == before or deed == "interrupt"
             self.set_state("new")
             return
         done = self.trap.sprung()
@@ -1713,9 +1470,7 @@ class Calls(stateful.RuleBasedStateMachine):
             self.check(name, result, actions)
 
     def teardown(self):
-        """Close in whatever state, and again after a signal in it."""
-        with contextlib.suppress(KeyboardInterrupt):
-            interrupted(self.line_of_close, self.games.close)
+        """Close in whatever state."""
         self.games.close()
         # On a busy machine a process that was killed may take its time.
         for child in multiprocessing.active_children():
@@ -1726,19 +1481,37 @@ class Calls(stateful.RuleBasedStateMachine):
 
 
 class TestCalls:
-    """Any order of calls, whatever goes wrong meanwhile.
+    """Whatever goes wrong meanwhile."""
 
-    Hypothesis shows which ones fail. With `from test_game import *` in front
-    they are a program.
-    """
-
-    # A signal may come where Python only says so and goes on.
-    @pytest.mark.filterwarnings("ignore:Exception ignored")
     def test_any_order(self):
-        examples = 400 if ALL else 100
+        examples = 400 if ALL else 80
         settings = SETTINGS(max_examples=examples, stateful_step_count=40)
         with warnings.catch_warnings(action="ignore"):
             stateful.run_state_machine_as_test(Calls, settings=settings)
+
+    @needs_fork
+    @each("module", [game, connection])
+    @each("name", ["step", "step_wait", "render", "reset"])
+    def test_a_signal_at_any_line(self, trap, module, name):
+        """What its handler raises isn't a pipe's error; then a reset helps."""
+        with pair(2, processes=1, noop_max=3) as (many, twin):
+            call = getattr(many, name)
+            if name == "step":
+                call = functools.partial(call, [FIRE] * 2)
+            for line in itertools.count(0, 1 if ALL else 2):
+                if name == "step_wait":
+                    many.step_async([FIRE] * 2)
+                try:
+                    interrupted(line, call, TimeoutError, module)
+                    break
+                except TimeoutError:
+                    pass
+                if name == "step_wait":  # it may not have begun
+                    with contextlib.suppress(NOT_BEGUN):
+                        many.step_wait()
+                begin(many, twin, [3, 4])
+                follow(many, twin)
+        assert line > 3
 
 
 # --- 6. What comes in --------------------------------------------------------
@@ -1762,8 +1535,8 @@ INTEGERS = "bBhHiIlLqQ"  # NumPy's types
 
 # What is no action of three, no seed, and the same for batches of three.
 BAD_ACTIONS = [-1, 3, 2**70, np.int8(-1), 0.0, 1.5, math.nan, np.float32(1)]
-BAD_ACTIONS += [True, np.True_, None, "1", "FIRE", object(), {}, {1}, [1], ()]
-BAD_ACTIONS += [np.array([1]), np.array(3), Tensor(1.0), Tensor(1, ON_GPU)]
+BAD_ACTIONS += [True, np.True_, None, "1", object(), {}, [1], np.array([1])]
+BAD_ACTIONS += [Tensor(1.0), Tensor(1, ON_GPU)]
 GOOD_ACTIONS = [np.array(1, kind)[()] for kind in INTEGERS]
 GOOD_ACTIONS += [1, np.array(1), Tensor(1)]
 BAD_SEEDS = [-1, np.int64(-1), 0.0, 1.5, math.nan, "1", [1], [], object()]
@@ -1794,9 +1567,8 @@ WRONG_ARGUMENTS = {
 # Environments that `Game` can't play as they say; one has two names.
 WRAPPED = gym.wrappers.NormalizeReward(gym.make(BREAKOUT)).spec
 NOT_OF_ALE = EnvSpec("Other-v0", "other:Env", kwargs={"game": "breakout"})
-LIMITED = copy.deepcopy(gym.spec(BREAKOUT))
-LIMITED.id, LIMITED.name, LIMITED.version = "Limited-v0", "Limited", 0
-LIMITED.max_episode_steps = 10
+ENTRY = gym.spec(BREAKOUT).entry_point
+LIMITED = EnvSpec("Limited-v0", ENTRY, max_episode_steps=10)
 gym.registry["Limited-v0"] = LIMITED
 
 
@@ -1804,10 +1576,7 @@ class TestInput:
     """What is refused, and what is taken."""
 
     def test_actions_are_integers(self, fake):
-        """Python's, NumPy's and PyTorch's. What is refused plays no frame.
-
-        The error names the actions; of a GPU's, its cause is PyTorch's advice.
-        """
+        """Python's, NumPy's and PyTorch's. What is refused plays no frame."""
         one, ale = fake()
         with pytest.raises(NEEDED):
             one.step(NOOP)
@@ -1890,7 +1659,6 @@ class TestInput:
         for made, expected in ((Games, TRAINING), (Game, PLAIN)):
             shown = inspect.signature(made).parameters
             assert {key: shown[key].default for key in expected} == expected
-            assert all(it.annotation for it in shown.values())
 
     @each(
         "spec, error, words",
@@ -1915,7 +1683,6 @@ class TestInput:
             make(1, spec)
 
     def test_licence_and_version(self):
-        """A file that is copied says what it is."""
         assert SOURCE.startswith("# SPDX-License-Identifier: MIT\n")
         citation = MODULE.parent / "CITATION.cff"
         if citation.exists():
@@ -2004,35 +1771,33 @@ class TestTitles:
     def test_a_reset_is_as_good_as_a_new_emulator(self, title, settings):
         """However long a title was played before, in memory and on screen.
 
-        It is played as often and as long as by a player. A title that fails
-        belongs to those that take true resets.
+        A title that fails belongs to those that take true resets.
         """
         settings = dict(settings, repeat_action_probability=0.0)
         one, new = (Game(0, atari(TITLES[title], **settings)) for _ in "12")
         random = np.random.default_rng(1)
-        emulators = [it.env.unwrapped.ale for it in (one, new)]
-        codes = emulators[0].getMinimalActionSet()
+        ale = one.env.unwrapped.ale
+        codes = ale.getMinimalActionSet()
         actions = random.choice(codes, 240 if ALL else 60)
 
         def play(ale):
             for action in actions:
                 ale.act(action)
                 yield ale.getRAM().tobytes()
-                if action == actions[-1]:
-                    yield ale.getScreenRGB().tobytes()
+            yield ale.getScreenRGB().tobytes()
 
         first = new.reset()
-        expected = list(play(emulators[1]))
+        expected = list(play(new.env.unwrapped.ale))
         frames = 24000 if ALL else 2000
         while frames > 0:
             assert same(one.reset(), first)
-            assert list(play(emulators[0])) == expected
+            assert list(play(ale)) == expected
             one.reset()
             for action in random.choice(codes, random.choice([15, 150, 1500])):
                 for _ in range(4):
-                    emulators[0].act(action)
+                    ale.act(action)
                 frames -= 4
-                if emulators[0].game_over():
+                if ale.game_over():
                     break
 
     @pytest.mark.filterwarnings("ignore:.*out of date")
@@ -2112,13 +1877,6 @@ def end_of(process, code=0):
     return stdout.splitlines(), [line for line in lines if line.strip()]
 
 
-def numbers_from(process):
-    """Return the numbers in the first line that a program writes."""
-    line = process.stdout.readline()
-    assert line, process.communicate()[1]
-    return [int(number) for number in line.split()]
-
-
 def worker_and_games(context=None):
     """Start both, in the middle of a step, and print their processes."""
     worker = Worker(1, context=context)
@@ -2177,16 +1935,15 @@ class TestPrograms:
 
     @each("how", ["end", "error", "stopped", "SIGINT", "SIGKILL", "SIGTERM"])
     def test_nothing_is_left(self, program, how):
-        """However its workers were started, and whatever ends the program.
+        """No process, and no more is said than the program's own traceback.
 
-        No more is said than its own traceback. Batch systems send signals to
-        all processes of a program, and its handlers run in it alone.
+        Batch systems send signals to all processes; one has a handler.
         """
         codes = dict(error=1, SIGINT=-signal.SIGINT, SIGKILL=-signal.SIGKILL)
         methods = START_METHODS if how.startswith("SIG") else [None]
         programs = [program(ending, how, method) for method in methods]
         for process in programs:
-            workers = numbers_from(process)
+            workers = list(map(int, process.stdout.readline().split()))
             assert len(workers) == 3
             if how == "SIGKILL":
                 process.kill()
@@ -2210,7 +1967,6 @@ class TestPrograms:
     @pytest.mark.skipif("forkserver" not in START_METHODS, reason="needs it")
     @each("method", ["fork", "spawn"])
     def test_the_start_method_is_the_same_everywhere(self, program, method):
-        """Whatever the program has set."""
         lines, _ = end_of(program(after_another_choice, method))
         assert lines == ["ForkServerProcess"] * 2
 
@@ -2223,14 +1979,12 @@ class TestPrograms:
 
 def steps_in(lines):
     """Check the three lines that the program ends with; return the steps."""
-    number = r"[\d,]+(\.\d+)?"
     summary = (
-        rf"({number}) steps.* {number} episodes.*\n"
+        r"([\d,]+) steps .* \d+ episodes\n"
         r"score: (mean [\d.-]+, best -?\d+|no game has ended)\n"
-        rf"{number} .*steps/s, {number} .*frames/s"
+        r"[\d,]+ steps/s, [\d,]+ frames/s"
     )
     found = re.fullmatch(summary, "\n".join(lines[-3:]))
-    assert found, lines
     return int(found[1].replace(",", ""))
 
 
@@ -2284,7 +2038,6 @@ class TestMain:
             ("--games 0", "games"),
             ("--steps 0", "steps"),
             ("--seed -1", "-1"),
-            ("--games many", "many"),
         ],
     )
     def test_arguments(self, monkeypatch, tmp_path, capsys, args, words):
@@ -2296,6 +2049,5 @@ class TestMain:
         assert ending.value.code == 2
         assert list(tmp_path.iterdir()) == []
         stdout, stderr = capsys.readouterr()
-        *usage, line = stderr.splitlines()
+        (line,) = stderr.splitlines()
         assert words in line and stdout == ""
-        assert usage == [] or "many" in args  # argparse's has a usage
