@@ -160,10 +160,11 @@ figure("guess", async (box, $in) => {
     const part = [left, 38, 28, 36];
     const four = game.steps[at][6].map((i) => game.pictures[i]);
     four.forEach((pixels, i) => put(stack[i], pixels, { part,
-      label: ["oldest", "", "", "newest"][i],
+      label: ["The four pictures up to now", "", "", "newest"][i],
       kind: seen === 0 && i < 3 ? "hidden" : "" }));
     put(board.firstElementChild, later.reduce((pixels, i) => brighter(
-      pixels.map((v) => FADE * v), game.pictures[at + i]), four[3]));
+      pixels.map((v) => FADE * v), game.pictures[at + i]), four[3]),
+    { label: later.length ? "The trail: the next steps" : "The newest picture" });
     board.style = `--left:${left / SIZE}`;
   }
 
@@ -383,8 +384,9 @@ const GRAYS = packed(Array.from({ length: 256 }, (_, v) => [v, v, v]));
 
 const brighter = (one, other) => one.map((v, i) => Math.max(v, other[i]));
 
-// Draw pixels in a canvas with a label below it, or the part of them that is shown: left, top, width, height.
-// Without pixels the place is blank. The style says how large it is.
+// Draw pixels in a canvas with a label below it, or the part of them that is
+// shown: left, top, width, height. Without pixels the place is blank. The
+// style says how large it is.
 function put(cell, pixels, { label = "", kind = "", colours = GRAYS,
   part = null } = {}) {
   const [canvas, name] = cell.children, context = canvas.getContext("2d");

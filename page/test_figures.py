@@ -219,6 +219,7 @@ def check(seen, made):
 
 def test_a_step_is_what_was_played(visit):
     figure = look_at(visit(), "step")
+    expect(figure.locator("figcaption")).to_contain_text(f"step {LOST_AT}")
     for at in 1, 62, LOST_AT, LOST_AT + 1, len(PLAYED) - 1:
         go_to(figure, at)
         step = PLAYED[at]

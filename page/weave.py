@@ -193,6 +193,7 @@ class Page:
         for old, new in [
             (r'(<h\d id="([^"]+)".*?)(?=</h)', rf"\1{SIGN}"),
             (rf"<strong>({COLOURED})", r'<strong class="\1">\1'),
+            ("<code>(?=--)", '<code class="option">'),
             ("<p>(<figure.*?</figure>)</p>", r"\1"),
             ("<table>.*?</table>", r'<div class="scrolls">\g<0></div>'),
         ]:
@@ -234,11 +235,11 @@ class Page:
         That of the listing tells its `first` row, so that definitions can be
         anchors, and that of a quotation loses its `indent`.
         """
-        lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False)
+        lexer = get_lexer_by_name(language, stripnl=False)
         html = "".join(self._token(*token) for token in lexer.get_tokens(text))
         anchors = {it.lineno: name for name, it in self.module.names.items()}
         lines = ""
-        for row, line in enumerate(html.split("\n"), first):
+        for row, line in enumerate(html.split("\n")[:-1], first):
             line = line.removeprefix(" " * indent)
             inside = len(line) - len(line.lstrip())
             here = row in anchors and first and not self.listing
@@ -308,6 +309,7 @@ def woven():
     module = Module((ROOT / "game.py").read_text())
     values = json.loads((HERE / "data/measured.json").read_text())
     text = fill((HERE / "story.md").read_text(), values)
+    text = text.replace(" %", "\N{NO-BREAK SPACE}%")
     listing, story = Page(module), Page(module, "game.html")
     style = drawing.colours() + "".join(
         (HERE / f"{name}.css").read_text()

@@ -22,10 +22,11 @@ figure("guess", async (box, $in) => {
     const part = [left, 38, 28, 36];
     const four = game.steps[at][6].map((i) => game.pictures[i]);
     four.forEach((pixels, i) => put(stack[i], pixels, { part,
-      label: ["oldest", "", "", "newest"][i],
+      label: ["The four pictures up to now", "", "", "newest"][i],
       kind: seen === 0 && i < 3 ? "hidden" : "" }));
     put(board.firstElementChild, later.reduce((pixels, i) => brighter(
-      pixels.map((v) => FADE * v), game.pictures[at + i]), four[3]));
+      pixels.map((v) => FADE * v), game.pictures[at + i]), four[3]),
+    { label: later.length ? "The trail: the next steps" : "The newest picture" });
     board.style = `--left:${left / SIZE}`;
   }
 

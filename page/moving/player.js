@@ -24,8 +24,9 @@ const GRAYS = packed(Array.from({ length: 256 }, (_, v) => [v, v, v]));
 
 const brighter = (one, other) => one.map((v, i) => Math.max(v, other[i]));
 
-// Draw pixels in a canvas with a label below it, or the part of them that is shown: left, top, width, height.
-// Without pixels the place is blank. The style says how large it is.
+// Draw pixels in a canvas with a label below it, or the part of them that is
+// shown: left, top, width, height. Without pixels the place is blank. The
+// style says how large it is.
 function put(cell, pixels, { label = "", kind = "", colours = GRAYS,
   part = null } = {}) {
   const [canvas, name] = cell.children, context = canvas.getContext("2d");
