@@ -8,6 +8,9 @@ Atari games for an agent, the way DQN saw them ([Mnih et al.
 - `Game` is one Atari game: four gray pictures at a time;
 - `Worker` is a game in a process of its own, behind a pipe;
 - `Games` are many games at once, a Gymnasium vector environment.
+
+This file is from "Breakout, annotated", which began with labml.ai's [`Game`
+and `Worker`](https://nn.labml.ai/rl/game.html).
 """
 
 __version__ = "1.0.0"
