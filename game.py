@@ -38,7 +38,6 @@ import ale_py
 import cv2
 import gymnasium as gym
 import numpy as np
-from gymnasium.envs import registration
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
@@ -307,8 +306,8 @@ class Game:
 
     def __reduce__(self):
         raise TypeError(
-            "a Game can't be copied or pickled. The emulator's state is had by"
-            " game.env.unwrapped.clone_state(), without the stack of pictures"
+            "a Game can't be copied: game.env.unwrapped.clone_state() has the"
+            " emulator's state, but not the stack of pictures"
         )
 
 
@@ -351,10 +350,9 @@ def worker_process(
     # which ends the loop.
     with contextlib.suppress(OSError):
         while True:
-            spin(inbox)
             # It also watches the parent. A fork has its own copies of all ends
             # of a pipe, so the pipe doesn't break when the parent dies.
-            if ready(inbox, None) != [remote]:
+            if wait_for(inbox) != [remote]:
                 return
             try:
                 command, data = remote.recv()
@@ -364,7 +362,9 @@ def worker_process(
                 # sent back, too.
                 if game is None:
                     game = make(seed, env_id, **options)
-                remote.send(perform(game, command, data))
+                answer = perform(game, command, data)
+                # What `send` does, but faster: eight games gain 1 %.
+                remote.send_bytes(pickle.dumps(answer))
             except Exception as error:
                 remote.send(Raised(error))
 
@@ -541,27 +541,24 @@ class Share:
         for i, game in enumerate(self._games):
             self._columns["screen"][i] = game.render()
 
-
-# A *player* plays a share: a worker or, with `processes=0`, this process.
-class RemotePlayer(Worker):
-    """A share of the games in a process of its own."""
-
-    def ask(self, command, data):
-        """Send a command to the worker."""
-        # Python 3.12.1 crashes when it collects the buffer of a `send` that
-        # was interrupted, so the bytes are made here.
-        self.child.send_bytes(pickle.dumps((command, data)))
-
-
-class LocalPlayer(Share):
-    """A share of the games in this process."""
-
+    # `Games` has *players*, which it asks and closes: with `processes=0` it is
+    # a share that plays in this process, else a worker for each share.
     def ask(self, command, data):
         """Carry out a command at once."""
         perform(self, command, data)
 
     def close(self):
         pass  # there is nothing to end
+
+
+class RemoteShare(Worker):
+    """A share in a process of its own, with the two methods of a player."""
+
+    def ask(self, command, data):
+        """Send a command to the worker."""
+        # Python 3.12.1 crashes when it collects the buffer of a `send` that
+        # was interrupted, so the bytes are made here.
+        self.child.send_bytes(pickle.dumps((command, data)))
 
 
 # ### The vector environment
@@ -628,7 +625,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         n = check_number("num_envs", num_envs, least=1)
         self.num_envs = n
         self._owner = os.getpid()
-        self._seeds = self._seeds_from(seed)
+        self._set_seeds(seed)
         if processes is None:
             processes = count_cores()
         self._processes = check_number("processes", processes)
@@ -680,23 +677,20 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._slices = [slice(i * n // k, (i + 1) * n // k) for i in range(k)]
         self._players = {}
         self._lost = {}  # how, by the player's number
-        self._losses = [0] * k  # of each player, in a row
+        self._losses = np.zeros(n, int)  # of each game, since its last end
         self._replaced = 0  # in all
         self._needs_reset = True
         self._is_pending = False
 
-    def _seeds_from(self, seed):
-        """Return the seeds of all games, from one number or from a list."""
+    def _set_seeds(self, seed):
+        """Take a seed for each game, from one number or a list of them."""
+        n = self.num_envs
         if np.ndim(seed) == 0:
-            first = check_number("seed", seed)
-            return [first + i for i in range(self.num_envs)]
-        require(len(seed) == self.num_envs, f"{self.num_envs} seeds", seed)
-        return [check_number("seed", one) for one in seed]
-
-    @property
-    def np_random_seed(self) -> Any:
-        """The seeds of the games, a tuple, as they were given last."""
-        return tuple(self._seeds)
+            seed = [check_number("seed", seed) + i for i in range(n)]
+        require(len(seed) == n, f"{n} seeds", seed)
+        # Gymnasium's own name: `np_random_seed` returns it.
+        self._np_random_seed = tuple(check_number("seed", it) for it in seed)
+        return self._np_random_seed
 
     @property
     def pipes(self) -> list:
@@ -724,16 +718,15 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         require(not options, "no options", options)
         seeds = [None] * self.num_envs
         if seed is not None:
-            self._seeds = self._seeds_from(seed)
-            seeds = self._seeds
+            seeds = self._set_seeds(seed)
         if self._needs_reset:
             self._inbox = selectors.DefaultSelector()
             self._lost = dict.fromkeys(range(len(self._slices)), "replaced")
         self._ask(self._alive(), "reset", seeds)
         self._wait(self._start_timeout)
         self._start_lost()
-        self._losses = [0] * len(self._slices)
-        self._resting = np.zeros(self.num_envs, bool)
+        self._losses[:] = 0
+        self._resting = []
         self._last_obs = self._records["obs"].copy()
         self._needs_reset = False
         return self._last_obs, {}
@@ -807,8 +800,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._check_order("step")
         checked = check_actions(actions, self.meanings, (self.num_envs,))
         # Under NEXT_STEP a game *rests* in the step after an end.
-        for number in np.flatnonzero(self._resting):
-            checked[number] = None
+        for i in self._resting:
+            checked[i] = None
         self._ask(self._alive(), "step", checked)
 
     # ### Waiting for all
@@ -824,8 +817,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         for seconds in (timeout, GRACE):
             deadline = time.monotonic() + seconds
             while self._asked and time.monotonic() < deadline:
-                spin(self._inbox)
-                for pipe in ready(self._inbox, deadline - time.monotonic()):
+                left = deadline - time.monotonic()
+                for pipe in wait_for(self._inbox, left):
                     number = self._inbox.get_key(pipe).data
                     self._asked.discard(number)
                     try:
@@ -859,26 +852,23 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         # key with a `_` in front is the mask of the games that have it.
         game_over = records["game_over"].copy()
         if game_over.any():
+            self._losses[game_over] = 0
+            infos["_episode"] = game_over
             infos["episode"] = {
                 "r": np.where(game_over, records["score"], 0),
                 "l": np.where(game_over, records["length"], 0),
             }
-            infos["_episode"] = game_over
-            # A worker whose games come to an end isn't lost in a row.
-            for number, games in enumerate(self._slices):
-                if game_over[games].any():
-                    self._losses[number] = 0
         # The records have the next episode's first observation already. Under
         # NEXT_STEP that waits for the next step.
         ended = terminated | truncated
         if self.autoreset_mode is NEXT_STEP:
+            self._resting = np.flatnonzero(ended)
             observations[ended] = records["final_obs"][ended]
-            self._resting = ended
         elif ended.any():
+            infos["_final_obs"] = ended
             infos["final_obs"] = np.full(self.num_envs, None)
             for i in np.flatnonzero(ended):
                 infos["final_obs"][i] = records["final_obs"][i].copy()
-            infos["_final_obs"] = ended
         self._last_obs = observations
         self._needs_reset = False
         return observations, rewards, terminated, truncated, infos
@@ -907,15 +897,15 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             if number in self._players:
                 self._players[number].close()
             games = self._slices[number]
-            seeds = self._seeds[games]
+            seeds = self._np_random_seed[games]
             if self._processes == 0:
-                player = LocalPlayer(seeds, games=games, **self._share)
+                player = Share(seeds, games=games, **self._share)
             else:
                 options = dict(self._share, games=games, make=Share)
-                player = RemotePlayer(seeds, context=self._context, **options)
+                player = RemoteShare(seeds, context=self._context, **options)
                 self._inbox.register(player.child, READ, number)
             self._players[number] = player
-        self._ask(numbers, "reset", self._seeds)
+        self._ask(numbers, "reset", self._np_random_seed)
         self._wait(self._start_timeout)
 
         # If a new one dies at once, the next one probably would, too.
@@ -924,9 +914,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             self.close()
             how = ", ".join(self._lost[number] for number in failed)
             raise RuntimeError(
-                f"a new worker {how}; its own error is on stderr. What it"
-                " plays must be in a file that it can import, or take"
-                ' context="fork"'
+                f"a new worker {how}; see its own error on stderr. It can play"
+                ' only what it can import from a file, but for context="fork"'
             )
 
     def _replace_lost(self):
@@ -935,11 +924,12 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         for number, how in self._lost.items():
             games = self._slices[number]
             restarted[games] = True
-            self._losses[number] += 1
+            self._losses[games] += 1
             self._replaced += 1
             which = f"{games.start} to {games.stop - 1}"
             words = f"the worker of games {which} {how}"
-            if self._losses[number] > MOST_LOSSES:
+            # The end of any game shows that its worker gets somewhere.
+            if self._losses[games].min() > MOST_LOSSES:
                 self.close()
                 raise RuntimeError(f"{words}, again and again")
             # Of the functions that are open here, the caller's is the fourth.
@@ -1036,11 +1026,8 @@ class Console:
             # The first screens are kept, too, since a restore doesn't redraw
             # the screen; and the number of their frame.
             self._env.reset()
+            self._first_screens = {it: self.screen(it) for it in (False, True)}
             self._first_frame = self._ale.getEpisodeFrameNumber()
-            self._first_screens = {
-                False: self._ale.getScreenGrayscale(),
-                True: self._ale.getScreenRGB(),
-            }
             self._state = self._env.clone_state()
 
         # Gymnasium's random generator samples the no-op starts.
@@ -1095,20 +1082,18 @@ SPIN = 0.0003  # seconds
 READ = selectors.EVENT_READ
 
 
-def spin(inbox):
-    """Wait a moment for a message without going to sleep."""
-    if hasattr(os, "sched_yield"):
-        until = time.perf_counter() + SPIN
-        while not ready(inbox, 0) and time.perf_counter() < until:
-            os.sched_yield()
-
-
-def ready(inbox, timeout):
+def wait_for(inbox, timeout=None):
     """Return the pipes of a selector that have a message, or are broken."""
     if os.name == "nt":  # there a selector can't watch pipes
         pipes = [key.fileobj for key in inbox.get_map().values()]
         return connection.wait(pipes, timeout)
-    return [key.fileobj for key, _ in inbox.select(timeout)]
+    found = inbox.select(0)
+    until = time.perf_counter() + SPIN
+    while not found and time.perf_counter() < until:
+        os.sched_yield()
+        found = inbox.select(0)
+    found = found or inbox.select(timeout)
+    return [key.fileobj for key, _ in found]
 
 
 def prepare_process(pipe):
@@ -1143,7 +1128,7 @@ def prepare_process(pipe):
 START_TIMEOUT = 60.0  # seconds for a start or a reset, and one more a game
 GRACE = 1.0  # seconds, for a worker that is late
 END_TIMEOUT = 5.0  # seconds, for the system to end a process
-MOST_LOSSES = 3  # of a worker, with no end of a game in between
+MOST_LOSSES = 3  # of a worker, with no end of a game since
 
 
 def count_cores():
@@ -1222,7 +1207,7 @@ def make_env(env_id):
     spec = env_id
     if isinstance(env_id, str):
         # This is how `gym.make` finds it, by any of its names.
-        spec = registration._find_spec(env_id)
+        spec = gym.envs.registration._find_spec(env_id)
     atari = gym.spec(BREAKOUT).entry_point
     is_atari = getattr(spec, "entry_point", None) == atari
     require(is_atari, "an Atari title", env_id)
@@ -1241,10 +1226,10 @@ def box_of(obs):
     """Return the space of arrays like this observation."""
     plain = isinstance(obs, np.ndarray) and obs.dtype.kind in "uif"
     require(plain, "observations as an array of integers or floats", obs)
-    limits = (-np.inf, np.inf)
-    if obs.dtype.kind in "ui":
-        limits = (np.iinfo(obs.dtype).min, np.iinfo(obs.dtype).max)
-    return gym.spaces.Box(*limits, obs.shape, obs.dtype)
+    if obs.dtype.kind == "f":
+        return gym.spaces.Box(-np.inf, np.inf, obs.shape, obs.dtype)
+    limits = np.iinfo(obs.dtype)
+    return gym.spaces.Box(limits.min, limits.max, obs.shape, obs.dtype)
 
 
 # ## The main program
@@ -1313,8 +1298,7 @@ def main():
         print(f"score: mean {np.mean(scores):.2f}, best {max(scores):.0f}")
     else:
         print("score: no game has ended")
-    frames = speed * Game.action_repeat
-    print(f"{speed:,.0f} steps/s, {frames:,.0f} frames/s")
+    print(f"{speed:,.0f} steps/s, {speed * Game.action_repeat:,.0f} frames/s")
 
 
 def draw(observations):
