@@ -24,7 +24,8 @@ from statistics import median
 from contenders import CORES, NO_NETWORK, ROOT, Contender
 
 # Said in full: the defaults of old and new may differ.
-TRAINING = dict(
+SETTINGS = dict(
+    context="forkserver",
     on_life_loss="continue",
     noop_max=30,
     fire_on_reset=True,
@@ -57,7 +58,7 @@ def confidence(values):
 def compare(part, title, folders, rounds, seconds):
     """Let old and new take turns; return the ratios of their speeds."""
     kind, options, network = PARTS[part]
-    options = options | TRAINING | {"title": title}
+    options = options | SETTINGS | {"title": title}
     with contextlib.ExitStack() as stack:
         players = {
             name: stack.enter_context(
@@ -75,10 +76,8 @@ def compare(part, title, folders, rounds, seconds):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     add = parser.add_argument
     add("old", type=pathlib.Path, metavar="OLD.py")
     add("--parts", nargs="+", choices=PARTS, default=["games", "worker"])
