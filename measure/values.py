@@ -253,10 +253,8 @@ def beside_best(rows):
 
 def in_turn(parts):
     """How many times as fast several in turn are beside a waiting network."""
-    words = in_short_range(
-        [beside_best(rows) for rows in rows_of(parts).values()]
-    )
-    return "as fast as" if words == "level" else f"{words} times as fast as"
+    found = [median(beside_best(rows)) for rows in rows_of(parts).values()]
+    return f"{min(found):.2f} to {max(found):.2f} times as fast as"
 
 
 def speed_and_memory(rows, name):
