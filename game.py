@@ -443,16 +443,18 @@ class Worker(contextlib.AbstractContextManager):
         )
 
         # The process also ends when this object is dropped, and at exit before
-        # Python waits for it: it would wait for a suspended one forever.
-        self._ends = (self.child, self.process, os.getpid())
-        util.Finalize(self, end_process, args=self._ends, exitpriority=0)
+        # Python waits for it: it would wait for a suspended one forever. In a
+        # forked copy of the program, which has a copy of this object, the
+        # `Finalize` does nothing.
+        to_end = (self.child, self.process)
+        self._end = util.Finalize(self, end_process, to_end, exitpriority=0)
         self.process.start()
         # Now only the worker holds this end: if it dies, the pipe breaks.
         remote.close()
 
     def close(self) -> None:
         """End the process, in whatever state it is; may be called twice."""
-        end_process(*self._ends)
+        self._end()
 
     def __exit__(self, *_):
         self.close()
@@ -494,15 +496,13 @@ class Share:
     The games of one process; `worker_process` plays them like one.
 
     `step` and `reset` take an item for each game. `memory` holds a record for
-    each game of all processes, and `games` is the slice that belongs here.
+    each game of all processes, and `rows` is the slice that belongs here.
     """
 
-    def __init__(
-        self, seeds, env_id, make_game, options, games, memory, record
-    ):
+    def __init__(self, seeds, env_id, make_game, options, rows, memory, dtype):
         self._games = [make_game(seed, env_id, **options) for seed in seeds]
         # A column is an array with an item for each game.
-        records = np.frombuffer(memory, record)[games]
+        records = np.frombuffer(memory, dtype)[rows]
         self._columns = {name: records[name] for name in records.dtype.names}
 
     def step(self, actions):
@@ -626,8 +626,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self.num_envs = n
         self._owner = os.getpid()
         self._set_seeds(seed)
-        if processes is None:
-            processes = count_cores()
+        processes = count_cores() if processes is None else processes
         self._processes = check_number("processes", processes)
         # Systems can't wait much longer than a million seconds.
         require(0 < timeout <= 1e6, "a timeout of up to 1e6 seconds", timeout)
@@ -656,7 +655,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
 
         # A record for each game. Processes can only inherit memory that they
         # share, so it is made before them.
-        record = [
+        dtype = [
             ("obs", obs.dtype, obs.shape),
             ("reward", np.float64),
             ("terminated", bool),
@@ -667,10 +666,10 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             ("length", np.int64),
             ("screen", np.uint8, game.render().shape),
         ]
-        memory = multiprocessing.RawArray("B", n * np.dtype(record).itemsize)
-        self._records = np.frombuffer(memory, record)
+        memory = multiprocessing.RawArray("B", n * np.dtype(dtype).itemsize)
+        self._records = np.frombuffer(memory, dtype)
         share = dict(env_id=env_id, make_game=make, options=game_options)
-        self._share = share | dict(memory=memory, record=record)
+        self._share = share | dict(memory=memory, dtype=dtype)
 
         # Each player has a slice of the games.
         k = max(1, min(self._processes, n))
@@ -899,9 +898,9 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             games = self._slices[number]
             seeds = self._np_random_seed[games]
             if self._processes == 0:
-                player = Share(seeds, games=games, **self._share)
+                player = Share(seeds, rows=games, **self._share)
             else:
-                options = dict(self._share, games=games, make=Share)
+                options = dict(self._share, rows=games, make=Share)
                 player = RemoteShare(seeds, context=self._context, **options)
                 self._inbox.register(player.child, READ, number)
             self._players[number] = player
@@ -909,13 +908,13 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._wait(self._start_timeout)
 
         # If a new one dies at once, the next one probably would, too.
-        failed = self._lost.keys() & set(numbers)
+        failed = [self._lost[i] for i in numbers if i in self._lost]
         if failed:
             self.close()
-            how = ", ".join(self._lost[number] for number in failed)
             raise RuntimeError(
-                f"a new worker {how}; see its own error on stderr. It can play"
-                ' only what it can import from a file, but for context="fork"'
+                f"a new worker {failed[0]}; its own error is on stderr. What"
+                " it plays must be in a file that it can import, or take"
+                ' context="fork"'
             )
 
     def _replace_lost(self):
@@ -983,18 +982,10 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
 # game starts from the same state, where a true reset would carry over some
 # memory of the game before.
 #
-# The snapshots of some titles leave something out: after a restore, another
-# game is played. These titles take true resets, and so does every mode or
-# difficulty that is asked for. `GAME_TESTS=all` has the tests look for such
-# titles.
-NO_SNAPSHOT = {
-    "amidar",
-    "koolaid",
-    "qbert",
-    "tetris",
-    "tic_tac_toe_3d",
-    "trondead",
-}
+# The snapshots of some titles are lossy: after a restore, another game is
+# played. These titles take true resets, and so does every mode or difficulty
+# that is asked for. `GAME_TESTS=all` has the tests look for such titles.
+LOSSY = {"amidar", "koolaid", "qbert", "tetris", "tic_tac_toe_3d", "trondead"}
 
 
 class Console:
@@ -1009,7 +1000,7 @@ class Console:
         options = self._env.spec.kwargs
         sticky = self._ale.getFloat("repeat_action_probability") > 0
         other = "mode" in options or "difficulty" in options
-        known = options.get("game") in NO_SNAPSHOT
+        known = options.get("game") in LOSSY
         self._trusts_snapshots = not (sticky or other or known)
         self._state = None
         self._first_frame = -1  # of no game
@@ -1142,12 +1133,8 @@ def count_cores():
     return os.cpu_count()
 
 
-def end_process(pipe, process, owner):
+def end_process(pipe, process):
     """End `process`, in whatever state it is, and close `pipe`."""
-    # A forked copy of the program has a copy of the worker, too.
-    if os.getpid() != owner:
-        return
-
     # A worker has nothing to save, so it is killed, which also ends a process
     # that is stopped or hangs. The pipe is closed first: if Ctrl-C interrupts
     # the rest, a waiting worker ends by itself.
@@ -1233,8 +1220,6 @@ def box_of(obs):
 
 
 # ## The main program
-ZOOM = 2  # of the image
-REPORT_EVERY = 10  # steps
 
 
 def main():
@@ -1287,7 +1272,7 @@ def main():
                     scores += points.tolist()
                     tracker.add("reward", points.mean())
                     tracker.add("length", infos["episode"]["l"][ended].mean())
-                if i % REPORT_EVERY == 0:
+                if i % 10 == 0:
                     speed = steps / (time.perf_counter() - start)
                     tracker.save(steps, {"steps per second": speed})
         speed = steps / (time.perf_counter() - start)
@@ -1304,7 +1289,7 @@ def main():
 def draw(observations):
     """Return an image of `observations`, `(games, 4, 84, 84)`, as a PNG."""
     image = np.vstack([np.hstack(stack) for stack in observations])
-    image = image.repeat(ZOOM, axis=0).repeat(ZOOM, axis=1)
+    image = image.repeat(2, axis=0).repeat(2, axis=1)  # twice as large
     return cv2.imencode(".png", image)[1]
 
 

@@ -739,7 +739,7 @@ class TestGame:
     @each(
         "script, later",
         [({}, "restore")]
-        + [(dict(name=name), "reset") for name in sorted(game.NO_SNAPSHOT)]
+        + [(dict(name=name), "reset") for name in sorted(game.LOSSY)]
         + [(dict(sticky=chance), "reset") for chance in (0.1, 0.25)]
         + [(dict(settings=dict(mode=2)), "reset")]
         + [(dict(settings=dict(difficulty=1)), "reset")],
@@ -1698,7 +1698,7 @@ class Snapshots(gym.Wrapper):
 
     def reset(self, *, seed=None, options=None):
         emulator = self.env.unwrapped
-        if seed is None and self.spec.kwargs["game"] not in game.NO_SNAPSHOT:
+        if seed is None and self.spec.kwargs["game"] not in game.LOSSY:
             emulator.restore_state(self.state)
             return None, {"restored": True}
         result = self.env.reset(seed=seed, options=options)
