@@ -119,7 +119,8 @@ def soak_title(env_id, counts):
             games.step_async(actions)
             time.sleep(random.uniform(0, 0.003))
             worker = random.choice(multiprocessing.active_children())
-            if random.random() < RATE:
+            # A pause would wake up a worker that is stopped.
+            if not pending and random.random() < RATE:
                 os.kill(worker.pid, signal.SIGSTOP)
                 time.sleep(0.1)
                 os.kill(worker.pid, signal.SIGCONT)

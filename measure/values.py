@@ -359,8 +359,8 @@ def fault_table(peers):
 def soak(part):
     counts = part["counts"]
     return (
-        f"In {counts['steps']:,} steps {counts['lost']} workers were killed "
-        "or stopped at random: each was replaced, and all else was, bit for "
+        f"In {counts['steps']:,} steps {counts['replaced']} workers that were "
+        "killed or stopped at random were replaced, and all else was, bit for "
         "bit, as in games that nobody disturbed."
     )
 
