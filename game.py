@@ -443,18 +443,16 @@ class Worker(contextlib.AbstractContextManager):
         )
 
         # The process also ends when this object is dropped, and at exit before
-        # Python waits for it: it would wait for a suspended one forever. In a
-        # forked copy of the program, which has a copy of this object, the
-        # `Finalize` does nothing.
-        to_end = (self.child, self.process)
-        self._end = util.Finalize(self, end_process, to_end, exitpriority=0)
+        # Python waits for it: it would wait for a suspended one forever.
+        self._ends = (self.child, self.process, os.getpid())
+        util.Finalize(self, end_process, args=self._ends, exitpriority=0)
         self.process.start()
         # Now only the worker holds this end: if it dies, the pipe breaks.
         remote.close()
 
     def close(self) -> None:
         """End the process, in whatever state it is; may be called twice."""
-        self._end()
+        end_process(*self._ends)
 
     def __exit__(self, *_):
         self.close()
@@ -1133,8 +1131,12 @@ def count_cores():
     return os.cpu_count()
 
 
-def end_process(pipe, process):
+def end_process(pipe, process, owner):
     """End `process`, in whatever state it is, and close `pipe`."""
+    # A forked copy of the program has a copy of the worker, too.
+    if os.getpid() != owner:
+        return
+
     # A worker has nothing to save, so it is killed, which also ends a process
     # that is stopped or hangs. The pipe is closed first: if Ctrl-C interrupts
     # the rest, a waiting worker ends by itself.

@@ -1268,16 +1268,20 @@ class TestFaults:
         lines, errors = end_of(process)
         assert lines[-1] == "step 4" and errors == []
 
-    @each("state", ["dead", "stopped", "hung"])
+    @each("state", ["dead", "stopped", "hung", "interrupted"])
     def test_closing_in_every_state(self, trap, state):
         many = Games(2, processes=2, context="fork")
         many.reset(seed=5)
         if state == "hung":
             trap.set("hang", 5)
         else:
-            how = signal.SIGSTOP if state == "stopped" else signal.SIGKILL
+            how = signal.SIGKILL if state == "dead" else signal.SIGSTOP
             os.kill(trap.player(5), how)
         many.step_async([NOOP] * 2)
+        if state == "interrupted":  # by Ctrl-C, at one line after the other
+            for line in range(12):
+                with contextlib.suppress(KeyboardInterrupt):
+                    interrupted(line, many.close)
         many.close()
         assert not workers_now()
         for call in (many.step_wait, many.reset, many.render):
