@@ -1,3 +1,4 @@
+// Made by page/build.py of page/looks and page/figures: edit that.
 "use strict";
 const $ = (id) => document.getElementById(id);
 
@@ -35,6 +36,131 @@ addEventListener("scroll", mark, { passive: true });
 $("contents").addEventListener("click", ({ target }) =>
   target.closest("a") && $("contents").hidePopover());
 
+// What the figures share: how recorded pictures are unpacked and drawn, and
+// the player.
+const WIDTH = 160, HEIGHT = 210, SIZE = 84;
+const ACTIONS = ["NOOP", "FIRE", "RIGHT", "LEFT"];
+
+// Whoever wants less motion starts the films by hand.
+const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+// Pictures from a text: what changes from each to the next, compressed.
+async function unpack(text, size) {
+  const data = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const stream = new DecompressionStream("deflate");
+  const inflated = new Response(new Blob([data]).stream().pipeThrough(stream));
+  const pixels = new Uint8Array(await inflated.arrayBuffer());
+  for (let i = size; i < pixels.length; i++) pixels[i] ^= pixels[i - size];
+  return Array.from({ length: pixels.length / size },
+    (_, i) => pixels.subarray(i * size, (i + 1) * size));
+}
+
+// Colours as a canvas has them.
+const packed = (rgb) => rgb.map(([r, g, b]) =>
+  (255 << 24) | (b << 16) | (g << 8) | r);
+const GRAYS = packed(Array.from({ length: 256 }, (_, v) => [v, v, v]));
+
+const brighter = (one, other) => one.map((v, i) => Math.max(v, other[i]));
+
+// Draw pixels in a canvas with a label below it, or the part of them that is
+// shown: left, top, width, height. Without pixels the place is blank. The
+// style says how large it is.
+function put(cell, pixels, { label = "", kind = "", colours = GRAYS,
+  part = null } = {}) {
+  const [canvas, name] = cell.children, context = canvas.getContext("2d");
+  name.textContent = label;
+  cell.className = pixels ? kind : "absent";
+  context.clearRect(0, 0, canvas.width, canvas.height);
+  if (!pixels) return;
+  const width = pixels.length === WIDTH * HEIGHT ? WIDTH : SIZE;
+  const [left, top, ...size] = part ?? [0, 0, width, pixels.length / width];
+  [canvas.width, canvas.height] = size;
+  const rgba = Uint32Array.from(pixels, (v) => colours[v]);
+  const image = new ImageData(new Uint8ClampedArray(rgba.buffer), width);
+  context.putImageData(image, -left, -top);
+}
+
+// The recorded game, for all figures that show a part of it: `steps`, the
+// `screens` of their frames and their `colours`; the `pictures` of the steps;
+// and the `gray` of each colour.
+let recorded = null;
+const recording = () => (recorded ??= (async () => {
+  const told = await read("recording");
+  const screens = await unpack(told.frames, WIDTH * HEIGHT);
+  const pictures = await unpack(told.pictures, SIZE ** 2);
+  return { ...told, screens, pictures, colours: packed(told.rgb) };
+})());
+
+// A player: Play, Step, a slider with a tick where something happens, the name
+// of the step, and a sentence, which `show(i)` returns when it has drawn step
+// i. There are `count` steps, `pace` in a second; with number `start` it
+// stands still until the reader plays it, or plays by itself if `auto`.
+// The sentence is read out only if the reader has moved it.
+function film(box, show, { count, start = 1, pace = 7.5, auto = false,
+  ticks = [], lost = [], name = (i) => `step ${i}` }) {
+  const controls = box.querySelector(".controls");
+  controls.innerHTML = `<button type="button" class="play"></button>
+    <button type="button">Step</button>
+    <span class="slide"><input type="range" aria-label="Step" min="1"
+    max="${count}" value="${start}"><span class="ticks"></span></span>
+    <span class="number"></span>`;
+  const [play, step, slide, number] = controls.children;
+  const [slider, marks] = slide.children, says = box.querySelector(".says");
+  let timer = null;
+
+  function draw(byReader = true) {
+    number.textContent = name(Number(slider.value));
+    says.ariaLive = byReader ? "polite" : "off";
+    says.textContent = show(Number(slider.value));
+  }
+  function go(on) {
+    clearInterval(timer);
+    timer = on ? setInterval(next, 1000 / pace) : null;
+    play.textContent = on ? "Pause" : "Play";
+  }
+  function next() {
+    if (slider.value === slider.max) go(false);
+    slider.stepUp();
+    draw(!timer);
+  }
+  play.addEventListener("click", () => {
+    if (!timer && slider.value === slider.max) slider.value = slider.min;
+    go(!timer);
+    draw();
+  });
+  step.addEventListener("click", () => {
+    go(false);
+    next();
+  });
+  slider.addEventListener("input", () => {
+    go(false);
+    draw();
+  });
+  marks.innerHTML = ticks.map((at) =>
+    `<i class="${lost.includes(at) ? "lost" : ""}"
+      style="left:${100 * (at - 1) / (count - 1)}%"></i>`).join("");
+  go(auto && !calm);
+  draw(false);
+  return { go, draw, at: () => Number(slider.value) };
+}
+
+// A figure that asks first covers a part of itself until the reader has
+// guessed: the answer, and nothing else.
+for (const { id } of document.querySelectorAll("figure:has(.choice)")) {
+  figure(id, (box, $in) => {
+    const choice = $in(".choice"), says = $in(".says");
+    box.classList.add("asking");
+    choice.addEventListener("click", ({ target }) => {
+      if (target.type !== "button") return;
+      box.classList.remove("asking");
+      choice.hidden = true;
+      says.textContent =
+        `${target.value || "Here it is"}: ${choice.dataset.answer}`;
+      says.focus({ preventScroll: true });
+    });
+  });
+}
+
 // A beginner and a trained agent: what they see, choose and expect.
 figure("agent", async (box, $in) => {
   const AHEAD = 120; // steps shown before the second expects most
@@ -47,13 +173,13 @@ figure("agent", async (box, $in) => {
     const millions = Number((recorded.trained / 1e6).toFixed(1));
     let pictures = frames.slice(0, 3);
     return recorded.decisions.map((decision, i) => {
-      const [action, reward, , first, value, chances] = decision;
+      const { action, reward, first, value, chances } = decision;
       const newest = frames[3 + i];
       pictures = first ? Array(4).fill(newest)
         : [...pictures.slice(-3), newest];
       return { age: `Trained ${millions} M steps`, screen: screens[i],
         colours: packed(recorded.rgb), pictures, action, reward, value, chances,
-        lost: Boolean(recorded.decisions[i + 1]?.[3]) };
+        lost: Boolean(recorded.decisions[i + 1]?.first) };
     });
   }
 
@@ -106,23 +232,6 @@ figure("agent", async (box, $in) => {
     ticks: steps((now) => now.reward || now.lost) });
 });
 
-// A figure that asks first covers a part of itself until the reader has
-// guessed: the answer, and nothing else.
-for (const name of ["serves", "move", "still"]) {
-  figure(name, (box, $in) => {
-    const choice = $in(".choice"), says = $in(".says");
-    box.classList.add("asking");
-    choice.addEventListener("click", ({ target }) => {
-      if (target.type !== "button") return;
-      box.classList.remove("asking");
-      choice.hidden = true;
-      says.textContent =
-        `${target.value || "Here it is"}: ${choice.dataset.answer}`;
-      says.focus({ preventScroll: true });
-    });
-  });
-}
-
 // The end of an agent's game, on the first screen.
 figure("film", async (box, $in) => {
   const SECONDS = 20, PACE = 15;
@@ -155,10 +264,10 @@ figure("guess", async (box, $in) => {
   // The whole picture, in which the ball flies on for some `later` steps, and
   // the four close to the ball: neither bricks nor paddle are in these.
   function draw(at, later = [], seen = round) {
-    const [x] = game.steps[at][5], middle = 7 * x + 17;
+    const [x] = game.steps[at].corner, middle = 7 * x + 17;
     const left = Math.max(0, Math.min(SIZE - 28, middle - 14));
     const part = [left, 38, 28, 36];
-    const four = game.steps[at][6].map((i) => game.pictures[i]);
+    const four = game.steps[at].stack.map((i) => game.pictures[i]);
     four.forEach((pixels, i) => put(stack[i], pixels, { part,
       label: ["The four pictures up to now", "", "", "newest"][i],
       kind: seen === 0 && i < 3 ? "hidden" : "" }));
@@ -358,114 +467,6 @@ figure("pixel", async (box, $in) => {
   });
 });
 
-// What the figures share: how recorded pictures are unpacked and drawn, and
-// the player.
-const WIDTH = 160, HEIGHT = 210, SIZE = 84;
-const ACTIONS = ["NOOP", "FIRE", "RIGHT", "LEFT"];
-
-// Whoever wants less motion starts the films by hand.
-const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-
-// Pictures from a text: what changes from each to the next, compressed.
-async function unpack(text, size) {
-  const data = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  const stream = new DecompressionStream("deflate");
-  const inflated = new Response(new Blob([data]).stream().pipeThrough(stream));
-  const pixels = new Uint8Array(await inflated.arrayBuffer());
-  for (let i = size; i < pixels.length; i++) pixels[i] ^= pixels[i - size];
-  return Array.from({ length: pixels.length / size },
-    (_, i) => pixels.subarray(i * size, (i + 1) * size));
-}
-
-// Colours as a canvas has them.
-const packed = (rgb) => rgb.map(([r, g, b]) =>
-  (255 << 24) | (b << 16) | (g << 8) | r);
-const GRAYS = packed(Array.from({ length: 256 }, (_, v) => [v, v, v]));
-
-const brighter = (one, other) => one.map((v, i) => Math.max(v, other[i]));
-
-// Draw pixels in a canvas with a label below it, or the part of them that is
-// shown: left, top, width, height. Without pixels the place is blank. The
-// style says how large it is.
-function put(cell, pixels, { label = "", kind = "", colours = GRAYS,
-  part = null } = {}) {
-  const [canvas, name] = cell.children, context = canvas.getContext("2d");
-  name.textContent = label;
-  cell.className = pixels ? kind : "absent";
-  context.clearRect(0, 0, canvas.width, canvas.height);
-  if (!pixels) return;
-  const width = pixels.length === WIDTH * HEIGHT ? WIDTH : SIZE;
-  const [left, top, ...size] = part ?? [0, 0, width, pixels.length / width];
-  [canvas.width, canvas.height] = size;
-  const rgba = Uint32Array.from(pixels, (v) => colours[v]);
-  const image = new ImageData(new Uint8ClampedArray(rgba.buffer), width);
-  context.putImageData(image, -left, -top);
-}
-
-// The recorded game, for all figures that show a part of it: `steps`, the
-// `screens` of their frames and their `colours`; the `pictures` of the steps;
-// and the `gray` of each colour.
-let recorded = null;
-const recording = () => (recorded ??= (async () => {
-  const told = await read("recording");
-  const screens = await unpack(told.frames, WIDTH * HEIGHT);
-  const pictures = await unpack(told.pictures, SIZE ** 2);
-  return { ...told, screens, pictures, colours: packed(told.rgb) };
-})());
-
-// A player: Play, Step, a slider with a tick where something happens, the name
-// of the step, and a sentence, which `show(i)` returns when it has drawn step
-// i. There are `count` steps, `pace` in a second; with number `start` it
-// stands still until the reader plays it, or plays by itself if `auto`.
-// The sentence is read out only if the reader has moved it.
-function film(box, show, { count, start = 1, pace = 7.5, auto = false,
-  ticks = [], lost = [], name = (i) => `step ${i}` }) {
-  const controls = box.querySelector(".controls");
-  controls.innerHTML = `<button type="button" class="play"></button>
-    <button type="button">Step</button>
-    <span class="slide"><input type="range" aria-label="Step" min="1"
-    max="${count}" value="${start}"><span class="ticks"></span></span>
-    <span class="number"></span>`;
-  const [play, step, slide, number] = controls.children;
-  const [slider, marks] = slide.children, says = box.querySelector(".says");
-  let timer = null;
-
-  function draw(byReader = true) {
-    number.textContent = name(Number(slider.value));
-    says.ariaLive = byReader ? "polite" : "off";
-    says.textContent = show(Number(slider.value));
-  }
-  function go(on) {
-    clearInterval(timer);
-    timer = on ? setInterval(next, 1000 / pace) : null;
-    play.textContent = on ? "Pause" : "Play";
-  }
-  function next() {
-    if (slider.value === slider.max) go(false);
-    slider.stepUp();
-    draw(!timer);
-  }
-  play.addEventListener("click", () => {
-    if (!timer && slider.value === slider.max) slider.value = slider.min;
-    go(!timer);
-    draw();
-  });
-  step.addEventListener("click", () => {
-    go(false);
-    next();
-  });
-  slider.addEventListener("input", () => {
-    go(false);
-    draw();
-  });
-  marks.innerHTML = ticks.map((at) =>
-    `<i class="${lost.includes(at) ? "lost" : ""}"
-      style="left:${100 * (at - 1) / (count - 1)}%"></i>`).join("");
-  go(auto && !calm);
-  draw(false);
-  return { go, draw, at: () => Number(slider.value) };
-}
-
 // One step: which of its frames the agent sees, and as what.
 figure("step", async (box, $in) => {
   const frames = [...$in(".frames").children], stack = $in(".stack").children;
@@ -481,10 +482,11 @@ figure("step", async (box, $in) => {
     return "Frames 3 and 4 become the newest picture; the oldest one leaves.";
   }
 
-  const ticks = steps.flatMap(([, , reward, , done], i) =>
+  const ticks = steps.flatMap(({ reward, done }, i) =>
     i && (reward || done) ? [i] : []);
   film(box, (at) => {
-    const [action, played, reward, , done, [x, y], newest] = steps[at];
+    const { action, played, reward, done, corner, stack: newest } = steps[at];
+    const [x, y] = corner;
     $in(".action").textContent = ACTIONS[action];
     frames.forEach((cell, f) => put(cell, f < played ? screens[4 * at + f] : null,
       { label: `frame ${f + 1}`, kind: done ? "" : kinds[f], colours }));
@@ -496,5 +498,5 @@ figure("step", async (box, $in) => {
     return `${tell(played, reward, done)} Reward ${reward}, ` +
       `done ${done ? "True" : "False"}.`;
   }, { count: steps.length - 1, start: 62, ticks,
-    lost: ticks.filter((i) => steps[i][4]) });
+    lost: ticks.filter((i) => steps[i].done) });
 });

@@ -1,14 +1,15 @@
-"""The pen that the figures are drawn with: SVG, in light and in dark."""
+"""The pen that figures are drawn with: SVG, in light and in dark."""
 
 import base64
 import json
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import cv2
+import numpy as np
 
-HERE = Path(__file__).resolve().parent
-FIGURES = HERE.parent / "docs/figures"
+LOOKS = Path(__file__).resolve().parent / "looks"
 WIDTH = 480  # which a phone can show
 TIP = """<marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8"
  markerHeight="8" orient="auto">
@@ -16,9 +17,9 @@ TIP = """<marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8"
 """
 
 
-def colours():
-    """Return the colours as a rule, each in light and in dark."""
-    named = json.loads((HERE / "colours.json").read_text())
+def palette() -> str:
+    """The colours as a rule, each in light and in dark."""
+    named = json.loads((LOOKS / "palette.json").read_text("utf-8"))
     rule = "".join(
         f"  --{name}: light-dark({light}, {dark});\n"
         for name, (light, dark) in named.items()
@@ -26,57 +27,98 @@ def colours():
     return f":root {{\n  color-scheme: light dark;\n{rule}}}\n"
 
 
+def bright(picture: np.ndarray) -> np.ndarray:
+    return np.minimum(1.6 * picture, 255).astype(np.uint8)
+
+
+def faded(pictures: Any) -> np.ndarray:
+    """Pictures drawn over each other, the oldest darkest."""
+    shares = np.linspace(0.4, 1, len(pictures))
+    shaded = [
+        picture * share
+        for picture, share in zip(pictures, shares, strict=True)
+    ]
+    return np.max(shaded, axis=0).astype(np.uint8)
+
+
 class Drawing:
     """An SVG, 480 units wide.
 
     What shows pictures is a dark screen, whatever the scheme of the page. A
     `large` one takes all of its column, and its words keep their size in it.
+    What is drawn between `begin_answer` and `end_answer` is hidden while a
+    figure waits for its reader's guess.
     """
 
-    def __init__(self, height, screen=True, large=False):
+    def __init__(
+        self, height: int, screen: bool = True, large: bool = False
+    ) -> None:
         self.height = height
         self.kind = "drawing" + " screen" * screen + " large" * large
-        self.parts = []
+        self.parts: list[str] = []
         self.tip = ""
 
-    def put(self, tag, kind, inside="", **attributes):
-        told = f'class="{kind}"'
+    def put(
+        self, tag: str, kind: str, inside: str = "", **attributes: object
+    ) -> None:
+        shown = f'class="{kind}"'
         for name, value in attributes.items():
             value = f"{value:.4g}" if isinstance(value, float) else value
-            told += f' {name}="{value}"'
-        self.parts.append(f"<{tag} {told}>{escape(inside)}</{tag}>\n")
+            shown += f' {name}="{value}"'
+        self.parts.append(f"<{tag} {shown}>{escape(inside)}</{tag}>\n")
 
-    def text(self, x, y, text, kind=""):
+    def text(self, x: float, y: float, text: str, kind: str = "") -> None:
         self.put("text", kind, text, x=x, y=y)
 
-    def box(self, x, y, width, height, kind="box"):
+    def box(
+        self,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        kind: str = "box",
+    ) -> None:
         self.put("rect", kind, x=x, y=y, width=width, height=height)
 
-    def line(self, *points, kind="line"):
+    def line(self, *points: Any, kind: str = "line") -> None:
         path = " ".join(f"{x:g},{y:g}" for x, y in points)
         self.put("polyline", kind, points=path)
 
-    def arrow(self, *points):
+    def arrow(self, *points: Any) -> None:
         self.tip = TIP
         self.line(*points, kind="line arrow")
 
-    def image(self, x, y, width, height, pixels, kind=""):
+    def image(
+        self,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        pixels: np.ndarray,
+        kind: str = "",
+    ) -> None:
         """A picture, and around it a frame of a kind."""
         if pixels.ndim == 3:
             pixels = pixels[..., ::-1]  # as OpenCV has them
         smallest = [cv2.IMWRITE_PNG_COMPRESSION, 9]
-        data = base64.b64encode(cv2.imencode(".png", pixels, smallest)[1])
+        _, png = cv2.imencode(".png", pixels, smallest)
+        data = base64.b64encode(png.tobytes()).decode()
         place = {"x": x, "y": y, "width": width, "height": height}
-        href = f"data:image/png;base64,{data.decode()}"
+        href = f"data:image/png;base64,{data}"
         self.put("image", "", preserveAspectRatio="none", **place, href=href)
         if kind:
-            self.box(**place, kind=kind)
+            self.box(x, y, width, height, kind)
 
-    def save(self, name):
-        style = colours() + (HERE / "drawing.css").read_text()
-        svg = (
+    def begin_answer(self) -> None:
+        self.parts.append('<g class="answer">\n')
+
+    def end_answer(self) -> None:
+        self.parts.append("</g>\n")
+
+    def svg(self) -> str:
+        style = palette() + (LOOKS / "drawing.css").read_text("utf-8")
+        return (
             f'<svg class="{self.kind}" xmlns="http://www.w3.org/2000/svg" '
             f'viewBox="0 0 {WIDTH} {self.height}">\n'
             f"<style>\n{style}</style>\n{self.tip}{''.join(self.parts)}</svg>\n"
         )
-        (FIGURES / name).write_text(svg)

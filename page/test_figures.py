@@ -16,26 +16,32 @@ import pytest
 from playwright.sync_api import expect
 
 import game
+import programs
 from conftest import DOCS
-from drawing import FIGURES, HERE
-from figures import BALL, GUESS, LANES, OUTPUT, STORY, bright, faded, read
+from drawing import bright, faded
+from figures.lanes.make import LANES
+from figures.serves.make import serve
+from figures.stack.make import BALL
 from recordings import (
     FALLS,
+    FIGURES,
+    GUESS,
     LOST_AT,
     RISES,
-    brighter,
     by_colour,
+    colours,
     find_ball,
-    palette,
     play,
-    serve,
+    read,
+    read_film,
     small,
     unpack,
 )
 
-PLAYED = list(play())
-ACTIONS = [step["action"] for step in PLAYED[1:]]
-RGB = np.array(palette()[1]["rgb"], np.uint8)
+DRAWN = DOCS / "figures"
+PLAYED = play()
+ACTIONS = tuple(step.action for step in PLAYED[1:])
+RGB = np.array(colours().rgb, np.uint8)
 
 
 # What they are made from
@@ -46,33 +52,33 @@ def test_what_is_played_is_what_game_returns(mode):
     """Before, at and after the lost life."""
     one = game.Game(0, on_life_loss=mode)
     first, *played = play(mode, ACTIONS)
-    assert (one.reset() == first["stack"]).all()
+    assert (one.reset() == first.stack).all()
     for step in played:
-        obs_4, *told = one.step(step["action"])
-        assert (obs_4 == step["stack"]).all()
-        assert told == [step["reward"], step["done"], step["info"]]
-        if step["done"]:
-            assert (one.final_obs == step["final"]).all()
-    assert played[LOST_AT - 1]["done"] == (mode != "ignore")
+        obs_4, *told = one.step(step.action)
+        assert (obs_4 == step.stack).all()
+        assert told == [step.reward, step.done, step.info]
+        if step.done:
+            assert (one.final_obs == step.final).all()
+    assert played[LOST_AT - 1].done == (mode != "ignore")
 
 
 def test_the_recording_is_what_was_played():
-    recording = read("recording")
+    recording = read("step/recording")
     screens = unpack(recording["frames"]).reshape(-1, 4, 210, 160)
     pictures = unpack(recording["pictures"], 84, 84)
     for at, step in enumerate(PLAYED):
-        frames = by_colour([frame for frame, _ in step["frames"]])
+        frames = by_colour([frame.screen for frame in step.frames])
         assert (screens[at, : len(frames)] == frames).all()
-        newest = recording["steps"][at][-1]
-        assert (pictures[newest] == step["stack"]).all()
+        newest = recording["steps"][at]["stack"]
+        assert (pictures[newest] == step.stack).all()
 
 
 def test_the_ball_flies_as_the_guesses_have_it():
     """In all that is shown of a step, and as long as it is seen to fly on."""
     for way, steps in (-1, RISES), (1, FALLS):
         for at in steps:
-            seen = [brighter(step) for step in PLAYED[at - 3 : at + 5]]
-            heights = [find_ball(screen)[1] for screen in seen]
+            balls = [find_ball(step.gray) for step in PLAYED[at - 3 : at + 5]]
+            heights = [ball.y for ball in balls]
             assert (np.diff(heights) * way > 0).all()
     assert GUESS in RISES
 
@@ -80,7 +86,7 @@ def test_the_ball_flies_as_the_guesses_have_it():
 def test_one_picture_does_not_tell_which_way_the_ball_flies():
     """To each there is one that looks the same and goes the other way."""
     for rise, fall in zip(RISES, FALLS, strict=True):
-        one, other = (PLAYED[at]["picture"][38:74] for at in (rise, fall))
+        one, other = (PLAYED[at].picture[38:74] for at in (rise, fall))
         rows, columns = np.nonzero((one != other)[:, 6:78])
         assert 0 < len(rows) <= 24
         assert np.ptp(rows) <= 6 and np.ptp(columns) <= 6
@@ -91,14 +97,14 @@ def test_one_picture_does_not_tell_which_way_the_ball_flies():
 
 def grays(name):
     """The gray pictures in a drawing."""
-    for image in re.findall('base64,(.*?)"', (FIGURES / name).read_text()):
+    for image in re.findall('base64,(.*?)"', (DRAWN / name).read_text()):
         data = np.frombuffer(base64.b64decode(image), np.uint8)
         yield cv2.imdecode(data, cv2.IMREAD_GRAYSCALE)
 
 
 def test_a_lost_life_brings_new_pictures():
     """All four or, if the episode goes on, the newest alone."""
-    drawn = (FIGURES / "modes.svg").read_text()
+    drawn = (DRAWN / "modes.svg").read_text()
     rows = re.split("&quot;(?:continue|restart|ignore)&quot;", drawn)[1:]
     rims = [row.count('class="picture"') for row in rows]
     assert rims == [4, 4, 1]
@@ -109,9 +115,9 @@ def test_a_lost_life_brings_new_pictures():
 def test_the_ball_is_drawn_as_it_moves_in_a_stack():
     """Further than in four frames in a row, which are drawn beside it."""
     step = PLAYED[GUESS]
-    frames = [small(gray) for _, gray in step["frames"]]
+    frames = [small(frame.gray) for frame in step.frames]
     stack, row = grays("stack.svg")
-    assert (stack == bright(faded(step["stack"])[BALL])).all()
+    assert (stack == bright(faded(step.stack)[BALL])).all()
     assert (row == bright(faded(frames)[BALL])).all()
     assert (stack > 0).sum() > 2 * (row > 0).sum() > 0
 
@@ -127,19 +133,17 @@ def test_breakout_has_four_serves():
 
 def test_the_lives_are_drawn_as_the_program_prints_them():
     """Each box ends where its step is, and a mark is at each brick."""
-    printed = OUTPUT.findall(STORY)
-    ends = [int(step) for step, _, done in printed if done == "True"]
-    bricks = [int(step) for step, reward, _ in printed if reward == "1.0"]
+    run = programs.first()
     rects = [
         (it.get("class"), int(it.get("x")), int(it.get("width")))
-        for it in xml.parse(FIGURES / "lives.svg").iter()
+        for it in xml.parse(DRAWN / "lives.svg").iter()
         if it.tag.endswith("rect")
     ]
-    scale = 464 / ends[-1]
+    scale = 464 / run.ends[-1]
     marks = [x for kind, x, _ in rects if kind == "on"]
     rights = [x + width for kind, x, width in rects if kind == "box"]
-    assert marks == [round(scale * brick) for brick in bricks]
-    assert rights == [1 + round(scale * end) for end in ends]
+    assert marks == [round(scale * brick) for brick in run.bricks]
+    assert rights == [1 + round(scale * end) for end in run.ends]
 
 
 def test_the_first_to_end_are_drawn_as_they_end():
@@ -148,23 +152,23 @@ def test_the_first_to_end_are_drawn_as_they_end():
     while len(done) < len(LANES):
         clock += 1
         for lane in LANES:
-            ends = np.cumsum([length for length, _ in lane]).tolist()
+            ends = np.cumsum([game.length for game in lane]).tolist()
             if clock in ends:
-                done.append(lane[ends.index(clock)][1])
-    drawn = (FIGURES / "lanes.svg").read_text()
+                done.append(lane[ends.index(clock)].points)
+    drawn = (DRAWN / "lanes.svg").read_text()
     assert f"= {np.mean(done):.1f} points" in drawn
-    assert f"= {np.mean([lane[0][1] for lane in LANES]):.1f} points" in drawn
+    assert (
+        f"= {np.mean([lane[0].points for lane in LANES]):.1f} points" in drawn
+    )
 
 
 def test_all_that_is_there_is_shown():
-    """Figures, their data, and what moves."""
+    """Each figure, moving or drawn."""
     pages = "".join((DOCS / name).read_text() for name in NAMES)
     pages += (DOCS.parent / "game.py").read_text()
-    for path in [*FIGURES.iterdir(), *HERE.glob("moving/*.html")]:
+    pages += (DOCS / "learning.md").read_text()
+    for path in [*FIGURES.iterdir(), *DRAWN.iterdir()]:
         assert f'id="{path.stem}"' in pages or path.name in pages, path
-    scripts = (DOCS / "page.js").read_text()
-    for path in (DOCS / "data").iterdir():
-        assert f'read("{path.stem}")' in scripts, path
 
 
 NAMES = "index.html", "game.html"
@@ -223,12 +227,12 @@ def test_a_step_is_what_was_played(visit):
     for at in 1, 62, LOST_AT, LOST_AT + 1, len(PLAYED) - 1:
         go_to(figure, at)
         step = PLAYED[at]
-        frames = RGB[by_colour([screen for screen, _ in step["frames"]])]
+        frames = RGB[by_colour([frame.screen for frame in step.frames])]
         seen = list(pictures(figure, ".frames"))
         check(seen[: len(frames)], frames)
         assert not any(picture.any() for picture in seen[len(frames) :])
-        check(pictures(figure, ".stack"), step["stack"])
-        told = f"Reward {step['reward']}, done {step['done']}."
+        check(pictures(figure, ".stack"), step.stack)
+        told = f"Reward {step.reward}, done {step.done}."
         expect(figure.locator(".says")).to_contain_text(told)
 
 
@@ -276,7 +280,7 @@ def test_a_pixel_is_the_mean_of_what_it_covers(visit):
     field = figure.locator(".field")
     for key, row, column in ("ArrowUp", 50, 17), ("ArrowLeft", 50, 16):
         field.press(key)
-        stored = PLAYED[62]["picture"][row, column]
+        stored = PLAYED[62].picture[row, column]
         expect(output).to_have_text(str(stored))
         mean = float(re.search("mean is (.*?),", says.text_content())[1])
         assert abs(mean - stored) <= 0.55
@@ -290,7 +294,7 @@ def newest(figure):
     [seen] = list(pictures(figure, ".board"))
     steps = [*RISES, *FALLS]
     return next(
-        at for at in steps if (PLAYED[at]["picture"] == seen[..., 0]).all()
+        at for at in steps if (PLAYED[at].picture == seen[..., 0]).all()
     )
 
 
@@ -333,20 +337,20 @@ def test_an_answer_is_covered_until_one_guesses(visit, name, right):
     for button, verdict in (right, "Yes"), ("Show", "Here it is"):
         figure = visit().locator(f"#{name}")
         figure.scroll_into_view_if_needed()
-        drawing = figure.locator(".answer svg")
-        expect(drawing).not_to_have_css("clip-path", "inset(0px)")
+        answer = figure.locator("g.answer")
+        expect(answer).to_have_css("opacity", "0")
         figure.get_by_role("button", name=button, exact=True).click()
-        expect(drawing).to_have_css("clip-path", "inset(0px)")
+        expect(answer).to_have_css("opacity", "1")
         expect(figure.locator(".says")).to_contain_text(verdict)
 
 
 def test_the_agent_is_shown_as_it_was_recorded(visit):
     """A beginner first, then, behind the wall, the trained one."""
     figure = look_at(visit(), "agent")
-    young, trained = read("young"), read("agent")
-    values = [value for _, _, _, _, value, _ in trained["decisions"]]
+    young, trained = read_film("agent/young"), read_film("agent/agent")
+    values = [decision["value"] for decision in trained.decisions]
     begins = int(np.argmax(values)) - 120
-    first = len(young["decisions"])
+    first = len(young.decisions)
     for film, at, shown in (
         (young, 0, 1),
         (young, first - 1, first),
@@ -354,24 +358,26 @@ def test_the_agent_is_shown_as_it_was_recorded(visit):
         (trained, begins + 120, first + 121),
     ):
         go_to(figure, shown)
-        action, _, _, _, value, chances = film["decisions"][at]
-        expect(figure.locator(".value")).to_have_text(f"{value:.2f}")
+        decision = film.decisions[at]
+        value = f"{decision['value']:.2f}"
+        expect(figure.locator(".value")).to_have_text(value)
         told = figure.locator(".choices span").all_text_contents()
-        assert told == [f"{100 * chance:.0f}\xa0%" for chance in chances]
-        name = ["NOOP", "FIRE", "RIGHT", "LEFT"][action]
+        assert told == [
+            f"{100 * chance:.0f}\xa0%" for chance in decision["chances"]
+        ]
+        name = ["NOOP", "FIRE", "RIGHT", "LEFT"][decision["action"]]
         expect(figure.locator(".chosen")).to_contain_text(name)
         expect(figure.locator(".says")).to_contain_text(f"samples {name}")
-        screens = np.array(film["rgb"], np.uint8)[unpack(film["screens"])]
-        check(pictures(figure, ".whole"), [screens[at]])
-        frames = unpack(film["frames"], 84, 84)
-        if not film["decisions"][at][3]:
+        check(pictures(figure, ".whole"), [film.colours()[at]])
+        frames = unpack(film.frames, 84, 84)
+        if not decision["first"]:
             check(pictures(figure, ".four"), frames[at : at + 4])
 
 
 def test_a_killed_worker_starts_over(visit):
     """Its pictures stand still and dim; the others play on."""
     figure = look_at(visit("game.html"), "kill")
-    recorded = read("eight")
+    recorded = read("kill/eight")
     films = unpack(recorded["pictures"], 84, 84).reshape(8, -1, 84, 84)
     at = recorded["killed"] - 1
     check(pictures(figure, ".four"), films[:, at])

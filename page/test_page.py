@@ -16,19 +16,26 @@ from collections import Counter
 from html import unescape
 from pathlib import Path
 
+import jinja2
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+import build
 import module
+import programs
 import publish
+import values
 import weave
 from conftest import DOCS, PAGES, SIZES
+from templates import environment, template
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 SOURCE = (ROOT / "game.py").read_text()
-STORY = (HERE / "story.md").read_text()
+STORY = template("text/story.md").render(
+    values.values(), printed_by_first=programs.first().printed
+)
 FENCE = re.compile(r"(?ms)^```(\w*)\n(.*?)^```$")
 TAG = re.compile("<[^>]*>")
 # Programs of the story that are whole, with what they print.
@@ -49,22 +56,25 @@ def html(name):
     return (DOCS / name).read_text()
 
 
-# Weaving
+# Building
 
 
-def test_what_is_woven_is_fresh():
-    run = [sys.executable, HERE / "weave.py", "--check"]
-    found = subprocess.run(run, capture_output=True, text=True)
-    assert found.returncode == 0, found.stdout
+def test_what_is_published_is_fresh(capsys):
+    assert not build.build(check=True), capsys.readouterr().out
 
 
 def test_check_tells_what_is_stale(monkeypatch, capsys):
-    stale = ROOT / "game.md"
-    monkeypatch.setattr(weave, "woven", lambda: {stale: "else"})
-    monkeypatch.setattr(sys, "argv", ["weave.py", "--check"])
-    assert weave.main()
-    assert capsys.readouterr().out == "game.md is stale\n"
-    assert stale.read_text() != "else"
+    made = [(ROOT / "game.md", "game.py", "else")]
+    monkeypatch.setattr(build, "made", lambda: made)
+    before = (ROOT / "game.md").read_text()
+    assert build.build(check=True)
+    assert "game.md isn't what game.py makes\n" in capsys.readouterr().out
+    assert (ROOT / "game.md").read_text() == before
+
+
+def test_a_name_that_is_no_value_is_an_error():
+    with pytest.raises(jinja2.UndefinedError, match="nonesuch"):
+        environment.from_string("{{ nonesuch }}").render()
 
 
 def code_and_words(source):
@@ -107,6 +117,7 @@ def test_each_source_line_is_in_game_md_once():
     shown = "".join(code for language, code in FENCE.findall(text))
     code, words = code_and_words(SOURCE)
     assert [line for line in shown.splitlines() if line] == code
+    text = text.removeprefix(build.note(ROOT / "game.md", "game.py"))
     told = Counter(re.findall(r"\w+", FENCE.sub("", text)))
     told -= Counter(re.findall(r"\w+", f"{module.FOLD} details"))
     assert told == words
@@ -137,15 +148,13 @@ def test_a_quotation_is_the_code_of_the_module():
 
 
 def test_links_lead_somewhere():
-    """In the pages, in game.md and in README of this room."""
+    """In the pages and in game.md."""
     ids = {name: set(re.findall(' id="(.*?)"', html(name))) for name in PAGES}
     headings = re.findall("(?m)^#+ (.*)", (ROOT / "game.md").read_text())
     ids["game.md"] = set(map(weave.slug, headings))
     texts = {DOCS / name: html(name) for name in PAGES}
-    for path in ROOT / "game.md", HERE / "README.md":
-        texts[path] = re.sub(
-            r"\]\((\S+?)[) ]", r' href="\1"', path.read_text()
-        )
+    path = ROOT / "game.md"
+    texts[path] = re.sub(r"\]\((\S+?)[) ]", r' href="\1"', path.read_text())
     for path, text in texts.items():
         for link in re.findall(' (?:href|src)="([^"]+)', text):
             target, _, anchor = link.partition("#")

@@ -1,25 +1,18 @@
-"""
-Weave the pages.
+"""Weave the pages; build.py says of what.
 
-    python page/weave.py            # write what is stale
-    python page/weave.py --check    # exit with 1 if anything is stale
+`docs/game.html` comes from `game.py` alone: docstrings and comments that fill
+a line are Markdown, a picture in them is a figure.
 
-`docs/game.html` and `game.md` come from `game.py` alone: docstrings and
-comments that fill a line are Markdown, a picture in them is a figure.
-
-`docs/index.html` comes from `story.md`: words stand on the left, and what
-follows them on the right. `{{code Game.step}}` quotes a definition, and
-`{{name}}` is a value of `data/measured.json`. `moving/NAME.html` takes the
-place of the picture `figures/NAME.*` where scripts run.
+`docs/index.html` comes from `text/story.md`: words stand on the left, and what
+follows them on the right. `{{ code("Game.step") }}` quotes a definition.
+`figures/NAME/figure.html` takes the place of the picture `figures/NAME.*`
+where scripts run.
 """
 
-import base64
 import itertools
-import json
 import math
 import posixpath
 import re
-import sys
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -28,12 +21,10 @@ from markdown_it import MarkdownIt
 from pygments.lexers import get_lexer_by_name
 from pygments.token import STANDARD_TYPES, Name
 
-import drawing
 from module import FOLD, Module, together
+from templates import FIGURES, QUOTED, template
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent
-DOCS = ROOT / "docs"
+DOCS = Path(__file__).resolve().parent.parent / "docs"
 # What has a colour of its own, in words and in code.
 COLOURED = "third|fourth|picture"
 # For whoever wants to cite a heading.
@@ -104,8 +95,8 @@ class Page:
     is empty.
     """
 
-    def __init__(self, module, listing=""):
-        self.module, self.listing = module, listing
+    def __init__(self, module, values, listing=""):
+        self.module, self.values, self.listing = module, values, listing
         self.contents = ""
         self.level = 0  # of the last heading
         self.markdown = MarkdownIt("commonmark", {"highlight": self.program})
@@ -115,7 +106,7 @@ class Page:
 
     def rows_of_story(self, text):
         """Return the rows of a text, and of the code that it quotes."""
-        text, *quotes = re.split("(?m)^{{code (.+)}}$", text)
+        text, *quotes = QUOTED.split(text)
         rows = list(self.rows_of_text(text))
         for name, text in zip(quotes[::2], quotes[1::2], strict=True):
             quoted = list(self.rows_of_code(self.module.quoted(name)))
@@ -207,9 +198,9 @@ class Page:
         name = Path(path).stem
         alt = " ".join(tokens[at].content.split())
         html = picture(path, escape(alt))
-        moving = HERE / f"moving/{name}.html"
-        if moving.exists():
-            html = moving.read_text().replace("{{picture}}", html)
+        if (FIGURES / name / "figure.html").exists():
+            markup = template(f"figures/{name}/figure.html")
+            html = markup.render(self.values, picture=html)
         if title:
             caption = self.markdown.renderInline(title)
             html += f"<figcaption>{caption}</figcaption>"
@@ -276,18 +267,9 @@ def picture(path, alt):
     """Return a picture as HTML; a drawing has the letters of the page."""
     if not path.endswith(".svg"):
         return f'<img src="{path}" alt="{alt}">'
-    svg = (DOCS / path).read_text()
-    if path.startswith("figures/"):
-        svg = re.sub("(?s)<style>.*?</style>", "", svg)
-        return svg.replace("<svg", f'<svg role="img" aria-label="{alt}"')
-    _, _, width, height = re.search('viewBox="(.*?)"', svg)[1].split()
-    size = f'width="{float(width):.0f}" height="{float(height):.0f}"'
-    return f'<img src="{path}" alt="{alt}" {size} loading="lazy">'
-
-
-def fill(text, values):
-    """Put values in the place of their names."""
-    return re.sub(r"{{(\w+)}}", lambda it: values[it[1]], text)
+    svg = (DOCS / path).read_text("utf-8")
+    svg = re.sub("(?s)<!--.*?-->\n|<style>.*?</style>", "", svg)
+    return svg.replace("<svg", f'<svg role="img" aria-label="{alt}"')
 
 
 # The pages
@@ -300,66 +282,29 @@ def html_page(page, rows, **parts):
     for i, row in enumerate(begins, 1):
         row.left = 1 - i / (len(begins) + 1)
     main = "".join(row.html() for row in rows)
-    template = (HERE / "page.html").read_text()
-    return fill(template, parts | {"main": main, "contents": page.contents})
+    markup = template("looks/page.html")
+    return markup.render(parts, main=main, contents=page.contents)
 
 
-def woven():
-    """Return all files that are woven, as `{path: text}`."""
-    module = Module((ROOT / "game.py").read_text())
-    values = json.loads((HERE / "data/measured.json").read_text())
-    text = fill((HERE / "story.md").read_text(), values)
-    text = text.replace(" %", "\N{NO-BREAK SPACE}%")
-    listing, story = Page(module), Page(module, "game.html")
-    style = drawing.colours() + "".join(
-        (HERE / f"{name}.css").read_text()
-        for name in ("page", "moving/figures", "drawing")
+def module_page(source, values):
+    """Return `docs/game.html`."""
+    page = Page(Module(source), values)
+    return html_page(
+        page,
+        page.rows_of_module(),
+        title="Breakout, annotated",
+        about="Atari for DQN and PPO, one annotated Python module.",
+        other='<a href="index.html">What an agent sees</a>',
     )
-    scripts = [HERE / "page.js", *sorted(HERE.glob("moving/*.js"))]
-    script = "\n".join(path.read_text() for path in scripts)
-    files = {
-        ROOT / "game.md": module.markdown(),
-        DOCS / "game.html": html_page(
-            listing,
-            listing.rows_of_module(),
-            title="Breakout, annotated",
-            about="Atari for DQN and PPO, one annotated Python module.",
-            other='<a href="index.html">What an agent sees</a>',
-        ),
-        DOCS / "index.html": html_page(
-            story,
-            story.rows_of_story(text),
-            title="What an agent sees",
-            about="How Atari becomes what an agent sees, and what it learns.",
-            other='<a href="game.html">The module, annotated</a>',
-        ),
-        DOCS / "page.css": re.sub(r"url\((fonts/.+?)\)", embedded, style),
-        DOCS / "page.js": script,
-    }
-    for name in re.findall(r'read\("(\w+)"\)', script):
-        data = (HERE / f"data/{name}.json").read_text().strip()
-        files[DOCS / f"data/{name}.js"] = f"given.{name} = {data};\n"
-    return files
 
 
-def embedded(found):
-    """Put a font in: a page in a folder may load none from other files."""
-    data = base64.b64encode((HERE / found[1]).read_bytes()).decode()
-    return f"url(data:font/woff2;base64,{data})"
-
-
-def main():
-    check = "--check" in sys.argv
-    stale = False
-    for path, text in woven().items():
-        if path.exists() and path.read_text() == text:
-            continue
-        stale = True
-        print(path.relative_to(ROOT), "is stale" if check else "written")
-        if not check:
-            path.write_text(text)
-    return check and stale
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def story_page(source, text, values):
+    """Return `docs/index.html`."""
+    page = Page(Module(source), values, "game.html")
+    return html_page(
+        page,
+        page.rows_of_story(text.replace(" %", "\N{NO-BREAK SPACE}%")),
+        title="What an agent sees",
+        about="How Atari becomes what an agent sees, and what it learns.",
+        other='<a href="game.html">The module, annotated</a>',
+    )

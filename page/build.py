@@ -1,0 +1,207 @@
+"""Make all that is published: README.md, game.md and docs/.
+
+    pip install -r requirements.txt --group page
+    python page/build.py                 # write what is stale: ten seconds
+    python page/build.py --check         # exit with 1 if anything is stale
+    python page/build.py --record step   # what figures show, played anew
+    python page/build.py --stills        # pictures of the figures that move
+
+What is made, and of what, in this order:
+
+- `docs/figures/NAME.svg`, of `figures/NAME/make.py`, if that has `draw()`
+- `README.md` and `docs/*.md`, of `text/`, where `{{ name }}` is a value that
+  `values.py` computes from `measure/results/`
+- `docs/page.css`, `docs/page.js` and `docs/data/`, of `looks/` and of each
+  figure's `figure.css`, `figure.js` and data
+- `game.md` and `docs/game.html`, of `game.py`
+- `docs/index.html`, of `text/story.md`, in which a figure is a picture:
+  `![what it shows](figures/NAME.svg "its caption")`
+
+A figure is a folder, `figures/NAME/`, with those that it needs of:
+
+- `make.py`: `draw()` returns a drawing, `record()` what is recorded, as
+  `{name: data}`. Only `--record` calls that, which for some takes PyTorch
+- `figure.html`, which takes the place of the picture where scripts run. It
+  shows `{{ picture }}` to readers without them
+- `figure.js` and `figure.css`
+- `NAME.json`, data that a script asks for by `read("NAME")`
+
+A made file begins with a line that says what it is made of.
+"""
+
+import argparse
+import base64
+import importlib
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import drawing
+import module
+import programs
+import values
+import weave
+from templates import FIGURES, HERE, template
+
+ROOT = HERE.parent
+DOCS = ROOT / "docs"
+TEXTS = {
+    "README.md": ROOT / "README.md",
+    "speed.md": DOCS / "speed.md",
+    "learning.md": DOCS / "learning.md",
+    "reference.md": DOCS / "reference.md",
+}
+# Pictures that aren't made here: films by `examples/ppo.py --film`, what
+# `python game.py` leaves, and the stills of figures that move.
+PICTURES = ["agent.webp", "pong.webp", "game.png", "figures/*.png"]
+SCRIPTS = [
+    "looks/page.js",
+    "looks/player.js",
+    "looks/asks.js",
+    "figures/*/figure.js",
+]
+STYLES = [
+    "looks/page.css",
+    "looks/figures.css",
+    "figures/*/figure.css",
+    "looks/drawing.css",
+]
+COMMENTS = {
+    ".css": "/* {} */",
+    ".js": "// {}",
+}
+
+
+def note(path: Path, source: str) -> str:
+    """The line that says what a file is made of."""
+    words = f"Made by page/build.py of {source}: edit that."
+    return COMMENTS.get(path.suffix, "<!-- {} -->").format(words) + "\n"
+
+
+# What is made
+
+
+def made() -> Iterator[tuple[Path, str, str]]:
+    """Yield of each file its path, what it is made of, and its text.
+
+    What comes later may read what came before.
+    """
+    for path in figures("make.py"):
+        if hasattr(maker(path.parent.name), "draw"):
+            svg = maker(path.parent.name).draw()
+            source = path.relative_to(ROOT).as_posix()
+            yield DOCS / f"figures/{path.parent.name}.svg", source, svg
+
+    found = values.values() | {"printed_by_first": programs.first().printed}
+    for name, path in TEXTS.items():
+        text = template(f"text/{name}").render(found)
+        yield path, f"page/text/{name}", text
+
+    yield DOCS / "page.css", "page/looks and page/figures", style()
+    script = joined(*SCRIPTS)
+    yield DOCS / "page.js", "page/looks and page/figures", script
+    for name in re.findall(r'read\("(\w+)"\)', script):
+        (path,) = FIGURES.glob(f"*/{name}.json")
+        data = path.read_text("utf-8").strip()
+        source = path.relative_to(ROOT).as_posix()
+        yield DOCS / f"data/{name}.js", source, f"given.{name} = {data};\n"
+
+    game = (ROOT / "game.py").read_text("utf-8")
+    yield ROOT / "game.md", "game.py", module.Module(game).markdown()
+    yield DOCS / "game.html", "game.py", weave.module_page(game, found)
+    story = template("text/story.md").render(found)
+    page = weave.story_page(game, story, found)
+    yield DOCS / "index.html", "page/text/story.md", page
+
+
+def figures(name: str) -> list[Path]:
+    """The file of this name in each figure that has it."""
+    return sorted(FIGURES.glob(f"*/{name}"))
+
+
+def maker(figure: str) -> ModuleType:
+    """A figure's `make.py`."""
+    return importlib.import_module(f"figures.{figure}.make")
+
+
+def style() -> str:
+    css = drawing.palette() + joined(*STYLES)
+    return re.sub(r"url\((fonts/.+?)\)", embedded, css)
+
+
+def joined(*patterns: str) -> str:
+    """The files of some patterns in one, in their order."""
+    paths = [path for one in patterns for path in sorted(HERE.glob(one))]
+    return "\n".join(path.read_text("utf-8") for path in paths)
+
+
+def embedded(found: re.Match[str]) -> str:
+    """Put a font in: a page in a folder may load none from other files."""
+    font = (HERE / "looks" / found[1]).read_bytes()
+    return f"url(data:font/woff2;base64,{base64.b64encode(font).decode()})"
+
+
+def marked(path: Path, source: str, text: str) -> str:
+    """The text with its note, which in HTML stands below the doctype."""
+    head = "<!doctype html>\n" if path.suffix == ".html" else ""
+    return head + note(path, source) + text.removeprefix(head)
+
+
+# What is done with it
+
+
+def build(check: bool) -> bool:
+    """Write what is stale, or say what is; return whether anything was."""
+    stale = False
+    here = set()
+    for path, source, text in made():
+        here.add(path)
+        text = marked(path, source, text)
+        if path.exists() and path.read_text("utf-8") == text:
+            continue
+        stale = True
+        name = path.relative_to(ROOT)
+        print(f"{name} isn't what {source} makes" if check else name)
+        if not check:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, "utf-8")
+    for pattern in PICTURES:
+        here |= set(DOCS.glob(pattern))
+    for path in set(DOCS.rglob("*.*")) - here:
+        stale = True
+        print(path.relative_to(ROOT), "is made of nothing")
+    return stale
+
+
+def record(figure: str) -> None:
+    """Record anew what a figure shows."""
+    for name, data in maker(figure).record().items():
+        path = FIGURES / figure / f"{name}.json"
+        text = json.dumps(data, separators=(",", ":"))
+        path.write_text(text + "\n", "utf-8")
+        print(path.relative_to(ROOT))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--record", nargs="+", metavar="FIGURE", default=[])
+    parser.add_argument("--stills", action="store_true")
+    run = parser.parse_args()
+    for figure in run.record:
+        record(figure)
+    if run.stills:
+        import stills  # which takes a browser
+
+        stills.take()
+    sys.exit(build(run.check) and run.check)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""Curves of scores in the course of a training."""
+
+from drawing import Drawing
+from values import curves
+
+LEFT, RIGHT, TOP, BOTTOM = 44, 472, 30, 300
+
+
+def draw_curves(title: str, *, top: int, step: int, bottom: int = 0) -> str:
+    """A line for each agent of a title, with a level at each `step`."""
+    found = curves(title)
+    millions = max(curve[-1].steps for curve in found.values()) / 1e6
+
+    def x(steps: float) -> float:
+        return LEFT + (RIGHT - LEFT) * steps / 1e6 / millions
+
+    def y(score: float) -> float:
+        return BOTTOM - (BOTTOM - TOP) * (score - bottom) / (top - bottom)
+
+    d = Drawing(330, screen=False)
+    d.text(4, 18, f"{title}: points, by million steps", "strong")
+    for level in range(bottom, top + 1, step):
+        d.line((LEFT, y(level)), (RIGHT, y(level)), kind="level")
+        words = str(level).replace("-", "\N{MINUS SIGN}")
+        d.text(LEFT - 8, y(level) + 5, words, "quiet end")
+    for million in range(round(millions) + 1):
+        d.text(x(million * 1e6), BOTTOM + 22, str(million), "quiet mid")
+    for number, (seed, curve) in enumerate(found.items(), 1):
+        points = [
+            (round(x(row.steps), 1), round(y(row.score), 1)) for row in curve
+        ]
+        d.line(*points, kind=f"curve curve{number}")
+        d.text(
+            RIGHT - 12,
+            BOTTOM - 10 - 22 * (len(found) - number),
+            f"seed {seed}",
+            f"end name{number}",
+        )
+    return d.svg()

@@ -1,0 +1,103 @@
+// Up or down? Four guesses from one picture, then four from four.
+figure("guess", async (box, $in) => {
+  const FIRST = 102; // the step that is asked for first
+  const GUESSES = 4, LATER = [1, 2, 3, 4];
+  const BLINK = 120, PROOF = 900; // milliseconds
+  const FADE = 0.8; // of the ball, for each step that it has flown on
+  const WHY = ["One picture shows where the ball is, but not where it flies.",
+    "Four pictures show both."];
+  const KEYS = { ArrowUp: "up", u: "up", ArrowDown: "down", d: "down" };
+  const board = $in(".board"), stack = $in(".four").children;
+  const [up, down, again] = $in(".controls").children;
+  const walls = box.querySelectorAll(".tally span");
+  const sleep = (ms) => new Promise((done) => setTimeout(done, calm ? 0 : ms));
+  const game = await recording();
+  let round, marks, deck = null, flies = false;
+
+  // The whole picture, in which the ball flies on for some `later` steps, and
+  // the four close to the ball: neither bricks nor paddle are in these.
+  function draw(at, later = [], seen = round) {
+    const [x] = game.steps[at].corner, middle = 7 * x + 17;
+    const left = Math.max(0, Math.min(SIZE - 28, middle - 14));
+    const part = [left, 38, 28, 36];
+    const four = game.steps[at].stack.map((i) => game.pictures[i]);
+    four.forEach((pixels, i) => put(stack[i], pixels, { part,
+      label: ["The four pictures up to now", "", "", "newest"][i],
+      kind: seen === 0 && i < 3 ? "hidden" : "" }));
+    put(board.firstElementChild, later.reduce((pixels, i) => brighter(
+      pixels.map((v) => FADE * v), game.pictures[at + i]), four[3]),
+    { label: later.length ? "The trail: the next steps" : "The newest picture" });
+    board.style = `--left:${left / SIZE}`;
+  }
+
+  function build() {
+    walls[round].innerHTML = Array.from({ length: GUESSES }, (_, i) =>
+      `<i class="${["miss", "hit"][Number(marks[i])] ?? ""}"></i>`).join("");
+  }
+
+  function ask(told) {
+    const over = marks.length === GUESSES;
+    again.hidden = !over;
+    up.hidden = down.hidden = over;
+    if (!over) {
+      draw(deck[0]);
+      $in(".says").textContent = `${told} And this one?`;
+      return;
+    }
+    const right = marks.filter(Boolean).length;
+    $in(".says").textContent = `${right} of ${GUESSES}. ${WHY[round]}`;
+    again.textContent = round === 0 ? "Now with four pictures" : "Once more";
+    again.focus({ preventScroll: true });
+  }
+
+  // The order is a matter of chance, but for the step that is asked for first.
+  function begin(next) {
+    round = next;
+    marks = [];
+    if (round === 0) {
+      const first = deck ? null : FIRST;
+      deck = [...game.up, ...game.down]
+        .map((at) => [at === first ? -1 : Math.random(), at])
+        .sort(([a], [b]) => a - b).map(([, at]) => at);
+      walls[1].innerHTML = "";
+    }
+    build();
+    again.hidden = true;
+    up.hidden = down.hidden = false;
+    draw(deck[0]);
+  }
+
+  async function answer(guess) {
+    if (flies || !again.hidden) return;
+    flies = true;
+    const at = deck.shift(), way = game.up.includes(at) ? "up" : "down";
+    marks.push(guess === way);
+    build();
+    const told = `${guess === way ? "Yes" : "No"}: it flew on ${way}.`;
+    $in(".says").textContent = told;
+    for (const i of LATER) {
+      draw(at, LATER.slice(0, i), 1);
+      await sleep(BLINK);
+    }
+    await sleep(PROOF);
+    flies = false;
+    ask(told);
+  }
+
+  for (const button of [up, down]) {
+    button.addEventListener("click", () => answer(button.value));
+  }
+  again.addEventListener("click", () => {
+    begin(1 - round);
+    $in(".says").textContent =
+      round ? "Now from four pictures." : "From one picture.";
+    $in(".controls").focus({ preventScroll: true });
+  });
+  box.addEventListener("keydown", (event) => {
+    const way = KEYS[event.key];
+    if (!way || !again.hidden) return;
+    event.preventDefault();
+    answer(way);
+  });
+  begin(0);
+});

@@ -1,0 +1,40 @@
+"""A step of eight games: a process for each, and one for each core."""
+
+import json
+from pathlib import Path
+
+from drawing import Drawing
+
+LEFT = 84
+SCALE = 130  # of a millisecond
+HIGH = 18  # of a lane
+RACE = Path(__file__).with_name("race.json")
+
+
+def draw() -> str:
+    sides = json.loads(RACE.read_text("utf-8"))
+    d = Drawing(298, screen=False)
+    for top, title, name, count in (
+        (4, "8 workers, a game each", "workers", 8),
+        (196, "2 workers, 4 games each", "games", 2),
+    ):
+        program, games = sides[name]["program"], sides[name]["games"]
+        each = len(games) // count
+        lanes = {"program": program}
+        for k in range(count):
+            lanes[f"worker {k}"] = games[k * each : (k + 1) * each]
+        d.text(4, top + 14, title, "strong")
+        d.text(474, top + 14, f"{program[-1][1]:.2f} ms", "strong end")
+        for row, (label, spans) in enumerate(lanes.items()):
+            y = top + 22 + HIGH * row
+            d.text(4, y + 13, label, "quiet")
+            d.line((LEFT, y + 15), (LEFT + 390, y + 15))
+            for start, end in spans:
+                width = max(1, (end - start) * SCALE - 1)
+                kind = "ours" if row else "ink"
+                d.box(LEFT + start * SCALE, y + 1, width, 13, kind)
+    for ms in range(4):
+        x, y = LEFT + ms * SCALE, 272
+        d.line((x, y), (x, y + 6))
+        d.text(x, y + 22, f"{ms} ms", "quiet end" if ms == 3 else "quiet mid")
+    return d.svg()

@@ -1,0 +1,26 @@
+"""How the ball flies after 1, 2, 3 and 4 no-op frames."""
+
+import numpy as np
+
+from drawing import Drawing, bright, faded
+from recordings import FIRE, NOOP, frames_of
+
+FRAMES = 40  # of the way of the ball
+
+
+def serve(no_ops: int) -> list[np.ndarray]:
+    """The gray frames in which a ball flies that FIRE has served."""
+    actions = [NOOP] * no_ops + [FIRE] * 4 + [NOOP] * FRAMES
+    return frames_of("Breakout", actions)[-FRAMES:]
+
+
+def draw() -> str:
+    d = Drawing(180, large=True)
+    for i in range(4):
+        x = 4 + 120 * i
+        d.image(x, 6, 112, 147, bright(faded(serve(no_ops=i + 1))))
+        if i == 0:
+            d.begin_answer()
+        d.text(x, 171, f"{i + 1}, {i + 5}, {i + 9} \N{HORIZONTAL ELLIPSIS}")
+    d.end_answer()
+    return d.svg()

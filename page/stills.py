@@ -1,0 +1,27 @@
+"""Take a picture of each figure that moves, from the woven pages."""
+
+import shutil
+
+from playwright.sync_api import sync_playwright
+
+from weave import DOCS
+
+
+def take() -> None:
+    browsers = "chromium", "chromium-browser", "google-chrome"
+    path = next(filter(None, map(shutil.which, browsers)))
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path)
+        page = browser.new_page(
+            viewport={"width": 520, "height": 900},
+            device_scale_factor=2,
+            reduced_motion="reduce",
+        )
+        for name in "index", "game":
+            page.goto((DOCS / f"{name}.html").as_uri())
+            for figure in page.locator("figure:has(.stage .screen)").all():
+                figure.scroll_into_view_if_needed()
+                page.wait_for_timeout(500)
+                still = f"figures/{figure.get_attribute('id')}.png"
+                figure.locator(".screen").screenshot(path=DOCS / still)
+        browser.close()
