@@ -48,6 +48,16 @@ BREAKOUT = "BreakoutNoFrameskip-v4"
 # A step returns `obs_4, reward, done, episode_info`.
 Step = tuple[NDArray, float, bool, dict | None]
 
+# What Gymnasium's `AtariEnv` takes and `Game` passes on to it.
+EMULATOR_OPTIONS = (
+    "full_action_space",  # all 18 actions, those without an effect too
+    "repeat_action_probability",  # of *sticky actions*
+    "mode",
+    "difficulty",
+    "max_num_frames_per_episode",
+    "render_mode",  # "human" opens a window
+)
+
 
 class Game:
     """
@@ -60,12 +70,9 @@ class Game:
     5. When an episode is over, the next one begins within the same step.
     """
 
-    # DQN chose these numbers, and almost everybody has kept them. A subclass
-    # can change each in a line.
-    action_repeat = 4  # frames to a step
-    stack = 4  # pictures to an observation
-    size = (84, 84)  # height and width of a picture
-    colour = False
+    # What a lost life does to the episode, and how many lives must be left
+    # for that. [What ends an episode](#what-ends-an-episode) has the reasons.
+    LIVES_NEEDED = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     def __init__(
         self,
@@ -76,12 +83,21 @@ class Game:
         noop_max: int = 0,
         fire_on_reset: bool = False,
         clip_reward: bool = False,
+        action_repeat: int = 4,
+        stack: int = 4,
+        size: tuple[int, int] = (84, 84),
+        colour: bool = False,
+        **emulator,
     ):
         """Make a game, which begins with the first `reset`.
 
         `seed` is a non-negative integer, and `env_id` the id of an Atari title
-        or Gymnasium's `EnvSpec` of one. [The options](#how-to-train) are by
-        default those of labml's tutorial; to train, add `**TRAINING`.
+        or Gymnasium's `EnvSpec` of one. [The first four
+        options](#how-to-train) are by default those of labml's tutorial; to
+        train, add `**TRAINING`. DQN chose the numbers of the next four, and
+        almost everybody has kept them: `action_repeat` frames to a step,
+        `stack` pictures to an observation, `size` as height and width, gray
+        or `colour`. The rest are `EMULATOR_OPTIONS`.
 
         `env` is the Gymnasium environment, `meanings` the names of its
         actions. `final_obs` is the last observation of the episode that ended
@@ -89,26 +105,36 @@ class Game:
         `ValueError` or `TypeError` for a bad option, and Gymnasium's own error
         for an unknown id.
         """
-        modes = list(self.MODES)
+        modes = list(self.LIVES_NEEDED)
         require(on_life_loss in modes, f"one of {modes}", on_life_loss)
-        self._lives_needed = self.MODES[on_life_loss]
+        self._lives_needed = self.LIVES_NEEDED[on_life_loss]
         self._restarts = on_life_loss == "restart"
         self._seed = check_number("seed", seed)
         self._noop_max = check_number("noop_max", noop_max)
         self._clip_reward = clip_reward
+        self.action_repeat = check_number("action_repeat", action_repeat, 1)
+        self.stack = check_number("stack", stack, 1)
+        require(np.shape(size) == (2,), "size as (height, width)", size)
+        self.size = tuple(check_number("size", n, 1) for n in size)
+        require(colour in (True, False), "colour to be True or False", colour)
+        self.colour = bool(colour)
 
         # ALE is the emulator (Bellemare et al. 2013), Gymnasium the interface
         # that learning programs share.
-        self.env = make_env(env_id)
+        self.env = make_env(env_id, emulator)
         self._ale = self.env.unwrapped.ale
         self._console = Console(self.env)
         self.meanings = self.env.unwrapped.get_action_meanings()
         self._codes = [getattr(ale_py.Action, name) for name in self.meanings]
         self._fires = fire_on_reset and "FIRE" in self.meanings
 
-        # A deque drops its oldest picture when a new one comes. It is empty
-        # until the first reset.
+        # A deque drops its oldest picture when a new one comes. An empty one
+        # means that a reset has to come first.
         self._stack = collections.deque(maxlen=self.stack)
+        self._last = None  # the last screen, and its picture
+        self._lives = 0
+        self._score = 0.0
+        self._length = 0  # in steps
         self.terminated = False
         self.final_obs = None
 
@@ -120,6 +146,8 @@ class Game:
     # The agent sees the last two of them. The console can draw only a few
     # objects at a time, and many titles draw some on even frames and the rest
     # on odd ones. The brighter of two frames, pixel by pixel, has them all.
+    # Only a few titles need more: Pacman draws each of its four enemies in one
+    # frame of four, and here, as with everybody, two are never seen.
     def step(self, action: SupportsIndex) -> Step:
         """Hold `action`, an index into `meanings`, for four frames.
 
@@ -131,27 +159,30 @@ class Game:
         has `"truncated"` it. Raises `ResetNeeded` before the first `reset`,
         and `ValueError` for a bad action; then nothing has moved.
         """
-        code = self._code(action)
+        action = check_actions(action, self.meanings)
+        if not self._stack:
+            raise gym.error.ResetNeeded("call reset() before step()")
         reward = 0.0
-        third = None
+        before_last = None
         for frame in range(1, self.action_repeat + 1):
-            reward += self._ale.act(code)
+            reward += self._ale.act(self._codes[action])
 
             # Lives are read after every frame: one lost and one won within a
             # step would cancel out.
             lives_before = self._lives
             self._lives = self._ale.lives()
-            life_over = self._lives_needed <= self._lives < lives_before
+            life_lost = self._lives < lives_before
+            life_over = life_lost and self._lives >= self._lives_needed
             game_over = self._ale.game_over()
             if life_over or game_over:
                 break
             if frame == self.action_repeat - 1:
-                third = self.screen()  # (210, 160)
+                before_last = self.screen()  # (210, 160)
 
         # If the episode has ended early, its last screen is used alone.
         screen = self.screen()
-        if third is not None:
-            np.maximum(third, screen, out=screen)
+        if before_last is not None:
+            np.maximum(before_last, screen, out=screen)
         self._see(screen)
 
         # The score stays raw, whatever becomes of the reward.
@@ -165,13 +196,6 @@ class Game:
             reward = float(np.sign(reward))
         # After `_end_episode` this is the next episode's first observation.
         return self.observe(), reward, done, episode_info
-
-    def _code(self, action):
-        """Return the emulator's own code for an action."""
-        action = check_actions(action, self.meanings)
-        if not self._stack:
-            raise gym.error.ResetNeeded("call reset() before step()")
-        return self._codes[action]
 
     # ### Small and gray
     #
@@ -219,12 +243,9 @@ class Game:
     #   al. (2018)](https://arxiv.org/abs/1709.06009) advise.
     # - `"restart"`: a new game begins, as in labml's tutorial.
     #
-    # `MODES` says how many lives must be left for a lost one to end the
-    # episode. Under "continue" that is one: in 11 of 104 titles the game goes
+    # Under "continue" one life must be left: in 11 of 104 titles the game goes
     # on after the last life, for up to 90 seconds, far too long to be useful
-    # as an episode. Under "ignore" there are never enough.
-    MODES = {"restart": 0, "continue": 1, "ignore": math.inf}
-
+    # as an episode.
     def _end_episode(self, life_over, game_over):
         """Begin the next episode; return the `episode_info` of this one."""
         # Every id limits a game to 108,000 frames, half an hour. A game that
@@ -233,6 +254,7 @@ class Game:
         game_lost = self._ale.game_over(with_truncation=False)
         self.terminated = life_over or game_lost
         self.final_obs = self.observe()
+        self._stack.clear()
         episode_info = None
         if game_over or self._restarts:
             episode_info = {
@@ -253,12 +275,12 @@ class Game:
         reset takes the constructor's, and later ones go on with its random
         numbers.
         """
-        if seed is not None:
-            seed = check_number("seed", seed)
-        elif not self._stack:
-            seed = self._seed
+        seed = self._seed if seed is None else check_number("seed", seed)
+        # If Ctrl-C interrupts this, `step` asks for another reset.
+        self._stack.clear()
         self._start_game(seed)
         self._begin_episode()
+        self._seed = None
         return self.observe()
 
     def _start_game(self, seed=None):
@@ -281,7 +303,7 @@ class Game:
                 self._score = 0.0
 
     def start_action(self, rng: np.random.Generator) -> SupportsIndex:
-        """Return the action of a frame before the first observation."""
+        """Return NOOP; a subclass may sample an action for random starts."""
         return 0
 
     def _begin_episode(self):
@@ -300,6 +322,7 @@ class Game:
         self._last = (screen, picture)
         self._stack.extend([picture] * self.stack)
 
+    # ### For people
     def render(self) -> NDArray[np.uint8]:
         """Return the colour screen as it is now, `(height, 160, 3)`, yours."""
         return self._console.screen(colour=True)
@@ -1001,7 +1024,7 @@ class Console:
         known = options.get("game") in LOSSY
         self._trusts_snapshots = not (sticky or other or known)
         self._state = None
-        self._first_frame = -1  # of no game
+        self._first_frame = -1  # a number that no frame has
 
     def reset(self, seed):
         """Start a game; a `seed` seeds its random numbers."""
@@ -1015,7 +1038,9 @@ class Console:
             # The first screens are kept, too, since a restore doesn't redraw
             # the screen; and the number of their frame.
             self._env.reset()
-            self._first_screens = {it: self.screen(it) for it in (False, True)}
+            self._first_screens = {
+                colour: self.screen(colour) for colour in (False, True)
+            }
             self._first_frame = self._ale.getEpisodeFrameNumber()
             self._state = self._env.clone_state()
 
@@ -1036,17 +1061,18 @@ class Console:
 #
 # Every 5 of the 210 rows of a screen become exactly 2 rows of the picture. So
 # a screen consists of 42 bands of 5 rows, and only bands in which something
-# has changed are resized, all together as one strip: a tenth of a step's time
-# is saved.
+# has changed are resized, all together as one strip: that saves 4 to 5 % of a
+# step's time.
 
 
 def shrink_changes(game, screen, last_screen, last_picture):
     """Return `game.shrink(screen)`, given the last screen and its picture."""
-    # A `shrink` of a subclass may give another result band by band, and so
-    # does OpenCV when it enlarges.
+    # Another `shrink`, of a subclass or an object, may give another result
+    # band by band, and so does OpenCV when it enlarges.
     height, width = game.size
     smaller = height <= screen.shape[0] and width <= screen.shape[1]
-    if type(game).shrink is not Game.shrink or not smaller:
+    own = getattr(game.shrink, "__func__", None) is Game.shrink
+    if not (own and smaller):
         return game.shrink(screen)
 
     # A row of the strip is one of a band that has changed, and each band of it
@@ -1185,14 +1211,23 @@ def check_actions(actions, meanings, shape=()):
     raise ValueError(f"expected {expected}, got {actions!r}") from cause
 
 
-def make_env(env_id):
+def make_env(env_id, emulator):
     """Make the Gymnasium environment of an Atari title.
 
     The ids of a title differ in how many frames they hold an action:
     `…NoFrameskip-v4` one, `…-v4` two to four at random, `ALE/…-v5` four. Here
-    all hold it for one, and `Game.step` repeats it. Screens come from the
-    emulator itself, so the environment's own observation is the cheapest one.
+    all hold it for one, and `Game.step` repeats it: what counts is
+    `action_repeat`, and the `frameskip` of an id or an `EnvSpec` doesn't.
+    Screens come from the emulator itself, so the environment's own observation
+    is the cheapest one.
     """
+    unknown = sorted(emulator.keys() - EMULATOR_OPTIONS)
+    if unknown:
+        known = ", ".join([*Game.__init__.__kwdefaults__, *EMULATOR_OPTIONS])
+        raise TypeError(
+            f"unknown option {unknown[0]!r}; there are {known}. A step has"
+            " action_repeat frames"
+        )
     spec = env_id
     if isinstance(env_id, str):
         # This is how `gym.make` finds it, by any of its names.
@@ -1205,7 +1240,7 @@ def make_env(env_id):
     # Gymnasium's own limit of steps, would have no effect.
     bare = not spec.additional_wrappers and spec.max_episode_steps is None
     require(bare, "a title without wrappers and max_episode_steps", env_id)
-    env = gym.make(env_id, frameskip=1, obs_type="ram")
+    env = gym.make(env_id, frameskip=1, obs_type="ram", **emulator)
     discrete = isinstance(env.action_space, gym.spaces.Discrete)
     require(discrete, "Discrete actions", env.action_space)
     return env
@@ -1285,7 +1320,7 @@ def main():
         print(f"score: mean {np.mean(scores):.2f}, best {max(scores):.0f}")
     else:
         print("score: no game has ended")
-    print(f"{speed:,.0f} steps/s, {speed * Game.action_repeat:,.0f} frames/s")
+    print(f"{speed:,.0f} steps/s, {4 * speed:,.0f} frames/s")
 
 
 def draw(observations):

@@ -64,6 +64,8 @@ NEEDED = gym.error.ResetNeeded
 PLAIN = dict(
     on_life_loss="restart", noop_max=0, fire_on_reset=False, clip_reward=False
 )
+# What both show by default.
+LOOKS = dict(action_repeat=4, stack=4, size=(84, 84), colour=False)
 
 # Gymnasium's titles, and those that are always played: with lives and without,
 # one without snapshots, two of 250 and of 214 rows, and two without NOOP.
@@ -211,8 +213,9 @@ def lit(shape, band, frames):
 
 
 @functools.cache
-def picture_of(frames):
-    return lit((84, 84), 4, frames)
+def picture_of(frames, size=(84, 84), colour=False):
+    screen = lit((210, 160), 10, frames)
+    return shrunk(np.dstack([screen] * 3) if colour else screen, size)
 
 
 def seen(observation):
@@ -360,7 +363,7 @@ class Model:
     def __init__(self, seed, script=LIFELIKE, **options):
         self.first_seed = seed
         self.script = script
-        self.options = PLAIN | options
+        self.options = PLAIN | LOOKS | options
         mode = MODES.index(self.options["on_life_loss"])
         self.least = [0, 1, math.inf][mode]  # lives, for a lost one to count
         self.end = min(script.over, script.limit)
@@ -390,10 +393,10 @@ class Model:
 
     def begin_episode(self):
         if self.options["fire_on_reset"]:
-            for _ in range(4):
+            for _ in range(self.options["action_repeat"]):
                 self.play_unseen("FIRE")
         self.lives = self.script.lives_at(self.frame)
-        self.pictures = [(self.frame,)] * 4
+        self.pictures = [(self.frame,)] * self.options["stack"]
 
     def play_unseen(self, name):
         """Play a frame that is no step's; the console counts its points."""
@@ -403,7 +406,8 @@ class Model:
 
     def step(self, action):
         reward = 0.0
-        for number in (1, 2, 3, 4):
+        repeat = self.options["action_repeat"]
+        for number in range(1, repeat + 1):
             if self.frame < self.end:
                 self.frame += 1
                 reward += self.script.points(self.frame, MEANINGS[action])
@@ -411,7 +415,7 @@ class Model:
             lost = self.lives < before and self.lives >= self.least
             over = self.frame == self.end
             last_two = (self.frame - 1, self.frame)
-            shown = last_two if number == 4 else last_two[1:]
+            shown = last_two if number == repeat > 1 else last_two[1:]
             if lost or over:
                 break
         self.pictures = [*self.pictures[1:], shown]
@@ -434,7 +438,8 @@ class Model:
         return None
 
     def observation(self):
-        return np.array(list(map(picture_of, self.pictures)))
+        look = self.options["size"], self.options["colour"]
+        return np.array([picture_of(it, *look) for it in self.pictures])
 
     def render(self):
         return lit((210, 160, 3), 10, [self.frame])
@@ -781,6 +786,10 @@ some_options = some.builds(
     noop_max=some.sampled_from([0, 1, 50]),
     fire_on_reset=some.booleans(),
     clip_reward=some.booleans(),
+    action_repeat=some.sampled_from([4, 1, 2, 3, 8]),
+    stack=some.sampled_from([4, 1, 2, 5]),
+    size=some.sampled_from([(84, 84), (60, 100), (37, 41), (240, 84), (1, 1)]),
+    colour=some.booleans(),
 )
 
 
@@ -1002,26 +1011,14 @@ class TestGames:
         assert all(same(*it) for it in kept)
 
 
-class Tall(Game):
-    action_repeat = 1
-    stack = 2
-    size = (256, 240)
-
-
-class Wide(Game):
-    action_repeat = 8
-    stack = 1
-    size = (60, 160)
-    colour = True
-
-
 class Floats(Game):
     def observe(self):
         return super().observe() / np.float32(255) - np.float32(0.5)
 
 
 class ChannelsLast(Game):
-    colour = True
+    def __init__(self, *args, **options):
+        super().__init__(*args, colour=True, **options)
 
     def observe(self):
         return np.concatenate(super().observe(), axis=-1)
@@ -1041,28 +1038,6 @@ BECOMES = {
 
 class TestOwnGames:
     """Subclasses that show or do something else."""
-
-    @each("make, processes", [(Game, 0), (Tall, 0), (Wide, 1)])
-    def test_how_they_look(self, make, processes):
-        """As attributes of the class say; here it is worked out by hand."""
-        ale = gym.make(BREAKOUT, frameskip=1, obs_type="ram").unwrapped.ale
-        draw = ale.getScreenRGB if make.colour else ale.getScreenGrayscale
-        ale.reset_game()
-        pictures = [shrunk(draw(), make.size)] * make.stack
-        options = PLAIN | dict(on_life_loss="ignore")
-        one = make(0, **options)
-        with Games(1, processes=processes, make=make, **options) as many:
-            assert same(one.reset(), np.array(pictures))
-            assert same(many.reset()[0], np.array([pictures]))
-            for action in actions_for(40):
-                screens = []
-                for _ in range(make.action_repeat):
-                    ale.act(ale.getMinimalActionSet()[action])
-                    screens.append(draw())
-                brighter = np.max(screens[-2:], axis=0)
-                pictures = [*pictures[1:], shrunk(brighter, make.size)]
-                assert same(one.step(action)[0], np.array(pictures))
-                assert same(many.step([action])[0], np.array([pictures]))
 
     @here_and_there
     @each("make", BECOMES)
@@ -1715,6 +1690,10 @@ class Reference(AtariPreprocessing):
     """Gymnasium's preprocessing, with the right first and last picture."""
 
     # A restored state isn't drawn, and Gymnasium leaves the last frame out.
+    def screen(self):
+        if self.grayscale_obs:
+            return self.ale.getScreenGrayscale()
+        return self.ale.getScreenRGB()
 
     def reset(self, *, seed=None, options=None):
         picture, info = super().reset(seed=seed, options=options)
@@ -1728,18 +1707,37 @@ class Reference(AtariPreprocessing):
         frame = self.ale.getEpisodeFrameNumber()
         picture, reward, terminated, truncated, info = super().step(action)
         if terminated or truncated:
-            last = self.ale.getScreenGrayscale()
-            if self.ale.getEpisodeFrameNumber() == frame + 4:
+            last = self.screen()
+            played = self.ale.getEpisodeFrameNumber() - frame
+            if played == self.frame_skip > 1:
                 last = np.maximum(last, self.obs_buffer[1])
-            picture = shrunk(last)
+            picture = shrunk(last, self.screen_size[::-1])
         return picture, reward, terminated, truncated, info
 
 
-def reference(spec, mode="restart", noop_max=0):
+def reference(spec, mode="restart", noop_max=0, **looks):
     """Return what `Game` must equal, made of Gymnasium's wrappers."""
-    env = Snapshots(gym.make(spec, frameskip=1))
-    lives = dict(terminal_on_life_loss=mode == "restart")
-    return FrameStackObservation(Reference(env, noop_max, **lives), 4)
+    looks = LOOKS | looks
+    gray = not looks["colour"]
+    env = Reference(
+        Snapshots(gym.make(spec, frameskip=1)),
+        noop_max,
+        looks["action_repeat"],
+        looks["size"][::-1],
+        terminal_on_life_loss=mode == "restart",
+        grayscale_obs=gray,
+    )
+    return FrameStackObservation(env, looks["stack"])
+
+
+# What is turned by options, in five titles.
+some_looks = [
+    ("breakout", dict(stack=1)),
+    ("pong", dict(action_repeat=1, stack=2, size=(256, 240))),
+    ("seaquest", dict(action_repeat=8, stack=1, size=(60, 160), colour=True)),
+    ("ms_pacman", dict(action_repeat=2, stack=5, size=(37, 101))),
+    ("air_raid", dict(action_repeat=3, size=(125, 80), colour=True)),
+]
 
 
 class TestTitles:
@@ -1749,11 +1747,22 @@ class TestTitles:
     @each("mode, most", [("restart", 0), ("ignore", 30)])
     def test_a_title_equals_gymnasiums(self, title, mode, most):
         """300 steps, with lives and no-ops or without."""
-        spec = atari(TITLES[title], repeat_action_probability=0.0)
-        one = Game(5, spec, on_life_loss=mode, noop_max=most)
+        self.compare(title, mode, most)
+
+    @each("title, looks", some_looks)
+    @each("mode", ["restart", "ignore"])
+    def test_with_other_options_it_equals_gymnasiums(self, title, looks, mode):
+        self.compare(title, mode, 30, **looks)
+
+    def compare(self, title, mode, most, **looks):
+        """Play a title beside Gymnasium's, and look at all."""
+        still = dict(repeat_action_probability=0.0)
+        spec = atari(TITLES[title], **still)
+        options = dict(looks, on_life_loss=mode, noop_max=most)
+        one = Game(5, TITLES[title], **still, **options)
         if title in NO_NOOP:
             most = 0  # Gymnasium refuses them
-        other = reference(spec, mode, most)
+        other = reference(spec, mode, most, **looks)
         np.testing.assert_array_equal(one.reset(), other.reset(seed=5)[0])
         for action in actions_for(300, one.env.action_space.n):
             obs, reward, done, info = one.step(action)
