@@ -7,7 +7,8 @@ import pytest
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGES = "index.html", "game.html"
-SIZES = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
+WIDTHS = 1280, 820, 390
+SIZES = [(width, scheme) for width in WIDTHS for scheme in ("light", "dark")]
 
 
 @pytest.fixture(scope="session")
