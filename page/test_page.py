@@ -155,6 +155,14 @@ def test_a_function_is_in_one_piece():
                 assert any(whole in text for text in shown), node.name
 
 
+def test_the_program_at_the_top_plays(tmp_path):
+    title = ast.get_docstring(ast.parse(SOURCE))
+    [(_, program)] = FENCE.findall(title)
+    (tmp_path / "game.py").symlink_to(ROOT / "game.py")
+    run = [sys.executable, "-c", program]
+    subprocess.run(run, cwd=tmp_path, check=True)
+
+
 def test_only_the_imports_are_folded():
     for page in html("game.html"), (ROOT / "game.md").read_text():
         folds = re.findall("(?s)<details>(.*?)</details>", page)
