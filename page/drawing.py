@@ -3,13 +3,13 @@
 import base64
 import json
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
 
-LOOKS = Path(__file__).resolve().parent / "looks"
+from paths import LOOKS
+
 WIDTH = 480  # which a phone can show
 TIP = """<marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8"
  markerHeight="8" orient="auto">

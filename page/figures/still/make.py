@@ -3,16 +3,17 @@
 import numpy as np
 
 from drawing import Drawing
-from values import agents
+from results import read
+from values import AGENTS
 
 
 def draw() -> str:
-    scores = agents()["Breakout-0"]["scores"]
-    tallest = max(scores["served"])
+    agent = read()[AGENTS].agents[0]
+    tallest = max(agent.served)
     d = Drawing(160, large=True)
     for left, words, points in (
-        (6, "its four pictures", scores["served"]),
-        (246, "the newest, four times", scores["still"]),
+        (6, "its four pictures", agent.served),
+        (246, "the newest, four times", agent.still),
     ):
         if words.startswith("the newest"):
             d.begin_answer()
