@@ -94,7 +94,8 @@ const recording = () => (recorded ??= (async () => {
 // A player: Play, Step, a slider with a tick where something happens, the name
 // of the step, and a sentence, which `show(i)` returns when it has drawn step
 // i. There are `count` steps, `pace` in a second; with number `start` it
-// stands still until the reader plays it, or plays by itself if `auto`.
+// stands still until the reader plays it; or, if `auto`, it plays by itself as
+// long as it is seen.
 // The sentence is read out only if the reader has moved it.
 function film(box, show, { count, start = 1, pace = 7.5, auto = false,
   ticks = [], lost = [], name = (i) => `step ${i}` }) {
@@ -119,6 +120,7 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = false,
     play.textContent = on ? "Pause" : "Play";
   }
   function next() {
+    if (document.hidden) return;
     if (slider.value === slider.max) go(false);
     slider.stepUp();
     draw(!timer);
@@ -139,25 +141,27 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = false,
   marks.innerHTML = ticks.map((at) =>
     `<i class="${lost.includes(at) ? "lost" : ""}"
       style="left:${100 * (at - 1) / (count - 1)}%"></i>`).join("");
-  go(auto && !calm);
+  go(false);
   draw(false);
+  if (auto && !calm) {
+    const sight = new IntersectionObserver((seen) =>
+      go(seen.at(-1).isIntersecting && slider.value !== slider.max),
+    { threshold: 0.6 });
+    sight.observe(box);
+    for (const event of ["click", "input"]) {
+      controls.addEventListener(event, () => sight.disconnect());
+    }
+  }
   return { go, draw, at: () => Number(slider.value) };
 }
 
-// A figure that asks first covers a part of itself until the reader has
-// guessed: the answer, and nothing else.
-for (const { id } of document.querySelectorAll("figure:has(.choice)")) {
-  figure(id, (box, $in) => {
-    const choice = $in(".choice"), says = $in(".says");
-    box.classList.add("asking");
-    choice.addEventListener("click", ({ target }) => {
-      if (target.type !== "button") return;
-      box.classList.remove("asking");
-      choice.hidden = true;
-      says.textContent =
-        `${target.value || "Here it is"}: ${choice.dataset.answer}`;
-      says.focus({ preventScroll: true });
-    });
+// A figure that asks first: a guess opens the answer and says if it was right.
+for (const box of document.querySelectorAll(".asked")) {
+  box.querySelector(".choice").addEventListener("click", ({ target }) => {
+    if (target.type !== "button") return;
+    box.querySelector("details").open = true;
+    box.querySelector(".verdict").textContent = target.value;
+    box.querySelector(".says").focus({ preventScroll: true });
   });
 }
 
@@ -232,25 +236,26 @@ figure("agent", async (box, $in) => {
     ticks: steps((now) => now.reward || now.lost) });
 });
 
-// The end of an agent's game, on the first screen.
+// A part of an agent's game, on the first screen.
 figure("film", async (box, $in) => {
-  const SECONDS = 20, PACE = 15;
+  const SECONDS = 12, PACE = 15;
   const { screens, rgb } = await read("agent");
   const frames = await unpack(screens, WIDTH * HEIGHT);
   const colours = packed(rgb), [cell] = $in(".whole").children;
-  const count = SECONDS * PACE, first = frames.length - count;
   film(box, (at) => {
-    put(cell, frames[first + at - 1], { colours, part: [0, 2, WIDTH, 194] });
+    put(cell, frames[at - 1], { colours, part: [0, 2, WIDTH, 194] });
     return "";
-  }, { count, pace: PACE, auto: true });
+  }, { count: SECONDS * PACE, pace: PACE, auto: true });
 });
 
-// Up or down? Four guesses from one picture, then four from four.
+// Up or down? Six guesses from one picture, then six from four.
 figure("guess", async (box, $in) => {
   const FIRST = 102; // the step that is asked for first
-  const GUESSES = 4, LATER = [1, 2, 3, 4];
+  const GUESSES = 6, LATER = [1, 2, 3, 4];
   const BLINK = 120, PROOF = 900; // milliseconds
   const FADE = 0.8; // of the ball, for each step that it has flown on
+  // In how many of 64 tries a coin is right as often, or more often.
+  const LUCK = [64, 63, 57, 42, 22, 7, 1];
   const WHY = ["One picture shows where the ball is, but not where it flies.",
     "Four pictures show both."];
   const KEYS = { ArrowUp: "up", u: "up", ArrowDown: "down", d: "down" };
@@ -292,7 +297,8 @@ figure("guess", async (box, $in) => {
       return;
     }
     const right = marks.filter(Boolean).length;
-    $in(".says").textContent = `${right} of ${GUESSES}. ${WHY[round]}`;
+    $in(".says").textContent = `${right} of ${GUESSES}, which a coin reaches ` +
+      `in ${LUCK[right]} of 64 tries. ${WHY[round]}`;
     again.textContent = round === 0 ? "Now with four pictures" : "Once more";
     again.focus({ preventScroll: true });
   }

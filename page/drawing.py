@@ -2,6 +2,7 @@
 
 import base64
 import json
+import math
 from html import escape
 from typing import Any
 
@@ -11,10 +12,6 @@ import numpy as np
 from paths import LOOKS
 
 WIDTH = 480  # which a phone can show
-TIP = """<marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8"
- markerHeight="8" orient="auto">
-<path d="M0 0 8 4 0 8z" class="quiet"/></marker>
-"""
 
 
 def palette() -> str:
@@ -56,7 +53,6 @@ class Drawing:
         self.height = height
         self.kind = "drawing" + " screen" * screen + " large" * large
         self.parts: list[str] = []
-        self.tip = ""
 
     def put(
         self, tag: str, kind: str, inside: str = "", **attributes: object
@@ -85,8 +81,11 @@ class Drawing:
         self.put("polyline", kind, points=path)
 
     def arrow(self, *points: Any) -> None:
-        self.tip = TIP
-        self.line(*points, kind="line arrow")
+        self.line(*points)
+        (before_x, before_y), (x, y) = points[-2:]
+        turn = math.degrees(math.atan2(y - before_y, x - before_x))
+        place = f"translate({x:g} {y:g}) rotate({turn:.4g})"
+        self.put("path", "quiet", d="M1 0-7 4-7-4z", transform=place)
 
     def image(
         self,
@@ -120,5 +119,5 @@ class Drawing:
         return (
             f'<svg class="{self.kind}" xmlns="http://www.w3.org/2000/svg" '
             f'viewBox="0 0 {WIDTH} {self.height}">\n'
-            f"<style>\n{style}</style>\n{self.tip}{''.join(self.parts)}</svg>\n"
+            f"<style>\n{style}</style>\n{''.join(self.parts)}</svg>\n"
         )

@@ -15,14 +15,19 @@ import tokenize
 from collections import Counter
 from html import unescape
 
+import ale_py
+import cv2
 import jinja2
+import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 import build
+import game
 import module
 import publish
+import recordings
 import weave
 from conftest import PAGES, SIZES
 from paths import DOCS, ROOT
@@ -33,9 +38,12 @@ FENCE = re.compile(r"(?ms)^```(\w*)\n(.*?)^```$")
 TAG = re.compile("<[^>]*>")
 
 
+STORY = template("text/story.md").render(build.all_values())
+
+
 def programs():
     """Programs of the story that are whole, with what they print."""
-    found = FENCE.findall(template("text/story.md").render(build.all_values()))
+    found = FENCE.findall(STORY)
     shown = [pair for pair in found if pair[0] in ("python", "text")]
     for (language, code), (after, printed) in itertools.pairwise(shown):
         if language == "python" and "import" in code and after == "text":
@@ -127,14 +135,13 @@ def test_only_the_imports_are_folded():
 
 def test_a_quotation_is_the_code_of_the_module():
     code, _ = code_and_words(SOURCE)
-    quoted = html("index.html").partition('id="one-step"')[2]
-    quoted = quoted.partition('id="small-and-gray"')[0]
+    quoted = html("index.html").partition('id="chance"')[2]
+    quoted = quoted.partition('id="how-to-evaluate"')[0]
     rows = re.findall('<pre class="code"><code>(.*?)</code>', quoted, re.S)
     shown = unescape(TAG.sub("", "".join(rows))).splitlines()
-    shown = [f"    {line}" for line in shown if line]
     start = code.index(shown[0])
     assert code[start : start + len(shown)] == shown
-    assert "return" in shown[-1]
+    assert len(shown) == len(game.TRAINING) + 2
 
 
 # Links
@@ -195,8 +202,26 @@ def test_a_program_prints_what_is_shown(program, tmp_path):
     assert found.stdout == printed, found.stderr
 
 
+@pytest.mark.parametrize("title", ["Breakout", "Asteroids"])
+def test_a_step_in_code_is_that_of_the_module(title):
+    """What the sections from One step to The stack show, line by line."""
+    told = STORY.partition("### One step")[2].partition("### What ends")[0]
+    code = "".join(code for language, code in FENCE.findall(told))
+    one = game.Game(0, f"{title}NoFrameskip-v4", on_life_loss="ignore")
+    env, ale = recordings.make(f"{title}NoFrameskip-v4")
+    names = {"np": np, "cv2": cv2, "ale": ale, "stack": list(one.reset())}
+    actions = env.unwrapped.get_action_meanings()
+    for at in range(200):
+        action = at // 3 % len(actions)
+        names["action"] = getattr(ale_py.Action, actions[action])
+        exec(code, names)
+        obs_4, reward, *_ = one.step(action)
+        assert (obs_4 == names["stack"]).all()
+        assert reward == names["reward"]
+
+
 def test_there_are_programs():
-    assert len(PROGRAMS) == 3
+    assert len(PROGRAMS) == 2
 
 
 def test_the_main_job_prints_what_readme_shows(tmp_path):
@@ -258,7 +283,7 @@ def test_code_has_no_holes(visit):
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_can_be_read_without_scripts(visit, name):
-    """Each figure is a picture, and no answer is covered."""
+    """Each figure is a picture."""
     page = visit(name, java_script_enabled=False)
     for figure in page.locator("figure").all():
         expect(figure.locator("img, svg").first).to_be_visible()

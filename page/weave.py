@@ -292,6 +292,7 @@ def module_page(source, values):
     return html_page(
         page,
         page.rows_of_module(),
+        kind="module",
         title="Breakout, annotated",
         about="Atari for DQN and PPO, one annotated Python module.",
         other='<a href="index.html">What an agent sees</a>',
@@ -304,6 +305,7 @@ def story_page(source, text, values):
     return html_page(
         page,
         page.rows_of_story(text.replace(" %", "\N{NO-BREAK SPACE}%")),
+        kind="story",
         title="What an agent sees",
         about="How Atari becomes what an agent sees, and what it learns.",
         other='<a href="game.html">The module, annotated</a>',

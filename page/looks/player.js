@@ -56,7 +56,8 @@ const recording = () => (recorded ??= (async () => {
 // A player: Play, Step, a slider with a tick where something happens, the name
 // of the step, and a sentence, which `show(i)` returns when it has drawn step
 // i. There are `count` steps, `pace` in a second; with number `start` it
-// stands still until the reader plays it, or plays by itself if `auto`.
+// stands still until the reader plays it; or, if `auto`, it plays by itself as
+// long as it is seen.
 // The sentence is read out only if the reader has moved it.
 function film(box, show, { count, start = 1, pace = 7.5, auto = false,
   ticks = [], lost = [], name = (i) => `step ${i}` }) {
@@ -81,6 +82,7 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = false,
     play.textContent = on ? "Pause" : "Play";
   }
   function next() {
+    if (document.hidden) return;
     if (slider.value === slider.max) go(false);
     slider.stepUp();
     draw(!timer);
@@ -101,7 +103,16 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = false,
   marks.innerHTML = ticks.map((at) =>
     `<i class="${lost.includes(at) ? "lost" : ""}"
       style="left:${100 * (at - 1) / (count - 1)}%"></i>`).join("");
-  go(auto && !calm);
+  go(false);
   draw(false);
+  if (auto && !calm) {
+    const sight = new IntersectionObserver((seen) =>
+      go(seen.at(-1).isIntersecting && slider.value !== slider.max),
+    { threshold: 0.6 });
+    sight.observe(box);
+    for (const event of ["click", "input"]) {
+      controls.addEventListener(event, () => sight.disconnect());
+    }
+  }
   return { go, draw, at: () => Number(slider.value) };
 }

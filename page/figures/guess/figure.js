@@ -1,9 +1,11 @@
-// Up or down? Four guesses from one picture, then four from four.
+// Up or down? Six guesses from one picture, then six from four.
 figure("guess", async (box, $in) => {
   const FIRST = 102; // the step that is asked for first
-  const GUESSES = 4, LATER = [1, 2, 3, 4];
+  const GUESSES = 6, LATER = [1, 2, 3, 4];
   const BLINK = 120, PROOF = 900; // milliseconds
   const FADE = 0.8; // of the ball, for each step that it has flown on
+  // In how many of 64 tries a coin is right as often, or more often.
+  const LUCK = [64, 63, 57, 42, 22, 7, 1];
   const WHY = ["One picture shows where the ball is, but not where it flies.",
     "Four pictures show both."];
   const KEYS = { ArrowUp: "up", u: "up", ArrowDown: "down", d: "down" };
@@ -45,7 +47,8 @@ figure("guess", async (box, $in) => {
       return;
     }
     const right = marks.filter(Boolean).length;
-    $in(".says").textContent = `${right} of ${GUESSES}. ${WHY[round]}`;
+    $in(".says").textContent = `${right} of ${GUESSES}, which a coin reaches ` +
+      `in ${LUCK[right]} of 64 tries. ${WHY[round]}`;
     again.textContent = round === 0 ? "Now with four pictures" : "Once more";
     again.focus({ preventScroll: true });
   }
