@@ -1,11 +1,11 @@
 """What the tests here share: a browser, and pages that nobody complains of."""
 
 import shutil
-from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
+from paths import DOCS
+
 PAGES = "index.html", "game.html"
 SIZES = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
 

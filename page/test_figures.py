@@ -17,15 +17,14 @@ from playwright.sync_api import expect
 
 import game
 import programs
-from conftest import DOCS
 from drawing import bright, faded
 from figures.lanes.make import LANES
 from figures.modes.make import MODES
 from figures.serves.make import serve
 from figures.stack.make import BALL
+from paths import DOCS, FIGURES
 from recordings import (
     FALLS,
-    FIGURES,
     GUESS,
     LOST_AT,
     RISES,

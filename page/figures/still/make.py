@@ -3,21 +3,22 @@
 import numpy as np
 
 from drawing import Drawing
-from values import agents
+from results import read
+from values import AGENTS
 
 BOTTOM, HEIGHT = 146, 108  # of the axis, and of 400 points
 
 
 def draw() -> str:
-    scores = agents()["Breakout-0"]["scores"]
+    agent = read()[AGENTS].agents[0]
     d = Drawing(172, large=True)
     for score in 0, 200, 400:
         y = BOTTOM - HEIGHT * score / 400
         d.line((36, y), (474, y), kind="line grid")
         d.text(32, y + 5, str(score), "quiet end")
     for left, words, points in (
-        (40, "its four pictures", scores["served"]),
-        (262, "the newest, four times", scores["still"]),
+        (40, "its four pictures", agent.served),
+        (262, "the newest, four times", agent.still),
     ):
         if words.startswith("the newest"):
             d.begin_answer()
