@@ -7,7 +7,8 @@ import pytest
 from paths import DOCS
 
 PAGES = "index.html", "game.html"
-SIZES = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
+SCHEMES = "light", "dark"
+SIZES = [(width, scheme) for width in (1280, 820, 390) for scheme in SCHEMES]
 
 
 @pytest.fixture(scope="session")
