@@ -236,6 +236,29 @@ figure("agent", async (box, $in) => {
     ticks: steps((now) => now.reward || now.lost) });
 });
 
+// How a reward reaches the values of the steps before it, update by update.
+figure("backwards", (box) => {
+  const GAMMA = 0.99;
+  const cells = [...box.querySelectorAll("output")], last = cells.length - 1;
+  film(box, (at) => {
+    const updates = at - 1;
+    // The value of a step after so many updates: all before is 0.
+    const value = (i, after) =>
+      last - i < after ? Number((GAMMA ** (last - i)).toPrecision(2)) : 0;
+    cells.forEach((cell, i) => {
+      cell.value = value(i, updates);
+      cell.className =
+        value(i, updates) === value(i, updates - 1) ? "" : "new";
+    });
+    if (updates === 0) return "Before the first update all values are 0.";
+    if (updates === 1) return "The brick: reward 1 + 0.99 × 0 = 1.";
+    if (updates > cells.length) return "Nothing changes any more.";
+    const i = last - updates + 1;
+    return `Step ${i + 1}: reward 0 + 0.99 × ${value(i + 1, updates)} = ` +
+      `${value(i, updates)}.`;
+  }, { count: cells.length + 2, pace: 1, name: (at) => `update ${at - 1}` });
+});
+
 // A part of an agent's game, on the first screen.
 figure("film", async (box, $in) => {
   const SECONDS = 12, PACE = 15;
@@ -269,7 +292,7 @@ figure("guess", async (box, $in) => {
   // The whole picture, in which the ball flies on for some `later` steps, and
   // the four close to the ball: neither bricks nor paddle are in these.
   function draw(at, later = [], seen = round) {
-    const [x] = game.steps[at].corner, middle = 7 * x + 17;
+    const middle = 7 * game.steps[at].left + 17;
     const left = Math.max(0, Math.min(SIZE - 28, middle - 14));
     const part = [left, 38, 28, 36];
     const four = game.steps[at].stack.map((i) => game.pictures[i]);
@@ -399,7 +422,7 @@ figure("kill", async (box, $in) => {
 
 // A pixel of a picture, and the pixels of two frames that it is made of.
 figure("pixel", async (box, $in) => {
-  const STEP = 62, TOP = 24, SHOWN = 42; // what is shown of a picture
+  const STEP = 62, LEFT = 6, TOP = 26, SHOWN = 28; // bricks and the ball
   const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1],
     ArrowDown: [0, 1] };
   const field = $in(".field"), output = $in("output");
@@ -436,7 +459,7 @@ figure("pixel", async (box, $in) => {
   }
 
   function show(column, row) {
-    at = [Math.min(Math.max(column, 0), SHOWN - 1),
+    at = [Math.min(Math.max(column, LEFT), LEFT + SHOWN - 1),
       Math.min(Math.max(row, TOP), TOP + SHOWN - 1)];
     [column, row] = at;
     box.querySelectorAll(".patch").forEach((place, i) => {
@@ -452,15 +475,15 @@ figure("pixel", async (box, $in) => {
     output.style = shade(stored);
     $in(".says").textContent = `Row ${row}, column ${column}: the mean ` +
       `is ${mean.toFixed(1)}, stored as ${stored}.`;
-    field.style = `--column:${column};--row:${row - TOP}`;
+    field.style = `--column:${column - LEFT};--row:${row - TOP}`;
   }
 
-  put(field.firstElementChild, pictures[STEP], { part: [0, TOP, SHOWN, SHOWN] });
+  put(field.firstElementChild, pictures[STEP], { part: [LEFT, TOP, SHOWN, SHOWN] });
   show(...at);
 
   function pick({ clientX, clientY }) {
     const { left, top, width } = field.getBoundingClientRect();
-    show(Math.floor((clientX - left) * SHOWN / width),
+    show(LEFT + Math.floor((clientX - left) * SHOWN / width),
       TOP + Math.floor((clientY - top) * SHOWN / width));
   }
   field.addEventListener("pointermove", pick);
@@ -475,7 +498,9 @@ figure("pixel", async (box, $in) => {
 
 // One step: which of its frames the agent sees, and as what.
 figure("step", async (box, $in) => {
+  const SLIDE = 120; // milliseconds
   const frames = [...$in(".frames").children], stack = $in(".stack").children;
+  const [gone] = $in(".gone").children;
   const kinds = ["thrown", "thrown", "third", "fourth"];
   const { steps, screens, colours, pictures } = await recording();
 
@@ -488,19 +513,28 @@ figure("step", async (box, $in) => {
     return "Frames 3 and 4 become the newest picture; the oldest one leaves.";
   }
 
+  // All pictures come from where they stood in the step before.
+  function slide() {
+    const from = stack[1].offsetLeft - stack[0].offsetLeft;
+    for (const cell of [gone, ...stack]) {
+      cell.animate([{ translate: `${from}px` }, { translate: 0 }], SLIDE);
+    }
+  }
+
+  let shown = null; // the step that was drawn last
   const ticks = steps.flatMap(({ reward, done }, i) =>
     i && (reward || done) ? [i] : []);
   film(box, (at) => {
-    const { action, played, reward, done, corner, stack: newest } = steps[at];
-    const [x, y] = corner;
+    const { action, played, reward, done, stack: newest } = steps[at];
     $in(".action").textContent = ACTIONS[action];
     frames.forEach((cell, f) => put(cell, f < played ? screens[4 * at + f] : null,
       { label: `frame ${f + 1}`, kind: done ? "" : kinds[f], colours }));
-    // A phone shows the part that is around the ball.
-    $in(".frames").style = `--x:${-x * WIDTH / 12}px;--y:${-y * HEIGHT / 12}px`;
     $in(".into").classList.toggle("none", done);
     newest.forEach((i, slot) => put(stack[slot], pictures[i],
       { label: `obs_4[${slot}]`, kind: i === at ? "picture" : "" }));
+    put(gone, done ? null : pictures[steps[at - 1].stack[0]], { label: "gone" });
+    if (at === shown + 1 && !done && !calm) slide();
+    shown = at;
     return `${tell(played, reward, done)} Reward ${reward}, ` +
       `done ${done ? "True" : "False"}.`;
   }, { count: steps.length - 1, start: 62, ticks,

@@ -35,6 +35,7 @@ import importlib
 import json
 import re
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -42,12 +43,13 @@ from types import ModuleType
 import drawing
 import module
 import programs
-import values
+import results
 import weave
-from templates import FIGURES, HERE, template
+from options import options_table
+from paths import DOCS, FIGURES, HERE, ROOT
+from templates import template
+from values import values
 
-ROOT = HERE.parent
-DOCS = ROOT / "docs"
 TEXTS = {
     "README.md": ROOT / "README.md",
     "speed.md": DOCS / "speed.md",
@@ -70,6 +72,8 @@ STYLES = [
     "figures/*/figure.css",
     "looks/drawing.css",
 ]
+# What game.py imports at its top, but for NumPy, which Gymnasium brings.
+IMPORTED = "gymnasium", "ale-py", "opencv"
 COMMENTS = {
     ".css": "/* {} */",
     ".js": "// {}",
@@ -96,7 +100,7 @@ def made() -> Iterator[tuple[Path, str, str]]:
             source = path.relative_to(ROOT).as_posix()
             yield DOCS / f"figures/{path.parent.name}.svg", source, svg
 
-    found = values.values() | {"printed_by_first": programs.first().printed}
+    found = all_values()
     for name, path in TEXTS.items():
         text = template(f"text/{name}").render(found)
         yield path, f"page/text/{name}", text
@@ -116,6 +120,33 @@ def made() -> Iterator[tuple[Path, str, str]]:
     story = template("text/story.md").render(found)
     page = weave.story_page(game, story, found)
     yield DOCS / "index.html", "page/text/story.md", page
+
+
+def all_values() -> dict[str, str]:
+    """The values of all texts: measured, and of the code."""
+    return values(results.read()) | {
+        "options_table": options_table(),
+        "printed_by_first": programs.first().printed,
+        "requirements": requirements(),
+        "examples_packages": group("examples"),
+    }
+
+
+def requirements() -> str:
+    """What game.py needs to be copied, as one installs it on Linux."""
+    needed = []
+    for line in (ROOT / "requirements.txt").read_text("utf-8").splitlines():
+        package, _, system = line.partition(";")
+        if package.startswith(IMPORTED) and "!=" not in system:
+            needed.append(f'"{package}"')
+    return " ".join(needed)
+
+
+def group(name: str) -> str:
+    """The packages of a group in pyproject.toml, without their versions."""
+    text = (ROOT / "pyproject.toml").read_text("utf-8")
+    packages = tomllib.loads(text)["dependency-groups"][name]
+    return " ".join(re.split("[=>]", package)[0] for package in packages)
 
 
 def figures(name: str) -> list[Path]:

@@ -1,14 +1,14 @@
 """Curves of scores in the course of a training."""
 
 from drawing import Drawing
-from values import curves
+from results import read_curves
 
 LEFT, RIGHT, TOP, BOTTOM = 44, 472, 30, 300
 
 
 def draw_curves(title: str, *, top: int, step: int, bottom: int = 0) -> str:
     """A line for each agent of a title, with a level at each `step`."""
-    found = curves(title)
+    found = read_curves(title)
     millions = max(curve[-1].steps for curve in found.values()) / 1e6
 
     def x(steps: float) -> float:

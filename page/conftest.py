@@ -1,14 +1,14 @@
 """What the tests here share: a browser, and pages that nobody complains of."""
 
 import shutil
-from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
+from paths import DOCS
+
 PAGES = "index.html", "game.html"
-WIDTHS = 1280, 820, 390
-SIZES = [(width, scheme) for width in WIDTHS for scheme in ("light", "dark")]
+SCHEMES = "light", "dark"
+SIZES = [(width, scheme) for width in (1280, 820, 390) for scheme in SCHEMES]
 
 
 @pytest.fixture(scope="session")

@@ -4,13 +4,13 @@ import base64
 import json
 import math
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
 
-LOOKS = Path(__file__).resolve().parent / "looks"
+from paths import LOOKS
+
 WIDTH = 480  # which a phone can show
 
 

@@ -7,12 +7,12 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 
 import cv2
 import numpy as np
 
-HERE = Path(__file__).resolve().parent
+from paths import HERE, ROOT
+
 # What is printed of a step: its number, the reward, done.
 STEP = re.compile(r"(?m)^(\d+) (\d\.0) (True|False)")
 
@@ -46,7 +46,7 @@ def first() -> Run:
         printed = subprocess.run(
             [sys.executable, HERE / "text/first.py"],
             cwd=folder,
-            env=os.environ | {"PYTHONPATH": str(HERE.parent)},
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,  # the emulator's greeting
             text=True,

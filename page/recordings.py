@@ -11,7 +11,6 @@ import json
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import ale_py
@@ -19,7 +18,8 @@ import cv2
 import gymnasium as gym
 import numpy as np
 
-FIGURES = Path(__file__).resolve().parent / "figures"
+from paths import FIGURES
+
 BREAKOUT = "BreakoutNoFrameskip-v4"
 NOOP, FIRE, RIGHT, LEFT = range(4)
 STEPS = 200

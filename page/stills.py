@@ -4,7 +4,7 @@ import shutil
 
 from playwright.sync_api import sync_playwright
 
-from weave import DOCS
+from paths import DOCS
 
 
 def take() -> None:

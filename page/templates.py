@@ -4,12 +4,11 @@
 """
 
 import re
-from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
-HERE = Path(__file__).resolve().parent
-FIGURES = HERE / "figures"
+from paths import HERE
+
 # In a text that is filled in, where a definition of the module is quoted.
 QUOTED = re.compile("(?m)^<!-- code (.+) -->$")
 

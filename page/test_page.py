@@ -14,7 +14,6 @@ import sys
 import tokenize
 from collections import Counter
 from html import unescape
-from pathlib import Path
 
 import ale_py
 import cv2
@@ -26,34 +25,31 @@ from playwright.sync_api import expect
 
 import build
 import game
-import programs
 import publish
 import recordings
-import values
 import weave
-from conftest import DOCS, PAGES, SIZES
+from conftest import PAGES, SIZES
+from paths import DOCS, ROOT
 from templates import environment, template
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent
 SOURCE = (ROOT / "game.py").read_text()
-STORY = template("text/story.md").render(
-    values.values(), printed_by_first=programs.first().printed
-)
 FENCE = re.compile(r"(?ms)^```(\w*)\n(.*?)^```$")
 TAG = re.compile("<[^>]*>")
-# Programs of the story that are whole, with what they print.
-PROGRAMS = [
-    (code, printed)
-    for (language, code), (after, printed) in itertools.pairwise(
-        [
-            pair
-            for pair in FENCE.findall(STORY)
-            if pair[0] != "bash" and not pair[1].startswith("pip")
-        ]
-    )
-    if language == "python" and "import" in code and after == "text"
-]
+
+
+STORY = template("text/story.md").render(build.all_values())
+
+
+def programs():
+    """Programs of the story that are whole, with what they print."""
+    found = FENCE.findall(STORY)
+    shown = [pair for pair in found if pair[0] in ("python", "text")]
+    for (language, code), (after, printed) in itertools.pairwise(shown):
+        if language == "python" and "import" in code and after == "text":
+            yield code, printed
+
+
+PROGRAMS = list(programs())
 
 
 def html(name):
@@ -261,6 +257,14 @@ def test_a_step_in_code_is_that_of_the_module(title):
 
 def test_there_are_programs():
     assert len(PROGRAMS) == 2
+
+
+def test_the_main_job_prints_what_readme_shows(tmp_path):
+    """But for its speed."""
+    run = [sys.executable, ROOT / "game.py"]
+    found = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True)
+    shown = FENCE.findall((ROOT / "README.md").read_text())
+    assert shown[0][1] in found.stdout, found.stderr
 
 
 # In a browser

@@ -1,34 +1,28 @@
 """Tests of the values, with made-up results."""
 
+import json
+import shutil
+from dataclasses import replace
+
 import pytest
 
+import results
 import values
+from paths import RESULTS
+from results import Measured, Player, Seen, Speeds
+
+ABOUT = Measured("Z80", 2, None, "1982-01-01", "abc")
 
 
-def part(**more):
-    about = {"processor": "Z80", "cores": 2, "date": "1982-01-01"}
-    return about | {"commit": "abc", "rounds": 3, "seconds": 10} | more
+def column(**players):
+    """Speeds of some contenders, round by round."""
+    found = {name: Player(speeds, None) for name, speeds in players.items()}
+    return Speeds(ABOUT, 3, 10, found)
 
 
-def row(*speeds, **more):
-    return {"speed": list(speeds), "threads": None} | more
-
-
-def made_up():
-    """Results in which each number is of one contender alone."""
-    rows = {
-        "games": row(300, 310, 320),
-        "ale": row(100, 100, 100),
-        "envpool": row(300, 309, 321),
-    }
-    peers = {
-        "games": {"killed": {"end": "dies", "step": "reports"}},
-        "envpool": {"killed": {"end": "stops"}},
-        "ale": {"killed": {"end": "hangs"}},
-    }
-    for seen in peers.values():
-        seen |= dict.fromkeys(values.FAULTS, seen["killed"])
-    return rows, peers
+COLUMN = column(
+    games=[300, 310, 320], ale=[100, 100, 100], envpool=[300, 309, 321]
+)
 
 
 def cells(text):
@@ -45,23 +39,30 @@ def cells(text):
 @pytest.mark.parametrize("order", [1, -1])
 def test_the_number_under_each_head_is_its_own(order):
     """In whatever order the results come."""
-    rows, peers = made_up()
-    rows = dict(list(rows.items())[::order])
-    peers = dict(list(peers.items())[::order])
-    parts = {"Breakout": part(rows=rows), "Pong": part(rows=rows)}
-    found = cells(values.comparison_table(dict(list(parts.items())[::order])))
+    players = dict(list(COLUMN.players.items())[::order])
+    one = replace(COLUMN, players=players)
+    columns = dict([("Breakout", one), ("Pong", one)][::order])
+    found = cells(values.comparison_table(columns))
     assert found["`Games`", "Pong"] == "310 steps/s"
     assert found["ALE's engine", "Pong"] == "3.10 (3.00–3.20)"
     assert found["EnvPool", "Breakout"] == "1.00 (1.00–1.00)"
-    found = cells(values.speed_table([parts], parts))
-    assert found["ALE's engine", "Breakout, 2 cores"] == "3.1"
-    assert found["EnvPool", "Breakout, 2 cores"] == "level"
 
-    found = cells(values.fault_table(peers))
+
+def test_a_fault_is_told_of_who_has_it():
+    seen = {
+        "games": Seen("reports", "says nothing", "dies"),
+        "envpool": Seen(None, "stops", "stops"),
+        "ale": Seen("says nothing", "says nothing", "dies"),
+    }
+    machine = replace(
+        results.read()[values.TWO_CORES],
+        faults={name: {"killed": found} for name, found in seen.items()},
+    )
+    found = cells(values.fault_table(machine))
     for name, words in (
         ("games", "replaced and reported"),
         ("envpool", "the program stops"),
-        ("ale", "the program hangs"),
+        ("ale", "plays on in silence"),
     ):
         assert found["a worker is killed", values.NAMES[name]] == words
 
@@ -80,15 +81,32 @@ def test_a_comparison_is_level_where_its_range_touches_1(compared, words):
 
 
 def test_where_games_is_behind_is_said():
-    rows, _ = made_up()
-    rows["ale"] = row(400, 410, 420)
-    parts = {"MsPacman": part(rows=rows)}
-    assert values.behind(parts) == "ALE's engine in Ms. Pac-Man (24\u00a0%)"
+    slower = column(
+        games=[300, 310, 320], ale=[400, 410, 420], envpool=[1, 1, 1]
+    )
+    told = values.behind({"MsPacman": slower})
+    assert told == "ALE's engine in Ms. Pac-Man (24\u00a0%)"
 
 
-def test_the_newest_machine_comes_first():
-    old, new = part(tried=1), part(tried=2) | {"date": "2001-01-01"}
-    results = {"a": {"x": {"y": old}}, "b": {"x": {"y": new}}}
-    for order in 1, -1:
-        these = dict(list(results.items())[::order])
-        assert values.newest(these, "x", "y")["tried"] == 2
+def test_two_cores_are_those_of_the_machine_that_is_meant(tmp_path):
+    """Whatever another machine has measured since."""
+    shutil.copytree(RESULTS, tmp_path, dirs_exist_ok=True)
+    other = tmp_path / "made-up-8-cores"
+    shutil.copytree(tmp_path / values.TWO_CORES, other)
+    for path in other.glob("*.json"):
+        parts = json.loads(path.read_text("utf-8"))
+        for part in parts.values():
+            part |= {"cores": 8, "date": "2999-12-31"}
+            for row in part.get("rows", {}).values():
+                row["speed"] = [10 * speed for speed in row["speed"]]
+        path.write_text(json.dumps(parts), "utf-8")
+    ours, found = (
+        values.values(results.read(folder)) for folder in (RESULTS, tmp_path)
+    )
+    changed = {name for name in ours if found[name] != ours[name]}
+    assert changed == {
+        "lockstep_tables",
+        "wrappers_tables",
+        "number_tables",
+        "updates_table",
+    }

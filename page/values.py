@@ -1,21 +1,32 @@
-"""The values of the pages: what was measured, in words and tables.
+"""The values of the texts: what was measured, in words and tables.
 
-`values()` is a flat dict from names to Markdown, which templates write
-as `{{ name }}`. `results` is what `read_results` returns: of each machine the
-instruments, and of each instrument the parts that its file has.
+`values(read())` is a dict from names to Markdown, which texts write as
+`{{ name }}`.
 
 Contenders take turns, so speeds are compared within a round. A comparison is
 the median of the rounds' ratios; where their range touches 1, it is level.
 """
 
-import csv
 import json
-from collections.abc import Mapping
-from pathlib import Path
-from statistics import mean, median
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import mean, median, stdev
 
-RESULTS = Path(__file__).resolve().parent.parent / "measure/results"
+from paths import RESULTS
+from results import (
+    Agent,
+    Machine,
+    Measured,
+    Seen,
+    Speeds,
+    Start,
+    Updates,
+    read_rows,
+)
+
+# The machines that README speaks of. Tables of docs/ show all that there are.
+TWO_CORES = "amd-epyc-2-cores"
+SIXTEEN_CORES = "intel-xeon-16-cores"
+AGENTS = "intel-xeon-2-cores"  # where they played
 
 # What tables call what the results have.
 NAMES = {
@@ -32,16 +43,17 @@ NAMES = {
     "sb3": "SB3's `SubprocVecEnv`",
     "sb3_single": "SB3's `DummyVecEnv`",
 }
+ENGINES = "ale", "envpool"
 UPDATES = {
     "envpool": "EnvPool",
+    "sb3": "SB3's own PPO, under `SubprocVecEnv`",
     "wrappers": "CleanRL's wrappers, a process for each game",
     "single": "CleanRL's wrappers, all in one process",
-    "sb3": "SB3's own PPO, under `SubprocVecEnv`",
 }
 TITLES = {
     "MsPacman": "Ms. Pac-Man",
     "CrazyClimber": "Crazy Climber",
-    "ALE/Breakout-v5": "Breakout, sticky",
+    "ALE/Breakout-v5": "Breakout with sticky actions",
 }
 FAULTS = {
     "killed": "a worker is killed",
@@ -50,547 +62,500 @@ FAULTS = {
     "missing": "an action is missing",
 }
 NETWORKS = {"waits": "waits", "computes": "computes", "none": "no network"}
-
-
-class Learned(NamedTuple):
-    """The score of the last hundred games, after some steps."""
-
-    steps: int
-    score: float
-
-
-def curves(title: str) -> dict[str, list[Learned]]:
-    """The curve of each agent of a title, by its seed."""
-    return {
-        path.stem.removeprefix(f"{title}-"): [
-            Learned(int(row["steps"]), float(row["score"]))
-            for row in read_rows(path)
-        ]
-        for path in sorted(RESULTS.glob(f"*/{title}-?.csv"))
-    }
-
-
-def read_rows(path: Path) -> list[dict[str, str]]:
-    return list(csv.DictReader(path.read_text("utf-8").splitlines()))
-
-
-def agents() -> Mapping:
-    """What was measured of agents, by title and seed."""
-    (path,) = RESULTS.glob("*/agents.json")
-    return json.loads(path.read_text("utf-8"))
-
-
-def read_results(folder=RESULTS):
-    """All results: of each machine its instruments, and their parts."""
-    results = {}
-    for path in sorted(folder.glob("*/*.json")):
-        parts = json.loads(path.read_text("utf-8"))
-        results.setdefault(path.parent.name, {})[path.stem] = parts
-    return results
-
-
-def machines(results, instrument, prefix):
-    """Of each machine the parts whose names begin so; the newest comes first.
-
-    A name is "part, column"; the result is by columns, in the file's order.
-    """
-    found = []
-    for instruments in results.values():
-        parts = {
-            name.partition(", ")[2]: part
-            for name, part in instruments.get(instrument, {}).items()
-            if name.partition(", ")[0] == prefix
-        }
-        if parts:
-            found.append(parts)
-    return sorted(found, key=lambda parts: max(dates(parts)), reverse=True)
-
-
-def newest(results, instrument, name):
-    """The newest result of a part that has no columns."""
-    return first(machines(results, instrument, name)[0])
-
-
-def dates(parts):
-    return sorted(part["date"] for part in parts.values())
-
-
-def first(parts):
-    return next(iter(parts.values()))
+DASH = "–"  # nothing was measured
+NBSP = "\N{NO-BREAK SPACE}"
 
 
 # In words
 
 
-def table(head, rows):
-    """A Markdown table, without spaces that would count as words."""
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"|{'|'.join(map(str, line))}|" for line in lines)
 
 
-def grid(corner, columns, names, cell):
-    """A table whose columns and rows are looked up together.
-
-    `columns` maps heads to data, `names` what a row is called there to its
-    words; `cell(data, name)` is what stands where they meet.
-    """
-    rows = []
-    for name, words in names.items():
-        cells = [
-            cell(column, name) if name in column else "–"
-            for column in columns.values()
-        ]
-        rows.append([words, *cells])
+def grid(
+    corner: str,
+    columns: Mapping[str, Mapping[str, str]],
+    names: Mapping[str, str],
+) -> str:
+    """A table of columns of cells; `names` has the words of each row."""
+    rows = [
+        [words, *(cells.get(name, DASH) for cells in columns.values())]
+        for name, words in names.items()
+    ]
     return table([corner, *columns], rows)
 
 
-def title_name(title):
+def title_name(title: str) -> str:
     return TITLES.get(title, title)
 
 
-def is_level(values):
-    return round(min(values), 2) <= 1 <= round(max(values), 2)
+def is_level(ratios: Sequence[float]) -> bool:
+    return round(min(ratios), 2) <= 1 <= round(max(ratios), 2)
 
 
-def spread(values):
+def spread(ratios: Sequence[float]) -> str:
     """The median and the range."""
-    return f"{median(values):.2f} ({min(values):.2f}–{max(values):.2f})"
+    low, high = min(ratios), max(ratios)
+    return f"{median(ratios):.2f} ({low:.2f}–{high:.2f})"
 
 
-def in_short(values):
+def in_short(ratios: Sequence[float]) -> str:
     """A comparison as one would say it."""
-    if is_level(values):
+    if is_level(ratios):
         return "level"
-    value = median(values)
+    value = median(ratios)
     return f"{value:.2f}" if 0.9 <= value < 1.1 else f"{value:.1f}"
 
 
-def in_short_range(comparisons):
+def in_short_range(comparisons: Sequence[Sequence[float]]) -> str:
     """From which to which of several comparisons; there may be none."""
     if not comparisons:
-        return "–"
+        return DASH
     least = in_short(min(comparisons, key=median))
     most = in_short(max(comparisons, key=median))
     return least if least == most else f"{least} to {most}"
 
 
-def where(part):
-    """On what something was measured."""
-    gpu = f", {part['gpu']}" if part.get("gpu") else ""
-    return f"{part['cores']} cores ({part['processor']}{gpu})"
-
-
-def how(parts):
-    """How and when parts were measured, to stand above their table."""
-    rounds, commits = {}, {}
-    for part in parts.values():
-        rounds[f"{part['rounds']} rounds of {part['seconds']:g} s"] = True
-        commits[part["commit"]] = True
-    days = dict.fromkeys([dates(parts)[0], dates(parts)[-1]])
-    return (
-        f"{where(first(parts))}: {' or '.join(rounds)}, {' to '.join(days)}, "
-        f"commit {', '.join(commits)}"
-    )
-
-
-def by_machine(found, write):
-    """A table for each machine, below how it was measured."""
-    tables = [f"{how(parts)}.\n\n{write(parts)}" for parts in found]
-    return "\n\n".join(tables)
+def listed(words: Sequence[str]) -> str:
+    """Words as a sentence lists them."""
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 # How fast
 
 
-def beside(rows, name, ours="games"):
+def beside(column: Speeds, name: str, ours: str = "games") -> Sequence[float]:
     """The ratios of our speed to that of another, round by round."""
-    speeds = zip(rows[ours]["speed"], rows[name]["speed"], strict=True)
+    speeds = zip(
+        column.players[ours].speeds, column.players[name].speeds, strict=True
+    )
     return [our_speed / speed for our_speed, speed in speeds]
 
 
-def speed(rows, name):
-    return f"{median(rows[name]['speed']):,.0f}"
+def speed(column: Speeds, name: str) -> str:
+    return f"{median(column.players[name].speeds):,.0f}"
 
 
-def rows_of(parts):
-    """What was measured, by titles as they are written."""
-    return {title_name(title): part["rows"] for title, part in parts.items()}
+def names_in(columns: Mapping[str, Speeds]) -> dict[str, str]:
+    """Who plays, in the order of the first column, with its words."""
+    first = next(iter(columns.values()))
+    return {name: NAMES[name] for name in first.players}
 
 
-def names_in(columns):
-    """Who plays, as in the first column."""
-    return {name: NAMES[name] for name in first(columns)}
+def how(columns: Mapping[str, Speeds]) -> str:
+    """How and when columns were measured, to stand above their table."""
+    rounds = [
+        f"{column.rounds} rounds of {column.seconds:g} s"
+        for column in columns.values()
+    ]
+    about = [column.measured for column in columns.values()]
+    days = sorted(one.date for one in about)
+    return (
+        f"{about[0].where}: {' or '.join(dict.fromkeys(rounds))}, "
+        f"{' to '.join(dict.fromkeys([days[0], days[-1]]))}, "
+        f"commit {', '.join(dict.fromkeys(one.commit for one in about))}."
+    )
 
 
-def beside_or_speed(rows, name):
-    if name == "games":
-        return f"{speed(rows, name)} steps/s"
-    return spread(beside(rows, name))
+def by_machine(
+    machines: Mapping[str, Machine],
+    part: str,
+    write: Callable[[Mapping[str, Speeds]], str],
+) -> str:
+    """A part's table for each machine, below how it was measured."""
+    found = [
+        machine.speeds[part]
+        for machine in machines.values()
+        if part in machine.speeds
+    ]
+    return "\n\n".join(f"{how(each)}\n\n{write(each)}" for each in found)
 
 
-def comparison_table(parts):
+def comparison_table(columns: Mapping[str, Speeds]) -> str:
     """`Games` beside everybody, with a column for each title."""
-    columns = rows_of(parts)
-    return grid("`Games` beside", columns, names_in(columns), beside_or_speed)
 
+    def cell(column: Speeds, name: str) -> str:
+        if name == "games":
+            return f"{speed(column, name)} steps/s"
+        return spread(beside(column, name))
 
-def speed_table(lockstep, wrappers):
-    """README's table: who, and how many times as fast `Games` is."""
-    two, most = lockstep_machines(lockstep)
-    breakout = [two["Breakout"]["rows"], wrappers["Breakout"]["rows"]]
-    others = [two[title]["rows"] for title in two if title != "Breakout"]
-    columns = {
-        f"Breakout, {first(two)['cores']} cores": breakout,
-        "others": others,
-        f"Breakout, {first(most)['cores']} cores": [most["Breakout"]["rows"]],
+    cells = {
+        title_name(title): {
+            name: cell(column, name) for name in column.players
+        }
+        for title, column in columns.items()
     }
-    names = dict.fromkeys(name for rows in breakout for name in rows)
-    lines = []
-    for name in names:
-        if name not in ("games", "worker"):
-            cells = [
-                in_short_range([beside(it, name) for it in each if name in it])
-                for each in columns.values()
-            ]
-            lines.append([NAMES[name], *cells])
-    return table(["`Games` beside", *columns], lines)
+    return grid("`Games` beside", cells, names_in(columns))
 
 
-def lockstep_machines(lockstep):
-    """The newest machine of two cores, and that of the most cores."""
-    two = next(it for it in lockstep if first(it)["cores"] == 2)
-    return two, max(lockstep, key=lambda parts: first(parts)["cores"])
+def lockstep_table(columns: Mapping[str, Speeds]) -> str:
+    return f"{comparison_table(columns)}\n\nBehind {behind(columns)}."
 
 
-def behind(parts):
+def behind(columns: Mapping[str, Speeds]) -> str:
     """In which titles `Games` is slower than an engine, and by how much."""
     found = []
-    for name in ("ale", "envpool"):
-        shares = {}
-        for title, rows in rows_of(parts).items():
-            compared = beside(rows, name)
-            if median(compared) < 1 and not is_level(compared):
-                shares[title] = f"{100 * (1 - median(compared)):.0f}\u00a0%"
+    for name in ENGINES:
+        shares = []
+        for title, column in columns.items():
+            ratios = beside(column, name)
+            if median(ratios) < 1 and not is_level(ratios):
+                share = f"{100 * (1 - median(ratios)):.0f}{NBSP}%"
+                shares.append(f"{title_name(title)} ({share})")
         if shares:
-            each = ", ".join(f"{title} ({shares[title]})" for title in shares)
-            found.append(f"{NAMES[name]} in {each}")
+            found.append(f"{NAMES[name]} in {', '.join(shares)}")
     return " and ".join(found) or "no engine"
 
 
-def measured_on(lockstep):
-    """Where README's table was measured, and where we are behind."""
-    places = lockstep_machines(lockstep)
-    both = " and ".join(
-        f"{where(first(parts))}, {dates(parts)[-1]}" for parts in places
+def speed_table(two_cores: Machine, sixteen_cores: Machine) -> str:
+    """README's: who, and how many times as fast `Games` is."""
+    lockstep = two_cores.speeds["lockstep"]
+    columns = {
+        "Breakout, 2 cores": [
+            lockstep["Breakout"],
+            two_cores.speeds["wrappers"]["Breakout"],
+        ],
+        "other titles, 2 cores": [
+            lockstep[title] for title in lockstep if title != "Breakout"
+        ],
+        "Breakout, 16 cores": [sixteen_cores.speeds["lockstep"]["Breakout"]],
+    }
+    names = dict.fromkeys(
+        name
+        for column in columns["Breakout, 2 cores"]
+        for name in column.players
+        if name not in ("games", "worker")
     )
-    return (
-        f"Measured on {both}. On two cores it is behind {behind(places[0])}."
-    )
+    cells = {
+        head: {
+            name: in_short_range(
+                [
+                    beside(column, name)
+                    for column in measured
+                    if name in column.players
+                ]
+            )
+            for name in names
+        }
+        for head, measured in columns.items()
+    }
+    return grid("beside", cells, {name: NAMES[name] for name in names})
 
 
-def lockstep_table(parts):
-    return f"{comparison_table(parts)}\n\nBehind {behind(parts)}."
+def other_titles(machine: Machine) -> str:
+    """Which titles README's table calls others."""
+    titles = [
+        title for title in machine.speeds["lockstep"] if title != "Breakout"
+    ]
+    return listed([title_name(title) for title in titles])
 
 
-def in_turn_table(parts):
+def measured_on(machine: Machine) -> str:
+    """On what, and when last."""
+    about = [
+        column.measured
+        for columns in machine.speeds.values()
+        for column in columns.values()
+    ]
+    return f"{about[0].where}, {max(one.date for one in about)}"
+
+
+def beside_best(column: Speeds) -> Sequence[float]:
+    """Several in turn beside the fastest of the asynchronous engines."""
+    engines = [name for name in column.players if not name.startswith("games")]
+    best = max(engines, key=lambda name: median(column.players[name].speeds))
+    return beside(column, best, "games_ready")
+
+
+def in_turn_table(machine: Machine) -> str:
     """Speeds of batches in flight, with a column for each network."""
     columns = {
-        f"{title_name(title)}, {network}": part["rows"]
-        for (title, network), part in parts.items()
+        f"{title_name(title)}, {words}": column
+        for network, words in NETWORKS.items()
+        for title, column in machine.speeds[network].items()
     }
-    speeds = grid("steps/s", columns, names_in(columns), speed)
-    cells = [spread(beside_best(rows)) for rows in columns.values()]
-    return f"{speeds}\n|**in turn, beside the fastest**|{'|'.join(cells)}|"
+    ratios = "beside the fastest"
+    cells = {
+        head: {name: speed(column, name) for name in column.players}
+        | {ratios: spread(beside_best(column))}
+        for head, column in columns.items()
+    }
+    names = names_in(columns) | {ratios: "**in turn, beside the fastest**"}
+    return f"{how(columns)}\n\n{grid('steps/s', cells, names)}"
 
 
-def beside_best(rows):
-    """Several in turn beside the fastest of the asynchronous engines."""
-    engines = [name for name in rows if not name.startswith("games")]
-    best = max(engines, key=lambda name: median(rows[name]["speed"]))
-    return beside(rows, best, "games_ready")
+def in_turn(machine: Machine) -> str:
+    """How fast several in turn are while a network waits, beside others."""
+    found = [
+        median(beside_best(column))
+        for column in machine.speeds["waits"].values()
+    ]
+    return f"{min(found):.2f} to {max(found):.2f}"
 
 
-def in_turn(parts):
-    """How many times as fast several in turn are beside a waiting network."""
-    found = [median(beside_best(rows)) for rows in rows_of(parts).values()]
-    return f"{min(found):.2f} to {max(found):.2f} times as fast as"
-
-
-def speed_and_memory(rows, name):
-    memory = rows[name].get("memory")
-    used = f", {memory:.0f} MB" if memory else ""
-    return speed(rows, name) + used
-
-
-def number_table(parts):
+def number_table(columns: Mapping[str, Speeds]) -> str:
     """Speeds and memory, with a column for each number of games."""
-    columns = {f"{number} games": it["rows"] for number, it in parts.items()}
-    return grid("steps/s", columns, names_in(columns), speed_and_memory)
+
+    def cell(column: Speeds, name: str) -> str:
+        memory = column.players[name].memory
+        used = f", {memory:.0f} MB" if memory else ""
+        return speed(column, name) + used
+
+    cells = {
+        f"{number} games": {
+            name: cell(column, name) for name in column.players
+        }
+        for number, column in columns.items()
+    }
+    return grid("steps/s", cells, names_in(columns))
 
 
 # In training
 
 
-def compared_updates(part):
+def compared_updates(part: Updates) -> dict[str, list[float]]:
     """Of each side how many times as fast an update is on `Games`."""
     sides = {}
     for name in UPDATES:
         ours = "sb3_games" if name == "sb3" else "games"
-        if name in part["rounds"][0]:
-            sides[name] = [
-                sum(one[name]) / sum(one[ours]) for one in part["rounds"]
-            ]
+        if name in part.rounds[0]:
+            sides[name] = [one[name] / one[ours] for one in part.rounds]
     return sides
 
 
-def updates(results):
-    """All parts that have updates, the newest first, with their agents."""
-    found = [
-        (part, name.partition(",")[0])
-        for instruments in results.values()
-        for name, part in instruments.get("updates", {}).items()
-        if "rounds" in part
-    ]
-    return sorted(found, key=lambda it: it[0]["date"], reverse=True)
-
-
-def updates_table(results):
+def updates_table(machines: Mapping[str, Machine]) -> str:
     """How many times as fast an update is on `Games`, by agent and machine."""
-    lines = {}
-    for part, agent in updates(results):
-        name = f"{agent} agent, {where(part)}, {part['games']} games"
-        name += f", {part['date']}"
-        lines.setdefault(name, {}).update(compared_updates(part))
-    rows = []
-    for name, sides in lines.items():
-        cells = [spread(sides[it]) if it in sides else "–" for it in UPDATES]
-        if sides:
-            rows.append([name, *cells])
-    return table(["", *UPDATES.values()], rows)
+    parts = [part for one in machines.values() for part in one.updates]
+    rows: dict[str, dict[str, list[float]]] = {}
+    for part in sorted(parts, key=lambda part: part.measured.date)[::-1]:
+        about = part.measured
+        name = f"{part.agent} agent, {about.where}, {part.games} games, "
+        rows.setdefault(name + about.date, {}).update(compared_updates(part))
+    lines = [
+        [name, *(spread(sides[it]) if it in sides else DASH for it in UPDATES)]
+        for name, sides in rows.items()
+        if sides
+    ]
+    return table(["", *UPDATES.values()], lines)
 
 
-def time_of_an_update(results, gpu):
-    """An update's time on `Games`, as a share of that on CleanRL's wrappers.
+def training_table(machines: Mapping[str, Machine]) -> str:
+    """README's: how many times as fast the trained agent's updates are."""
+    columns: dict[str, dict[str, str]] = {}
+    for machine in TWO_CORES, SIXTEEN_CORES:
+        for part in machines[machine].updates:
+            if part.agent == "trained":
+                gpu = " and a GPU" if part.measured.gpu else ""
+                head = f"{part.measured.cores} cores{gpu}"
+                columns[head] = {
+                    name: spread(ratios)
+                    for name, ratios in compared_updates(part).items()
+                }
+    return grid("beside", columns, UPDATES)
 
-    To the next five percent, by the newest part that has both.
-    """
-    for part, agent in updates(results):
-        if bool(part["gpu"]) == gpu and part["games"] == 8:
-            ratio = compared_updates(part).get("wrappers")
-            if ratio and (gpu or agent == "trained"):
-                return f"{round(20 / median(ratio)) * 5}\u00a0%"
-    raise LookupError("no updates beside CleanRL's wrappers")
 
-
-def training_hours(results):
+def breakout_hours(machines: Mapping[str, Machine]) -> str:
     """From which to which hours 10 million steps take on two cores."""
-    hours = []
-    for part, _ in updates(results):
-        if part["cores"] == 2 and "games" in part["rounds"][0]:
-            seconds = median(sum(one["games"]) for one in part["rounds"])
-            hours.append(10e6 / part["steps"] * seconds / 3600)
+    hours = [
+        10e6 / part.steps * median(one["games"] for one in part.rounds) / 3600
+        for machine in machines.values()
+        for part in machine.updates
+        if part.measured.cores == 2 and "games" in part.rounds[0]
+    ]
     return f"{min(hours):.0f} to {max(hours):.0f}"
 
 
 # When something dies
 
 
-def in_words(peer, fault):
+def in_words(seen: Seen) -> str:
     """What was seen of a fault, in a few words."""
-    seen = peer[fault]
-    if "step" not in seen:
-        return f"the program {seen['end']}"
-    step, later = seen["step"], seen.get("next step", seen["end"])
-    if step == "reports":
+    if seen.step is None:
+        return f"the program {seen.end}"
+    if seen.step == "reports":
         return "replaced and reported"
-    goes_on = "plays on" if later == "says nothing" else "no step works"
-    if step == "says nothing":
+    goes_on = "plays on" if seen.later == "says nothing" else "no step works"
+    if seen.step == "says nothing":
         return f"{goes_on} in silence"
-    return f"`{step}`, {goes_on}"
+    return f"`{seen.step}`, {goes_on}"
 
 
-def fault_table(peers):
+def fault_table(machine: Machine) -> str:
     """What everybody does; a row for each fault."""
-    columns = {NAMES[peer]: seen for peer, seen in peers.items()}
-    return grid("", columns, FAULTS, in_words)
+    columns = {
+        NAMES[name]: {fault: in_words(seen) for fault, seen in faults.items()}
+        for name, faults in machine.faults.items()
+    }
+    return grid("", columns, FAULTS)
 
 
-def soak(part):
-    counts = part["counts"]
-    return (
-        f"In {counts['steps']:,} steps {counts['replaced']} workers that were "
-        "killed or stopped at random were replaced, and all else was, bit for "
-        "bit, as in games that nobody disturbed."
-    )
-
-
-def start_costs(methods):
+def start_costs(starts: Mapping[str, Start]) -> str:
     """Seconds until everything has answered."""
-    names = {key: key for key in first(methods) if "memory" not in key}
-    return grid("seconds", methods, names, lambda it, key: f"{it[key]:.1f}")
+    columns = {
+        method: {
+            "first": f"{start.first:.1f}",
+            "later": f"{start.later:.1f}",
+            "workers": f"{start.workers:.1f}",
+        }
+        for method, start in starts.items()
+    }
+    names = {
+        "first": "`Games(8)`, first",
+        "later": "`Games(8)`, later",
+        "workers": "64 `Worker`s",
+    }
+    return grid("seconds", columns, names)
 
 
-def worker_memory(methods):
-    words = [
-        f"{taken['memory of a worker']} MB under {name}"
-        for name, taken in methods.items()
-    ]
-    return f"A worker of `Games(8)` has {', '.join(words)} of its own."
-
-
-def snapshots(parts):
-    """Which titles don't play as a new emulator does after a restore."""
-    tried = sum(part["tried"] for part in parts.values())
-    differ = [
-        f"{title} ({len(part['differ'])} of {part['tried']})"
-        for title, part in parts.items()
-        if part["differ"]
-    ]
-    return (
-        f"{len(parts)} titles were played in {tried} combinations of mode and "
-        "difficulty before the snapshot of the first reset was restored. "
-        "Screens or memory then differed from those of a new emulator in "
-        f"{', '.join(differ)}."
+def worker_memory(starts: Mapping[str, Start]) -> str:
+    return ", ".join(
+        f"{start.memory} MB under {method}" for method, start in starts.items()
     )
 
 
 # What agents learn
 
 
-def whole_games(scores):
+def whole_games(scores: Sequence[float]) -> str:
     """The mean of whole games, and the range."""
     return f"{mean(scores):.1f} ({min(scores):.0f} to {max(scores):.0f})"
 
 
-def hours_of(part):
-    return sum(part["seconds"].values()) / 3600
-
-
-def agent_table(agents, title):
+def agent_table(agents: Sequence[Agent]) -> str:
     """A row for each run: the end of its training, and whole games."""
     rows = [
         [
-            name.removeprefix(f"{title}-").replace("-", ", "),
-            f"{part['steps']:,}",
-            f"{hours_of(part):.1f}",
-            f"{part['last score']:.1f}",
-            whole_games(part["scores"]["served"]),
-            whole_games(part["scores"]["alone"]),
+            agent.run,
+            f"{agent.steps:,}",
+            f"{agent.hours:.1f}",
+            f"{agent.last_score:.1f}",
+            whole_games(agent.served),
+            whole_games(agent.alone),
         ]
-        for name, part in agents.items()
-        if name.startswith(title)
+        for agent in agents
     ]
     head = ["seed", "steps", "hours", "end of training", "as it learned"]
     return table([*head, "serving by itself"], rows)
 
 
-def field_table(field, ours):
+def end_of_training(agents: Sequence[Agent]) -> str:
+    return whole_games([agent.last_score for agent in agents])
+
+
+def field_table(
+    published: Sequence[Mapping[str, str]],
+    breakout: Sequence[Agent],
+    pong: Agent,
+) -> str:
     """What others publish, and the agents here."""
     keys = ["name", "breakout", "pong", "seeds", "hours", "source"]
-    rows = [[agent[key] for key in keys] for agent in field["agents"]]
+    rows = [[agent[key] for key in keys] for agent in published]
+    ours = [
+        "**`ppo.py` here**",
+        f"**{end_of_training(breakout)}**",
+        f"{pong.last_score:.1f} after 4 million steps",
+        f"{len(breakout)}; Pong 1",
+        ", ".join(f"{agent.hours:.1f}" for agent in breakout),
+        "",
+    ]
     head = ["agent", "Breakout", "Pong", "seeds", "hours, Breakout", "source"]
     return table(head, [*rows, ours])
 
 
-def equal_steps_table(curve):
+def equal_steps_table(rows: Iterable[Mapping[str, str]]) -> str:
     """The last scores of each title and side, seed by seed."""
-    titles = {}
-    for row in curve:  # of which the last of each agent stays
-        name = f"{title_name(row['title'])}, {int(row['steps']):,}"
-        sides = titles.setdefault(row["title"], {})
-        sides.setdefault(row["side"], {})[row["seed"]] = float(row["score"])
-        sides["name"] = name
-    heads = {"games": "`Games`", "wrappers": "CleanRL's wrappers"}
-    rows = [
-        [sides["name"], *(seeds_in_words(sides[side]) for side in heads)]
-        for sides in titles.values()
-    ]
-    return table(["title, steps", *heads.values()], rows)
-
-
-def seeds_in_words(seeds):
-    """The mean of some seeds, and each."""
-    digits = 0 if mean(seeds.values()) > 100 else 1
-    each = ", ".join(f"{score:,.{digits}f}" for score in seeds.values())
-    return f"{mean(seeds.values()):,.{digits}f} ({each})"
-
-
-def agent_values(agents, field):
-    """The values of `agents.json`, whose parts are "TITLE-SEED"."""
-    breakout = [it for name, it in agents.items() if "Breakout" in name]
-    means = [f"{mean(it['scores']['served']):.0f}" for it in breakout]
-    ends = [it["last score"] for it in breakout]
-    end = f"{mean(ends):.1f} ({min(ends):.0f} to {max(ends):.0f})"
-    pong = agents["Pong-0"]
-    ours = [
-        "**`ppo.py` here**",
-        f"**{end}**",
-        f"{pong['last score']:.1f} after 4 million steps",
-        f"{len(breakout)}; Pong 1",
-        ", ".join(f"{hours_of(it):.1f}" for it in breakout),
-        "",
-    ]
-    first_agent = breakout[0]["scores"]
-    return {
-        "agent_points": f"{first_agent['film'][0]:.0f}",
-        "agent_mean": f"{mean(first_agent['served']):.1f}",
-        "still_mean": f"{mean(first_agent['still']):.1f}",
-        "pong_mean": f"{mean(pong['scores']['served']):.1f}",
-        "pong_minutes": f"{60 * hours_of(agents['Pong-1']):.0f}",
-        "breakout_first_score": means[0],
-        "breakout_scores": f"{', '.join(means[:-1])} and {means[-1]} points "
-        f"in the mean of {len(first_agent['served'])} games each",
-        "breakout_end": end,
-        "breakout_table": agent_table(agents, "Breakout"),
-        "pong_table": agent_table(agents, "Pong"),
-        "field_table": field_table(field, ours),
-        "field_date": field["date"],
-        "agents_on": f"{where(breakout[0])}, {breakout[0]['date']}",
-        "human": "31.8",  # DQN's professional tester (Mnih et al. 2015)
+    last = {
+        (row["title"], row["side"], row["seed"]): row
+        for row in rows  # of which the last of each agent stays
     }
+    columns = {"games": "`Games`", "wrappers": "CleanRL's wrappers"}
+    lines: dict[str, dict[str, list[float]]] = {}
+    for (title, side, _), row in last.items():
+        name = f"{title_name(title)}, {int(row['steps']):,}"
+        sides = lines.setdefault(name, {})
+        sides.setdefault(side, []).append(float(row["score"]))
+    return table(
+        ["title, steps", *columns.values()],
+        [
+            [name, *(seeds_in_words(sides[side]) for side in columns)]
+            for name, sides in lines.items()
+        ],
+    )
+
+
+def seeds_in_words(scores: Sequence[float]) -> str:
+    """The mean of some seeds, and each."""
+    digits = 0 if mean(scores) > 100 else 1
+    each = ", ".join(f"{score:,.{digits}f}" for score in scores)
+    return f"{mean(scores):,.{digits}f} ({each})"
+
+
+def agent_values(agents: Sequence[Agent]) -> dict[str, str]:
+    field = json.loads((RESULTS / "field.json").read_text("utf-8"))
+    breakout = [agent for agent in agents if agent.title == "Breakout"]
+    pong = [agent for agent in agents if agent.title == "Pong"]
+    means = [f"{mean(agent.served):.0f}" for agent in breakout]
+    return {
+        "agent_points": f"{breakout[0].film[0]:.0f}",
+        "agent_mean": f"{mean(breakout[0].served):.1f}",
+        "agent_mean_rounded": means[0],
+        "agent_still_mean": f"{mean(breakout[0].still):.1f}",
+        "agent_still_mean_rounded": f"{mean(breakout[0].still):.0f}",
+        "breakout_means": f"{listed(means)} points in the mean of "
+        f"{len(breakout[0].served)} games each",
+        "breakout_best": f"{max(max(agent.served) for agent in breakout):.0f}",
+        "agent_error": f"{standard_error(breakout[0].served):.0f}",
+        "breakout_end": end_of_training(breakout),
+        "breakout_table": agent_table(breakout),
+        "pong_mean": f"{mean(pong[0].served):.1f}",
+        "pong_minutes": f"{60 * pong[1].hours:.0f}",
+        "pong_table": agent_table(pong),
+        "field_table": field_table(field["agents"], breakout, pong[0]),
+        "field_date": field["date"],
+        "agents_trained_on": agents_trained_on(breakout[0].measured),
+        "human_points": "31.8",  # DQN's professional tester (Mnih et al. 2015)
+    }
+
+
+def standard_error(scores: Sequence[float]) -> float:
+    return stdev(scores) / len(scores) ** 0.5
+
+
+def agents_trained_on(about: Measured) -> str:
+    return f"{about.where}, {about.date}"
 
 
 # All of them
 
 
-def values():
+def values(machines: Mapping[str, Machine]) -> dict[str, str]:
     """All values, by name."""
+    two_cores, sixteen_cores = machines[TWO_CORES], machines[SIXTEEN_CORES]
     (equal_steps,) = RESULTS.glob("*/equal-steps.csv")
-    field = json.loads((RESULTS / "field.json").read_text("utf-8"))
-    results = read_results()
-    lockstep, wrappers, number = (
-        machines(results, "benchmark", part)
-        for part in ("lockstep", "wrappers", "number")
-    )
-    networks = {
-        (title, words): part
-        for network, words in NETWORKS.items()
-        for title, part in machines(results, "benchmark", network)[0].items()
-    }
-    one_of = {
-        name: it[name]
-        for it in results.values()
-        for name in ("agents", "snapshots")
-        if name in it
-    }
-    methods = newest(results, "starts", "starts")["methods"]
+    soak = two_cores.soak
+    assert soak
     return {
-        "speed_table": speed_table(lockstep, wrappers[0]),
-        "measured_on": measured_on(lockstep),
-        "lockstep": by_machine(lockstep, lockstep_table),
-        "wrappers": by_machine(wrappers, comparison_table),
-        "number": by_machine(number, number_table),
-        "in_turn": in_turn(machines(results, "benchmark", "waits")[0]),
-        "in_turn_table": by_machine([networks], in_turn_table),
-        "updates_table": updates_table(results),
-        "ppo_two_cores": time_of_an_update(results, gpu=False),
-        "ppo_gpu": time_of_an_update(results, gpu=True),
-        "breakout_hours": training_hours(results),
-        "soak": soak(newest(results, "chaos", "soak")),
-        "fault_table": fault_table(newest(results, "chaos", "peers")["peers"]),
-        "start_costs": start_costs(methods),
-        "worker_memory": worker_memory(methods),
-        "snapshots": snapshots(one_of["snapshots"]),
+        "speed_table": speed_table(two_cores, sixteen_cores),
+        "speed_other_titles": other_titles(two_cores),
+        "speed_behind": behind(two_cores.speeds["lockstep"]),
+        "two_cores": measured_on(two_cores),
+        "sixteen_cores": measured_on(sixteen_cores),
+        "training_table": training_table(machines),
+        "in_turn_ratios": in_turn(two_cores),
+        "lockstep_tables": by_machine(machines, "lockstep", lockstep_table),
+        "wrappers_tables": by_machine(machines, "wrappers", comparison_table),
+        "number_tables": by_machine(machines, "number", number_table),
+        "in_turn_table": in_turn_table(two_cores),
+        "updates_table": updates_table(machines),
+        "breakout_hours": breakout_hours(machines),
+        "soak_steps": f"{soak.steps:,}",
+        "soak_replaced": f"{soak.replaced}",
+        "fault_table": fault_table(two_cores),
+        "start_costs_table": start_costs(two_cores.starts),
+        "worker_memory": worker_memory(two_cores.starts),
         "equal_steps_table": equal_steps_table(read_rows(equal_steps)),
-        **agent_values(one_of["agents"], field),
+        **agent_values(machines[AGENTS].agents),
     }

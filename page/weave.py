@@ -21,9 +21,9 @@ from pygments.lexers import get_lexer_by_name
 from pygments.token import STANDARD_TYPES, Name
 
 from module import FOLD, Module
-from templates import FIGURES, QUOTED, template
+from paths import DOCS, FIGURES
+from templates import QUOTED, template
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
 # What has a colour of its own in the story, in words and in code.
 COLOURED = "third|fourth|picture"
 # For whoever wants to cite a heading.

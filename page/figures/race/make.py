@@ -1,30 +1,28 @@
 """A step of eight games: a process for each, and one for each core."""
 
-import json
-from pathlib import Path
-
 from drawing import Drawing
+from results import read
 
 LEFT = 84
 SCALE = 130  # of a millisecond
 HIGH = 18  # of a lane
-RACE = Path(__file__).with_name("race.json")
+MACHINE = "intel-xeon-2-cores"
 
 
 def draw() -> str:
-    sides = json.loads(RACE.read_text("utf-8"))
+    sides = read()[MACHINE].race
     d = Drawing(298, screen=False)
     for top, title, name, count in (
         (4, "8 workers, a game each", "workers", 8),
         (196, "2 workers, 4 games each", "games", 2),
     ):
-        program, games = sides[name]["program"], sides[name]["games"]
+        program, games = sides[name]
         each = len(games) // count
         lanes = {"program": program}
         for k in range(count):
             lanes[f"worker {k}"] = games[k * each : (k + 1) * each]
         d.text(4, top + 14, title, "strong")
-        d.text(474, top + 14, f"{program[-1][1]:.2f} ms", "strong end")
+        d.text(474, top + 14, f"{program[-1].end:.2f} ms", "strong end")
         for row, (label, spans) in enumerate(lanes.items()):
             y = top + 22 + HIGH * row
             d.text(4, y + 13, label, "quiet")
