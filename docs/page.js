@@ -62,6 +62,48 @@ const GRAYS = packed(Array.from({ length: 256 }, (_, v) => [v, v, v]));
 
 const brighter = (one, other) => one.map((v, i) => Math.max(v, other[i]));
 
+// Which pixels of a row each of its new ones covers, and how much of each, as
+// shares of the new one; or only the one where it begins.
+function covered(from, to, mean = true) {
+  const size = 1 / (to / from);
+  return Array.from({ length: to }, (_, i) => {
+    const start = i * size, end = start + size;
+    if (!mean) return [[Math.min(Math.floor(start), from - 1), 1]];
+    const parts = [], all = Math.min(size, from - start);
+    const last = Math.min(Math.floor(end), from - 1);
+    const first = Math.min(Math.ceil(start), last);
+    if (first - start > 1e-3) parts.push([first - 1, (first - start) / all]);
+    for (let at = first; at < last; at++) parts.push([at, 1 / all]);
+    if (end - last > 1e-3) parts.push([last, Math.min(end - last, 1) / all]);
+    return parts;
+  });
+}
+
+// Resize a screen, to the last bit as OpenCV does by INTER_AREA: it adds up
+// numbers of 32 bits in this order, and rounds halves to even ones, as an
+// array of clamped bytes does.
+function shrunk(screen, size, mean) {
+  const picture = new Uint8ClampedArray(size ** 2);
+  const row = new Float32Array(size), sum = new Float32Array(size);
+  const [columns, rows] = [WIDTH, screen.length / WIDTH].map((from) =>
+    covered(from, size, mean).map((parts) =>
+      parts.map(([at, share]) => [at, Math.fround(share)])));
+  rows.forEach((lines, y) => {
+    sum.fill(0);
+    for (const [line, high] of lines) {
+      row.fill(0);
+      for (const [x, pixels] of columns.entries()) {
+        for (const [at, wide] of pixels) {
+          row[x] += Math.fround(wide * screen[line * WIDTH + at]);
+        }
+        sum[x] += Math.fround(high * row[x]);
+      }
+    }
+    picture.set(sum, y * size);
+  });
+  return picture;
+}
+
 // Draw pixels in a canvas with a label below it, or the part of them that is
 // shown: left, top, width, height. Without pixels the place is blank. The
 // style says how large it is.
@@ -103,7 +145,7 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = false,
   controls.innerHTML = `<button type="button" class="play"></button>
     <button type="button">Step</button>
     <span class="slide"><input type="range" aria-label="Step" min="1"
-    max="${count}" value="${start}"><span class="ticks"></span></span>
+    max="${count}" step="1" value="${start}"><span class="ticks"></span></span>
     <span class="number"></span>`;
   const [play, step, slide, number] = controls.children;
   const [slider, marks] = slide.children, says = box.querySelector(".says");
@@ -116,7 +158,7 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = false,
   }
   function go(on) {
     clearInterval(timer);
-    timer = on ? setInterval(next, 1000 / pace) : null;
+    timer = on ? setInterval(next, 1000 * slider.step / pace) : null;
     play.textContent = on ? "Pause" : "Play";
   }
   function next() {
@@ -152,7 +194,8 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = false,
       controls.addEventListener(event, () => sight.disconnect());
     }
   }
-  return { go, draw, at: () => Number(slider.value) };
+  return { go, draw, plays: () => timer !== null,
+    at: () => Number(slider.value) };
 }
 
 // A figure that asks first: a guess opens the answer and says if it was right.
@@ -435,17 +478,6 @@ figure("pixel", async (box, $in) => {
   const shade = (v) =>
     `--on:rgb(${v},${v},${v});color:${v > 117 ? "#000" : "#fff"}`;
 
-  // Which pixels of a row one of its 84 new ones covers, and how much of each,
-  // as shares of the new one.
-  function covered(to, width) {
-    const size = width / SIZE, start = to * size, pixels = [];
-    for (let from = Math.floor(start); from < start + size; from++) {
-      const part = Math.min(from + 1, start + size) - Math.max(from, start);
-      if (part > 1e-3) pixels.push([from, part / size]);
-    }
-    return pixels;
-  }
-
   // Three by three pixels, and a border around what is covered.
   function patch(frame, [column, row]) {
     const [x, y] = [column * WIDTH / SIZE, row * HEIGHT / SIZE];
@@ -466,8 +498,8 @@ figure("pixel", async (box, $in) => {
       place.innerHTML = patch(frames[i], at);
     });
     let mean = 0;
-    for (const [y, high] of covered(row, HEIGHT)) {
-      for (const [x, wide] of covered(column, WIDTH)) {
+    for (const [y, high] of covered(HEIGHT, SIZE)[row]) {
+      for (const [x, wide] of covered(WIDTH, SIZE)[column]) {
         mean += high * wide * frames[2][y * WIDTH + x];
       }
     }
@@ -539,4 +571,139 @@ figure("step", async (box, $in) => {
       `done ${done ? "True" : "False"}.`;
   }, { count: steps.length - 1, start: 62, ticks,
     lost: ticks.filter((i) => steps[i].done) });
+});
+
+// The workbench: real frames, and what an agent would see of them if it were
+// made with other settings.
+figure("workbench", async (box, $in) => {
+  const TOTAL = 384, MOST = 4; // frames, and pictures in a stack
+  const recorded = await read("workbench");
+  const strip = cells($in(".strip"), 8), stack = cells($in(".seen"), MOST);
+  const knobs = $in(".knobs");
+  let game, frames;
+
+  function cells(place, count) {
+    place.innerHTML = "<div><canvas></canvas><small></small></div>".repeat(count);
+    return [...place.children];
+  }
+
+  async function load(title) {
+    game = recorded[title];
+    const size = WIDTH * game.height;
+    const fours = await unpack(game.frames, 4 * size);
+    frames = fours.flatMap((four) => [0, 1, 2, 3].map((i) =>
+      four.subarray(i * size, (i + 1) * size)));
+  }
+
+  // The settings, as the knobs have them.
+  function settings() {
+    const { repeat, stack, maximum, shrink, size, colours } = knobs.elements;
+    return { repeat: Number(repeat.value), stack: Number(stack.value),
+      maximum: maximum.checked && repeat.value > 1,
+      mean: shrink.value === "mean", size: Number(size.value),
+      colour: colours.value === "rgb" };
+  }
+
+  // The values of a frame: one plane of grays, or red, green and blue.
+  function planes(frame, colour) {
+    const tables = colour ?
+      [0, 1, 2].map((c) => game.rgb.map((value) => value[c])) : [game.gray];
+    return tables.map((table) => frame.map((v) => table[v]));
+  }
+
+  // The picture of a step that ends before a frame.
+  function picture(end, { maximum, mean, size, colour }) {
+    const [older, last] = [end - 2, end - 1].map((i) =>
+      planes(frames[i], colour));
+    return last.map((plane, c) =>
+      shrunk(maximum ? brighter(older[c], plane) : plane, size, mean));
+  }
+
+  function paint(cell, values, width, label, kind = "") {
+    const [canvas, name] = cell.children;
+    cell.hidden = false;
+    cell.className = kind;
+    name.textContent = label;
+    const [red, green, blue] = [values[0], values.at(1) ?? values[0],
+      values.at(-1)];
+    canvas.width = width;
+    canvas.height = red.length / width;
+    const rgba = new Uint32Array(red.length);
+    for (const i of rgba.keys()) {
+      rgba[i] = (255 << 24) | (blue[i] << 16) | (green[i] << 8) | red[i];
+    }
+    const image = new ImageData(new Uint8ClampedArray(rgba.buffer), width);
+    canvas.getContext("2d").putImageData(image, 0, 0);
+  }
+
+  function show(end) {
+    const now = settings();
+    strip.forEach((cell, i) => {
+      const kept = now.repeat - i === 1 ? "fourth" :
+        now.repeat - i === 2 && now.maximum ? "third" : "thrown";
+      cell.hidden = i >= now.repeat;
+      if (!cell.hidden) {
+        paint(cell, planes(frames[end - now.repeat + i], true), WIDTH,
+          `${i + 1}`, kept);
+      }
+    });
+    stack.forEach((cell, i) => {
+      const newest = i === now.stack - 1;
+      cell.hidden = i >= now.stack;
+      if (!cell.hidden) {
+        paint(cell, picture(end - (now.stack - 1 - i) * now.repeat, now),
+          now.size, `obs[${i}]`, newest ? "picture" : "");
+        cell.style = `--zoomed:${now.size * Math.floor(168 / now.size)}px`;
+      }
+    });
+    $in(".how").textContent = (now.maximum ? "the brighter of two, " :
+      "the last one, ") + (now.colour ? "in colour, " : "gray, ") +
+      `${now.size}×${now.size} ↓`;
+    return tell(now);
+  }
+
+  // The observation in numbers, and the program that returns it.
+  function tell({ repeat, stack, maximum, mean, size, colour }) {
+    const shape = [stack, size, size, ...colour ? [3] : []];
+    const count = shape.reduce((one, other) => one * other);
+    const options = Object.entries({ action_repeat: repeat !== 4 && repeat,
+      stack: stack !== 4 && stack, colour: colour && "True",
+      size: size !== 84 && `(${size}, ${size})` });
+    const told = options.filter(([, value]) => value).map((it) => it.join("="));
+    const possible = mean && (maximum || repeat === 1);
+    $in(".call").textContent = possible ?
+      `Game(${["seed", ...told].join(", ")})` :
+      "# The module always takes the maximum and the mean.";
+    return `(${shape.join(", ")}): ${count.toLocaleString("en")} numbers, ` +
+      `${+(60 / repeat).toFixed(1)} times a second`;
+  }
+
+  await load("Pac-Man");
+  const player = film(box, show, { count: TOTAL, start: 100, pace: 30,
+    name: (end) => `${(end / 60).toFixed(1)} s` });
+  const slider = $in(".slide input");
+
+  // The slider stands where a step ends, and a whole stack came before.
+  function turn() {
+    const { repeat, stack } = settings();
+    const values = knobs.querySelectorAll("label > span");
+    values[0].textContent = repeat;
+    values[1].textContent = stack;
+    slider.step = repeat;
+    slider.min = MOST * repeat;
+    slider.max = TOTAL - TOTAL % repeat;
+    knobs.elements.maximum.disabled = repeat === 1;
+    player.draw();
+    if (player.plays()) player.go(true);
+  }
+  turn();
+  knobs.addEventListener("input", turn);
+  knobs.addEventListener("reset", () => setTimeout(turn));
+  for (const form of box.querySelectorAll("form")) {
+    form.addEventListener("submit", (event) => event.preventDefault());
+  }
+  $in(".titles").addEventListener("input", async ({ target }) => {
+    await load(target.value);
+    player.draw();
+  });
 });

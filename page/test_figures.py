@@ -22,6 +22,7 @@ from figures.lanes.make import LANES
 from figures.modes.make import MODES
 from figures.serves.make import serve
 from figures.stack.make import BALL
+from figures.workbench.make import SHOWN, TITLES
 from paths import DOCS, FIGURES
 from recordings import (
     FALLS,
@@ -194,7 +195,7 @@ def look_at(page, name):
 
 def go_to(figure, at):
     """Move the slider of a figure."""
-    figure.locator("input").evaluate(
+    figure.locator(".slide input").evaluate(
         """(slider, at) => {
             slider.value = at;
             slider.dispatchEvent(new Event("input")); }""",
@@ -417,3 +418,93 @@ def test_a_killed_worker_starts_over(visit):
     check(pictures(figure, ".four"), [*films[:4, at], *films[4:, 0]])
     figure.get_by_role("button", name="Step").click()
     check(pictures(figure, ".four"), [*films[:4, at + 1], *films[4:, 1]])
+
+
+def turn_knobs(figure, settings):
+    """Turn the knobs of the workbench as `Game` has its options."""
+    for name, label in (
+        ("action_repeat", "Frames to a step"),
+        ("stack", "Pictures in the stack"),
+    ):
+        figure.get_by_label(label).fill(str(settings.get(name, 4)))
+    height, _ = settings.get("size", (84, 84))
+    colour = "RGB" if settings.get("colour") else "gray"
+    for label in str(height), colour:
+        figure.get_by_role("radio", name=label, exact=True).check()
+
+
+def seen_after(figure, frames):
+    """What the workbench shows after so many of its frames."""
+    go_to(figure, frames)
+    slider = figure.get_by_role("slider", name="Step", exact=True)
+    assert slider.input_value() == str(frames)
+    return pictures(figure, ".seen div:not([hidden])")
+
+
+@pytest.mark.parametrize("name", TITLES)
+def test_the_workbench_shows_what_game_returns(visit, name):
+    """Bit for bit: with the module's settings at every step, and with others
+    at some.
+    """
+    title = TITLES[name]
+    figure = look_at(visit(), "workbench")
+    figure.get_by_label(name).check()
+    for settings, every in (
+        ({}, 1),
+        ({"action_repeat": 3, "stack": 2}, 9),
+        ({"size": (42, 42), "colour": True}, 9),
+        ({"action_repeat": 8, "size": (160, 160), "stack": 1}, 9),
+        ({"action_repeat": 1, "size": (42, 42), "stack": 3}, 25),
+    ):
+        options = {"on_life_loss": "ignore", "repeat_action_probability": 0.0}
+        one = game.Game(0, title.env_id, **options, **settings)
+        one.reset()
+        repeat = one.action_repeat
+        played = [one.step(action)[0] for action in title.actions[::repeat]]
+        if settings:
+            turn_knobs(figure, settings)
+        before = len(title.actions) - SHOWN
+        for at in range(4 * repeat, SHOWN + 1, every * repeat):
+            obs = played[(before + at) // repeat - 1]
+            check(seen_after(figure, at), obs)
+        call = figure.locator(".call").text_content()
+        told = eval(call, {"Game": dict, "seed": {}})
+        assert told == settings
+
+
+def test_the_workbench_can_do_worse(visit):
+    """The last frame of a step alone, and a pixel in place of a mean."""
+    title = TITLES["Breakout"]
+    options = {"action_repeat": 1, "stack": 1, "size": (210, 160)}
+    one = game.Game(0, on_life_loss="ignore", **options)
+    one.reset()
+    frames = [one.step(action)[0][0] for action in title.actions][-SHOWN:]
+    figure = look_at(visit(), "workbench")
+    figure.get_by_label("Breakout").check()
+    turn_knobs(figure, {"size": (42, 42), "stack": 1})
+    figure.get_by_label("the maximum").uncheck()
+    for label, way in (
+        ("the mean", cv2.INTER_AREA),
+        ("picking", cv2.INTER_NEAREST),
+    ):
+        figure.get_by_label(label).check()
+        for at in range(16, SHOWN + 1, 16):
+            picture = cv2.resize(frames[at - 1], (42, 42), interpolation=way)
+            check(seen_after(figure, at), [picture])
+    figure.get_by_role("button", name="The module").click()
+    expect(figure.get_by_label("the maximum")).to_be_checked()
+
+
+def test_the_workbench_plays_on_while_one_turns(visit):
+    """When it is asked to, by keyboard too."""
+    figure = look_at(visit(reduced_motion="no-preference"), "workbench")
+    number = figure.locator(".number")
+    before = number.text_content()
+    figure.page.wait_for_timeout(400)
+    expect(number).to_have_text(before)
+    figure.get_by_role("button", name="Play").press("Enter")
+    expect(number).not_to_have_text(before)
+    figure.get_by_label("Frames to a step").press("ArrowRight")
+    expect(figure.locator(".strip div:visible")).to_have_count(5)
+    expect(number).not_to_have_text(number.text_content())
+    figure.get_by_role("button", name="Pause").press("Enter")

@@ -24,6 +24,48 @@ const GRAYS = packed(Array.from({ length: 256 }, (_, v) => [v, v, v]));
 
 const brighter = (one, other) => one.map((v, i) => Math.max(v, other[i]));
 
+// Which pixels of a row each of its new ones covers, and how much of each, as
+// shares of the new one; or only the one where it begins.
+function covered(from, to, mean = true) {
+  const size = 1 / (to / from);
+  return Array.from({ length: to }, (_, i) => {
+    const start = i * size, end = start + size;
+    if (!mean) return [[Math.min(Math.floor(start), from - 1), 1]];
+    const parts = [], all = Math.min(size, from - start);
+    const last = Math.min(Math.floor(end), from - 1);
+    const first = Math.min(Math.ceil(start), last);
+    if (first - start > 1e-3) parts.push([first - 1, (first - start) / all]);
+    for (let at = first; at < last; at++) parts.push([at, 1 / all]);
+    if (end - last > 1e-3) parts.push([last, Math.min(end - last, 1) / all]);
+    return parts;
+  });
+}
+
+// Resize a screen, to the last bit as OpenCV does by INTER_AREA: it adds up
+// numbers of 32 bits in this order, and rounds halves to even ones, as an
+// array of clamped bytes does.
+function shrunk(screen, size, mean) {
+  const picture = new Uint8ClampedArray(size ** 2);
+  const row = new Float32Array(size), sum = new Float32Array(size);
+  const [columns, rows] = [WIDTH, screen.length / WIDTH].map((from) =>
+    covered(from, size, mean).map((parts) =>
+      parts.map(([at, share]) => [at, Math.fround(share)])));
+  rows.forEach((lines, y) => {
+    sum.fill(0);
+    for (const [line, high] of lines) {
+      row.fill(0);
+      for (const [x, pixels] of columns.entries()) {
+        for (const [at, wide] of pixels) {
+          row[x] += Math.fround(wide * screen[line * WIDTH + at]);
+        }
+        sum[x] += Math.fround(high * row[x]);
+      }
+    }
+    picture.set(sum, y * size);
+  });
+  return picture;
+}
+
 // Draw pixels in a canvas with a label below it, or the part of them that is
 // shown: left, top, width, height. Without pixels the place is blank. The
 // style says how large it is.
@@ -65,7 +107,7 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = false,
   controls.innerHTML = `<button type="button" class="play"></button>
     <button type="button">Step</button>
     <span class="slide"><input type="range" aria-label="Step" min="1"
-    max="${count}" value="${start}"><span class="ticks"></span></span>
+    max="${count}" step="1" value="${start}"><span class="ticks"></span></span>
     <span class="number"></span>`;
   const [play, step, slide, number] = controls.children;
   const [slider, marks] = slide.children, says = box.querySelector(".says");
@@ -78,7 +120,7 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = false,
   }
   function go(on) {
     clearInterval(timer);
-    timer = on ? setInterval(next, 1000 / pace) : null;
+    timer = on ? setInterval(next, 1000 * slider.step / pace) : null;
     play.textContent = on ? "Pause" : "Play";
   }
   function next() {
@@ -114,5 +156,6 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = false,
       controls.addEventListener(event, () => sight.disconnect());
     }
   }
-  return { go, draw, at: () => Number(slider.value) };
+  return { go, draw, plays: () => timer !== null,
+    at: () => Number(slider.value) };
 }

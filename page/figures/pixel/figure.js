@@ -13,17 +13,6 @@ figure("pixel", async (box, $in) => {
   const shade = (v) =>
     `--on:rgb(${v},${v},${v});color:${v > 117 ? "#000" : "#fff"}`;
 
-  // Which pixels of a row one of its 84 new ones covers, and how much of each,
-  // as shares of the new one.
-  function covered(to, width) {
-    const size = width / SIZE, start = to * size, pixels = [];
-    for (let from = Math.floor(start); from < start + size; from++) {
-      const part = Math.min(from + 1, start + size) - Math.max(from, start);
-      if (part > 1e-3) pixels.push([from, part / size]);
-    }
-    return pixels;
-  }
-
   // Three by three pixels, and a border around what is covered.
   function patch(frame, [column, row]) {
     const [x, y] = [column * WIDTH / SIZE, row * HEIGHT / SIZE];
@@ -44,8 +33,8 @@ figure("pixel", async (box, $in) => {
       place.innerHTML = patch(frames[i], at);
     });
     let mean = 0;
-    for (const [y, high] of covered(row, HEIGHT)) {
-      for (const [x, wide] of covered(column, WIDTH)) {
+    for (const [y, high] of covered(HEIGHT, SIZE)[row]) {
+      for (const [x, wide] of covered(WIDTH, SIZE)[column]) {
         mean += high * wide * frames[2][y * WIDTH + x];
       }
     }

@@ -1,0 +1,134 @@
+// The workbench: real frames, and what an agent would see of them if it were
+// made with other settings.
+figure("workbench", async (box, $in) => {
+  const TOTAL = 384, MOST = 4; // frames, and pictures in a stack
+  const recorded = await read("workbench");
+  const strip = cells($in(".strip"), 8), stack = cells($in(".seen"), MOST);
+  const knobs = $in(".knobs");
+  let game, frames;
+
+  function cells(place, count) {
+    place.innerHTML = "<div><canvas></canvas><small></small></div>".repeat(count);
+    return [...place.children];
+  }
+
+  async function load(title) {
+    game = recorded[title];
+    const size = WIDTH * game.height;
+    const fours = await unpack(game.frames, 4 * size);
+    frames = fours.flatMap((four) => [0, 1, 2, 3].map((i) =>
+      four.subarray(i * size, (i + 1) * size)));
+  }
+
+  // The settings, as the knobs have them.
+  function settings() {
+    const { repeat, stack, maximum, shrink, size, colours } = knobs.elements;
+    return { repeat: Number(repeat.value), stack: Number(stack.value),
+      maximum: maximum.checked && repeat.value > 1,
+      mean: shrink.value === "mean", size: Number(size.value),
+      colour: colours.value === "rgb" };
+  }
+
+  // The values of a frame: one plane of grays, or red, green and blue.
+  function planes(frame, colour) {
+    const tables = colour ?
+      [0, 1, 2].map((c) => game.rgb.map((value) => value[c])) : [game.gray];
+    return tables.map((table) => frame.map((v) => table[v]));
+  }
+
+  // The picture of a step that ends before a frame.
+  function picture(end, { maximum, mean, size, colour }) {
+    const [older, last] = [end - 2, end - 1].map((i) =>
+      planes(frames[i], colour));
+    return last.map((plane, c) =>
+      shrunk(maximum ? brighter(older[c], plane) : plane, size, mean));
+  }
+
+  function paint(cell, values, width, label, kind = "") {
+    const [canvas, name] = cell.children;
+    cell.hidden = false;
+    cell.className = kind;
+    name.textContent = label;
+    const [red, green, blue] = [values[0], values.at(1) ?? values[0],
+      values.at(-1)];
+    canvas.width = width;
+    canvas.height = red.length / width;
+    const rgba = new Uint32Array(red.length);
+    for (const i of rgba.keys()) {
+      rgba[i] = (255 << 24) | (blue[i] << 16) | (green[i] << 8) | red[i];
+    }
+    const image = new ImageData(new Uint8ClampedArray(rgba.buffer), width);
+    canvas.getContext("2d").putImageData(image, 0, 0);
+  }
+
+  function show(end) {
+    const now = settings();
+    strip.forEach((cell, i) => {
+      const kept = now.repeat - i === 1 ? "fourth" :
+        now.repeat - i === 2 && now.maximum ? "third" : "thrown";
+      cell.hidden = i >= now.repeat;
+      if (!cell.hidden) {
+        paint(cell, planes(frames[end - now.repeat + i], true), WIDTH,
+          `${i + 1}`, kept);
+      }
+    });
+    stack.forEach((cell, i) => {
+      const newest = i === now.stack - 1;
+      cell.hidden = i >= now.stack;
+      if (!cell.hidden) {
+        paint(cell, picture(end - (now.stack - 1 - i) * now.repeat, now),
+          now.size, `obs[${i}]`, newest ? "picture" : "");
+        cell.style = `--zoomed:${now.size * Math.floor(168 / now.size)}px`;
+      }
+    });
+    $in(".how").textContent = (now.maximum ? "the brighter of two, " :
+      "the last one, ") + (now.colour ? "in colour, " : "gray, ") +
+      `${now.size}×${now.size} ↓`;
+    return tell(now);
+  }
+
+  // The observation in numbers, and the program that returns it.
+  function tell({ repeat, stack, maximum, mean, size, colour }) {
+    const shape = [stack, size, size, ...colour ? [3] : []];
+    const count = shape.reduce((one, other) => one * other);
+    const options = Object.entries({ action_repeat: repeat !== 4 && repeat,
+      stack: stack !== 4 && stack, colour: colour && "True",
+      size: size !== 84 && `(${size}, ${size})` });
+    const told = options.filter(([, value]) => value).map((it) => it.join("="));
+    const possible = mean && (maximum || repeat === 1);
+    $in(".call").textContent = possible ?
+      `Game(${["seed", ...told].join(", ")})` :
+      "# The module always takes the maximum and the mean.";
+    return `(${shape.join(", ")}): ${count.toLocaleString("en")} numbers, ` +
+      `${+(60 / repeat).toFixed(1)} times a second`;
+  }
+
+  await load("Pac-Man");
+  const player = film(box, show, { count: TOTAL, start: 100, pace: 30,
+    name: (end) => `${(end / 60).toFixed(1)} s` });
+  const slider = $in(".slide input");
+
+  // The slider stands where a step ends, and a whole stack came before.
+  function turn() {
+    const { repeat, stack } = settings();
+    const values = knobs.querySelectorAll("label > span");
+    values[0].textContent = repeat;
+    values[1].textContent = stack;
+    slider.step = repeat;
+    slider.min = MOST * repeat;
+    slider.max = TOTAL - TOTAL % repeat;
+    knobs.elements.maximum.disabled = repeat === 1;
+    player.draw();
+    if (player.plays()) player.go(true);
+  }
+  turn();
+  knobs.addEventListener("input", turn);
+  knobs.addEventListener("reset", () => setTimeout(turn));
+  for (const form of box.querySelectorAll("form")) {
+    form.addEventListener("submit", (event) => event.preventDefault());
+  }
+  $in(".titles").addEventListener("input", async ({ target }) => {
+    await load(target.value);
+    player.draw();
+  });
+});
