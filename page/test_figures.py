@@ -17,6 +17,7 @@ from playwright.sync_api import expect
 
 import game
 import programs
+from conftest import go_to, look_at
 from drawing import bright, faded
 from figures.lanes.make import LANES
 from figures.modes.make import MODES
@@ -175,31 +176,6 @@ NAMES = "index.html", "game.html"
 
 
 # In a browser
-
-
-def look_at(page, name):
-    """Bring a figure into view, where it begins; return it."""
-    figure = page.locator(f"#{name}")
-    if not figure.count():
-        pytest.skip(f"{name} isn't on this page")
-    figure.scroll_into_view_if_needed()
-    expect(figure.locator("canvas").first).to_be_visible()
-    page.wait_for_function(
-        """(name) => [...document.querySelectorAll(`#${name} canvas`)]
-            .some((canvas) => canvas.width !== 300)""",
-        arg=name,
-    )
-    return figure
-
-
-def go_to(figure, at):
-    """Move the slider of a figure."""
-    figure.locator("input").evaluate(
-        """(slider, at) => {
-            slider.value = at;
-            slider.dispatchEvent(new Event("input")); }""",
-        at,
-    )
 
 
 def pictures(figure, selector):
