@@ -13,7 +13,7 @@ Atari games for an agent, the way DQN saw them ([Mnih et al.
 from game import Game
 
 game = Game(seed=0)
-obs_4 = game.reset()  # uint8 (4, 84, 84), oldest picture first
+obs_4 = game.reset()  # uint8 (4, 84, 84)
 for _ in range(1000):
     action = game.env.action_space.sample()  # your agent's
     obs_4, reward, done, episode_info = game.step(action)

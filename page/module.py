@@ -8,6 +8,9 @@ import tokenize
 from dataclasses import dataclass, field
 
 FOLD = "<details>\n<summary>What the module is built on</summary>"
+# At the top a picture has a size on a code host, too, and a caption.
+PICTURE = r'!\[([^]]*)\]\((\S+)\s+"([^"]*)"\)'
+SIZED = r'<img src="\2" width="300" alt="\1">\n\n\3'
 FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
 DEFINITION = ast.ClassDef | FUNCTION
 
@@ -87,7 +90,8 @@ class Module:
         """Return the module for a code host, which has no margin: there a
         note is the comment that it is in the source.
         """
-        blocks = [self.title, FOLD, *self.imports.words]
+        title = re.sub(PICTURE, SIZED, self.title)
+        blocks = [title, FOLD, *self.imports.words]
         blocks += [fence(self.imports.source), "</details>"]
         source: dict[int, str] = {}
         for part in self.parts:

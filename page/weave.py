@@ -43,10 +43,9 @@ class Row:
 
     words: list = field(default_factory=list)
     things: list = field(default_factory=list)
-    kind: str = ""
 
     def html(self):
-        kind = f"row {self.kind}"
+        kind = "row"
         if heading := re.search("<h([12])", "".join(self.words)):
             left = LEFT if heading[1] == "2" else "--left:1"
             kind = f'row level{heading[1]}" style="{left}'
@@ -113,10 +112,9 @@ class Page:
             if block[0].type in ("fence", "table_open") or is_figure(block):
                 row.things.append(self.render(block))
                 continue
-            across = '<details class="wide"' in block[0].content
-            if row.things or across or block[0].tag[:1] == "h":
+            if row.things or block[0].tag[:1] == "h":
                 yield row
-                row = Row(kind="wide" if across else "")
+                row = Row()
             row.words.append(self.render(block))
         yield row
 
