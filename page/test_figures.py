@@ -17,6 +17,7 @@ from playwright.sync_api import expect
 
 import game
 import programs
+from conftest import go_to, look_at
 from drawing import bright, faded
 from figures.lanes.make import LANES
 from figures.modes.make import MODES
@@ -178,39 +179,17 @@ NAMES = "index.html", "game.html"
 # In a browser
 
 
-def look_at(page, name):
-    """Bring a figure into view, where it begins; return it."""
-    figure = page.locator(f"#{name}")
-    if not figure.count():
-        pytest.skip(f"{name} isn't on this page")
-    figure.scroll_into_view_if_needed()
-    expect(figure.locator("canvas").first).to_be_visible()
-    page.wait_for_function(
-        """(name) => [...document.querySelectorAll(`#${name} canvas`)]
-            .some((canvas) => canvas.width !== 300)""",
-        arg=name,
-    )
-    return figure
-
-
-def go_to(figure, at):
-    """Move the slider of a figure."""
-    figure.locator(".slide input").evaluate(
-        """(slider, at) => {
-            slider.value = at;
-            slider.dispatchEvent(new Event("input")); }""",
-        at,
-    )
-
-
 def pictures(figure, selector):
     """The pictures in canvases, in RGB, as they are seen."""
     urls = figure.locator(f"{selector} canvas").evaluate_all(
         "all => all.map((canvas) => canvas.toDataURL())"
     )
-    for url in urls:
-        data = np.frombuffer(base64.b64decode(url.split(",")[1]), np.uint8)
-        yield cv2.imdecode(data, cv2.IMREAD_COLOR)[..., ::-1]
+    yield from map(decoded, urls)
+
+
+def decoded(url):
+    data = np.frombuffer(base64.b64decode(url.split(",")[1]), np.uint8)
+    return cv2.imdecode(data, cv2.IMREAD_COLOR)[..., ::-1]
 
 
 def check(seen, made):
@@ -433,12 +412,22 @@ def turn_knobs(figure, settings):
         figure.get_by_role("radio", name=label, exact=True).check()
 
 
-def seen_after(figure, frames):
-    """What the workbench shows after so many of its frames."""
-    go_to(figure, frames)
-    slider = figure.get_by_role("slider", name="Step", exact=True)
-    assert slider.input_value() == str(frames)
-    return pictures(figure, ".seen div:not([hidden])")
+def seen_after(figure, ends):
+    """What the workbench shows after so many of its frames, for each."""
+    films = figure.evaluate(
+        """(figure, ends) => ends.map((end) => {
+            const slider = figure.querySelector(".slide input");
+            slider.value = end;
+            slider.dispatchEvent(new Event("input"));
+            const shown = figure.querySelectorAll(
+              ".seen div:not([hidden]) canvas");
+            return [Number(slider.value),
+              [...shown].map((canvas) => canvas.toDataURL())]; })""",
+        list(ends),
+    )
+    assert [end for end, _ in films] == list(ends)
+    for _, urls in films:
+        yield [decoded(url) for url in urls]
 
 
 @pytest.mark.parametrize("name", TITLES)
@@ -464,9 +453,9 @@ def test_the_workbench_shows_what_game_returns(visit, name):
         if settings:
             turn_knobs(figure, settings)
         before = len(title.actions) - SHOWN
-        for at in range(4 * repeat, SHOWN + 1, every * repeat):
-            obs = played[(before + at) // repeat - 1]
-            check(seen_after(figure, at), obs)
+        ends = range(4 * repeat, SHOWN + 1, every * repeat)
+        for end, seen in zip(ends, seen_after(figure, ends), strict=True):
+            check(seen, played[(before + end) // repeat - 1])
         call = figure.locator(".call").text_content()
         told = eval(call, {"Game": dict, "seed": {}})
         assert told == settings
@@ -488,9 +477,10 @@ def test_the_workbench_can_do_worse(visit):
         ("picking", cv2.INTER_NEAREST),
     ):
         figure.get_by_label(label).check()
-        for at in range(16, SHOWN + 1, 16):
-            picture = cv2.resize(frames[at - 1], (42, 42), interpolation=way)
-            check(seen_after(figure, at), [picture])
+        ends = range(16, SHOWN + 1, 16)
+        for end, seen in zip(ends, seen_after(figure, ends), strict=True):
+            picture = cv2.resize(frames[end - 1], (42, 42), interpolation=way)
+            check(seen, [picture])
     figure.get_by_role("button", name="The module").click()
     expect(figure.get_by_label("the maximum")).to_be_checked()
 

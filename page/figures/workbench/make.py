@@ -52,7 +52,8 @@ def play(title: Title) -> dict[str, Any]:
         colours, where = np.unique(screens[-1], return_index=True)
         rgb = ale.getScreenRGB().reshape(-1, 3)[where].tolist()
         gray = ale.getScreenGrayscale().reshape(-1)[where].tolist()
-        known |= dict(zip(colours.tolist(), zip(rgb, gray, strict=True), strict=True))
+        both = zip(rgb, gray, strict=True)
+        known |= dict(zip(colours.tolist(), both, strict=True))
     used = sorted(known)
     frames = np.searchsorted(used, screens[-SHOWN:])
     return {
