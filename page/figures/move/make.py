@@ -1,5 +1,6 @@
 """What the step to learn from has brought, and what NOOP would have."""
 
+import cv2
 import numpy as np
 
 from drawing import Drawing
@@ -11,9 +12,7 @@ SCALE = 150 / 40
 
 def objects(screen: np.ndarray) -> np.ndarray:
     """Where things are on a black screen: left, top, width and height."""
-    import cv2
-
-    shown = screen.any(-1).astype(np.uint8)
+    shown = np.array(screen.any(-1), np.uint8)
     return cv2.connectedComponentsWithStats(shown)[2][1:, :4]
 
 
