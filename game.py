@@ -9,6 +9,20 @@ Atari games for an agent, the way DQN saw them ([Mnih et al.
 - `Worker` is a game in a process of its own, behind a pipe;
 - `Games` are many games at once, a Gymnasium vector environment.
 
+```python
+from game import Game
+
+game = Game(seed=0)
+obs_4 = game.reset()  # uint8 (4, 84, 84)
+for _ in range(1000):
+    action = game.env.action_space.sample()  # your agent's
+    obs_4, reward, done, episode_info = game.step(action)
+```
+
+![Eight rows of four gray pictures: what the agents of eight games saw when
+they last scored.](docs/game.png "What `python game.py` leaves: a row for each
+of eight games, the four pictures that its agent saw when it last scored.")
+
 This file is from "Breakout, annotated", which began with labml.ai's [`Game`
 and `Worker`](https://nn.labml.ai/rl/game.html).
 """

@@ -80,6 +80,18 @@ function put(cell, pixels, { label = "", kind = "", colours = GRAYS,
   context.putImageData(image, -left, -top);
 }
 
+// Show the probabilities of the actions as bars: in bold which one was
+// `sampled`, or what they `were` before something changed them.
+function showChances(rows, chances, { sampled, were }) {
+  const percent = (chance) => `${Math.round(100 * chance)}\u00a0%`;
+  chances.forEach((chance, a) => {
+    rows[a].className = a === sampled ? "chosen" : "";
+    rows[a].lastElementChild.textContent =
+      (were ? `${percent(were[a])} → ` : "") + percent(chance);
+    rows[a].style.setProperty("--share", `${100 * chance}%`);
+  });
+}
+
 // The recorded game, for all figures that show a part of it: `steps`, the
 // `screens` of their frames and their `colours`; the `pictures` of the steps;
 // and the `gray` of each colour.
@@ -106,7 +118,7 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = false,
     max="${count}" value="${start}"><span class="ticks"></span></span>
     <span class="number"></span>`;
   const [play, step, slide, number] = controls.children;
-  const [slider, marks] = slide.children, says = box.querySelector(".says");
+  const [slider, marks] = slide.children, says = box.querySelector(".stage > .says");
   let timer = null;
 
   function draw(byReader = true) {
@@ -220,12 +232,8 @@ figure("agent", async (box, $in) => {
     put(screen, now.screen, { colours: now.colours });
     now.pictures.forEach((picture, slot) =>
       put(stack[slot], picture, { label: `obs_4[${slot}]` }));
-    now.chances.forEach((chance, a) => {
-      const row = $in(".choices").children[a];
-      row.className = a === now.action ? "chosen" : "";
-      row.lastElementChild.textContent = `${Math.round(100 * chance)}\u00a0%`;
-      row.style.setProperty("--share", `${100 * chance}%`);
-    });
+    showChances($in(".choices").children, now.chances,
+      { sampled: now.action });
     $in(".now").setAttribute("transform", `translate(${at - 1})`);
     $in(".value").textContent = now.value.toFixed(2);
     let does = ACTIONS[now.action];
@@ -234,6 +242,29 @@ figure("agent", async (box, $in) => {
     return `It samples ${does}.`;
   }, { count: moments.length, pace: 15, lost: steps((now) => now.lost),
     ticks: steps((now) => now.reward || now.lost) });
+});
+
+// How a reward reaches the values of the steps before it, update by update.
+figure("backwards", (box) => {
+  const GAMMA = 0.99;
+  const cells = [...box.querySelectorAll("output")], last = cells.length - 1;
+  film(box, (at) => {
+    const updates = at - 1;
+    // The value of a step after so many updates: all before is 0.
+    const value = (i, after) =>
+      last - i < after ? Number((GAMMA ** (last - i)).toPrecision(2)) : 0;
+    cells.forEach((cell, i) => {
+      cell.value = value(i, updates);
+      cell.className =
+        value(i, updates) === value(i, updates - 1) ? "" : "new";
+    });
+    if (updates === 0) return "Before the first update all values are 0.";
+    if (updates === 1) return "The brick: reward 1 + 0.99 × 0 = 1.";
+    if (updates > cells.length) return "Nothing changes any more.";
+    const i = last - updates + 1;
+    return `Step ${i + 1}: reward 0 + 0.99 × ${value(i + 1, updates)} = ` +
+      `${value(i, updates)}.`;
+  }, { count: cells.length + 2, pace: 1, name: (at) => `update ${at - 1}` });
 });
 
 // A part of an agent's game, on the first screen.
@@ -269,7 +300,7 @@ figure("guess", async (box, $in) => {
   // The whole picture, in which the ball flies on for some `later` steps, and
   // the four close to the ball: neither bricks nor paddle are in these.
   function draw(at, later = [], seen = round) {
-    const [x] = game.steps[at].corner, middle = 7 * x + 17;
+    const middle = 7 * game.steps[at].left + 17;
     const left = Math.max(0, Math.min(SIZE - 28, middle - 14));
     const part = [left, 38, 28, 36];
     const four = game.steps[at].stack.map((i) => game.pictures[i]);
@@ -397,9 +428,124 @@ figure("kill", async (box, $in) => {
     }));
 });
 
+// What the trained agent looks at: what a black patch changes of its answers,
+// for each place of the patch. The patch is moved by the reader, or has been
+// everywhere already, which gives a map.
+figure("looks", async (box, $in) => {
+  const GRID = 21, PLACES = GRID ** 2, ROWS = 4; // value and three chances
+  const CELL = 1 / GRID, HEAT = [255, 96, 64];
+  const FAINT = { value: 0.5, choice: 0.05 }; // no map's most is less
+  const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1],
+    ArrowDown: [0, 1] };
+  const pane = $in(".pane"), [seen, map, patch] = pane.children;
+  const maps = $in(".maps"), answer = $in("details");
+  const told = await read("looks"), { decisions, frames } = await read("agent");
+  const pictures = await unpack(frames, SIZE ** 2);
+  const [flat] = await unpack(told.changes, told.count * ROWS * PLACES);
+  const changes = new Int8Array(flat.buffer);
+  let place = null; // of the patch: column and row
+
+  // What the patch in a place changes of the value and of the four chances.
+  function change(at, number) {
+    const [value, ...chances] = Array.from({ length: ROWS }, (_, row) =>
+      changes[(ROWS * (at - 1) + row) * PLACES + number]);
+    const shares = chances.map((percent) => percent / 100);
+    shares.push(-shares.reduce((sum, share) => sum + share));
+    return { value: value / 16, chances: shares };
+  }
+
+  const far = {
+    value: ({ value }) => Math.abs(value),
+    choice: ({ chances }) =>
+      chances.reduce((sum, share) => sum + share ** 2, 0) / 2,
+  };
+
+  // Draw the map; return what the patch changes where it changes most.
+  function heat(at, kind) {
+    const all = Array.from({ length: PLACES }, (_, i) => change(at, i));
+    const sizes = all.map(far[kind]), most = Math.max(...sizes);
+    const image = new ImageData(GRID, GRID);
+    sizes.forEach((size, i) => image.data.set(
+      [...HEAT, 255 * size / Math.max(most, FAINT[kind])], 4 * i));
+    map.getContext("2d").putImageData(image, 0, 0);
+    return all[sizes.indexOf(most)];
+  }
+
+  function show(at) {
+    const { action, value, chances } = decisions[told.first + at - 1];
+    const stack = pictures.slice(told.first + at - 1).slice(0, 4);
+    put(seen, stack.map((pixels, i) =>
+      pixels.map((v) => v * (0.4 + 0.2 * i))).reduce(brighter));
+    const kind = answer.open && maps.querySelector(":checked").value;
+    box.classList.toggle("mapped", Boolean(kind));
+    const most = kind && heat(at, kind);
+    const changed = place && change(at, GRID * place[1] + place[0]);
+    const now = value + (changed?.value ?? 0);
+    $in("output").textContent = changed
+      ? `${value.toFixed(1)} → ${now.toFixed(1)}` : value.toFixed(1);
+    const covered = chances.map((chance, a) => Math.min(1, Math.max(0,
+      chance + (changed?.chances[a] ?? 0))));
+    showChances($in(".choices").children, covered,
+      { were: changed && chances });
+    patch.hidden = !place;
+    if (place) {
+      patch.style = `--x:${place[0] - 0.5};--y:${place[1] - 0.5}`;
+      return `With this patch the value is ${now.toFixed(1)}, without ` +
+        `${value.toFixed(1)}.`;
+    }
+    if (kind === "value") {
+      return `Where the map is brightest, a patch changes the value from ` +
+        `${value.toFixed(1)} to ${(value + most.value).toFixed(1)}.`;
+    }
+    if (kind === "choice") {
+      const size = most.chances.map(Math.abs);
+      const a = size.indexOf(Math.max(...size));
+      const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
+      return `Where the map is brightest, a patch changes ${ACTIONS[a]} from ` +
+        `${percent(chances[a])} to ` +
+        `${percent(Math.max(0, chances[a] + most.chances[a]))}.`;
+    }
+    return `It samples ${ACTIONS[action]}.`;
+  }
+
+  const player = film(box, show, { count: told.count,
+    start: told.asked - told.first + 1 });
+
+  // All of it waits for the guess, and then begins with the map of the value.
+  function cover(column, row) {
+    if (!answer.open) return;
+    const inside = (i) => Math.min(Math.max(i, 0), GRID - 1);
+    place = column === null ? null : [inside(column), inside(row)];
+    player.draw();
+  }
+  answer.addEventListener("toggle", () => {
+    maps.querySelector("[value=value]").checked = true;
+    cover(null);
+  });
+  if (answer.open) player.draw();
+  maps.addEventListener("change", () => cover(null));
+  function pick({ clientX, clientY }) {
+    const { left, top, width } = pane.getBoundingClientRect();
+    cover(Math.floor((clientX - left) / width / CELL),
+      Math.floor((clientY - top) / width / CELL));
+  }
+  pane.addEventListener("pointermove", pick);
+  pane.addEventListener("pointerdown", pick);
+  pane.addEventListener("pointerleave", ({ pointerType }) =>
+    pointerType === "mouse" && cover(null));
+  pane.addEventListener("keydown", (event) => {
+    const move = MOVES[event.key];
+    if (event.key === "Escape") cover(null);
+    if (!move) return;
+    event.preventDefault();
+    const [column, row] = place ?? [10 - move[0], 10 - move[1]];
+    cover(column + move[0], row + move[1]);
+  });
+});
+
 // A pixel of a picture, and the pixels of two frames that it is made of.
 figure("pixel", async (box, $in) => {
-  const STEP = 62, TOP = 24, SHOWN = 42; // what is shown of a picture
+  const STEP = 62, LEFT = 6, TOP = 26, SHOWN = 28; // bricks and the ball
   const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1],
     ArrowDown: [0, 1] };
   const field = $in(".field"), output = $in("output");
@@ -436,7 +582,7 @@ figure("pixel", async (box, $in) => {
   }
 
   function show(column, row) {
-    at = [Math.min(Math.max(column, 0), SHOWN - 1),
+    at = [Math.min(Math.max(column, LEFT), LEFT + SHOWN - 1),
       Math.min(Math.max(row, TOP), TOP + SHOWN - 1)];
     [column, row] = at;
     box.querySelectorAll(".patch").forEach((place, i) => {
@@ -452,15 +598,15 @@ figure("pixel", async (box, $in) => {
     output.style = shade(stored);
     $in(".says").textContent = `Row ${row}, column ${column}: the mean ` +
       `is ${mean.toFixed(1)}, stored as ${stored}.`;
-    field.style = `--column:${column};--row:${row - TOP}`;
+    field.style = `--column:${column - LEFT};--row:${row - TOP}`;
   }
 
-  put(field.firstElementChild, pictures[STEP], { part: [0, TOP, SHOWN, SHOWN] });
+  put(field.firstElementChild, pictures[STEP], { part: [LEFT, TOP, SHOWN, SHOWN] });
   show(...at);
 
   function pick({ clientX, clientY }) {
     const { left, top, width } = field.getBoundingClientRect();
-    show(Math.floor((clientX - left) * SHOWN / width),
+    show(LEFT + Math.floor((clientX - left) * SHOWN / width),
       TOP + Math.floor((clientY - top) * SHOWN / width));
   }
   field.addEventListener("pointermove", pick);
@@ -475,7 +621,9 @@ figure("pixel", async (box, $in) => {
 
 // One step: which of its frames the agent sees, and as what.
 figure("step", async (box, $in) => {
+  const SLIDE = 120; // milliseconds
   const frames = [...$in(".frames").children], stack = $in(".stack").children;
+  const [gone] = $in(".gone").children;
   const kinds = ["thrown", "thrown", "third", "fourth"];
   const { steps, screens, colours, pictures } = await recording();
 
@@ -488,19 +636,28 @@ figure("step", async (box, $in) => {
     return "Frames 3 and 4 become the newest picture; the oldest one leaves.";
   }
 
+  // All pictures come from where they stood in the step before.
+  function slide() {
+    const from = stack[1].offsetLeft - stack[0].offsetLeft;
+    for (const cell of [gone, ...stack]) {
+      cell.animate([{ translate: `${from}px` }, { translate: 0 }], SLIDE);
+    }
+  }
+
+  let shown = null; // the step that was drawn last
   const ticks = steps.flatMap(({ reward, done }, i) =>
     i && (reward || done) ? [i] : []);
   film(box, (at) => {
-    const { action, played, reward, done, corner, stack: newest } = steps[at];
-    const [x, y] = corner;
+    const { action, played, reward, done, stack: newest } = steps[at];
     $in(".action").textContent = ACTIONS[action];
     frames.forEach((cell, f) => put(cell, f < played ? screens[4 * at + f] : null,
       { label: `frame ${f + 1}`, kind: done ? "" : kinds[f], colours }));
-    // A phone shows the part that is around the ball.
-    $in(".frames").style = `--x:${-x * WIDTH / 12}px;--y:${-y * HEIGHT / 12}px`;
     $in(".into").classList.toggle("none", done);
     newest.forEach((i, slot) => put(stack[slot], pictures[i],
       { label: `obs_4[${slot}]`, kind: i === at ? "picture" : "" }));
+    put(gone, done ? null : pictures[steps[at - 1].stack[0]], { label: "gone" });
+    if (at === shown + 1 && !done && !calm) slide();
+    shown = at;
     return `${tell(played, reward, done)} Reward ${reward}, ` +
       `done ${done ? "True" : "False"}.`;
   }, { count: steps.length - 1, start: 62, ticks,

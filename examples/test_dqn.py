@@ -1,5 +1,8 @@
 """Tests of dqn.py."""
 
+import contextlib
+import pathlib
+import signal
 import sys
 
 import numpy as np
@@ -7,20 +10,46 @@ import pytest
 import torch
 
 import dqn
+import training_run
 from game import Games
 
+RUN = pathlib.Path("run")
+CHECKPOINT = RUN / "checkpoint.pt"
 
-def test_it_remembers_what_was_played_and_each_frame_once(monkeypatch):
+
+@pytest.fixture
+def run(monkeypatch, tmp_path, capsys):
+    """Run the program in an empty folder; return the lines that it prints."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(dqn, "REPORT", 100)
+
+    def run(command):
+        argv = f"dqn.py --device cpu --folder {RUN} {command}".split()
+        monkeypatch.setattr(sys, "argv", argv)
+        with contextlib.suppress(SystemExit):
+            training_run.main(dqn.__doc__, dqn.Settings, dqn.train, dqn.load)
+        return "".join(capsys.readouterr()).splitlines()
+
+    return run
+
+
+def test_it_remembers_what_was_played_and_each_frame_once(run, monkeypatch):
     """What its memory holds is what a game plays, step by step."""
     memory = dqn.Memory(1000)
     monkeypatch.setattr(dqn, "Memory", lambda _: memory)
-    monkeypatch.setattr(dqn, "STEPS_TO_LEARN_FROM", 590)
-    monkeypatch.setattr(sys, "argv", ["dqn.py", "--steps", "600"])
-    dqn.main()
+    seeds = []
+    monkeypatch.setattr(
+        Games,
+        "reset",
+        lambda games, seed, reset=Games.reset: (
+            seeds.append(seed) or reset(games, seed=seed)
+        ),
+    )
+    run("--steps 600 --learn-after 590")
     assert len(memory.steps) == 600
     ends = 0
     with Games(1, processes=0) as games:
-        obs, _ = games.reset()
+        obs, _ = games.reset(seed=seeds[0])
         for five, action, reward, ended in memory.steps:
             assert (np.array(five[:4]) == obs[0]).all()
             obs, rewards, terminated, truncated, infos = games.step([action])
@@ -37,27 +66,53 @@ def test_it_remembers_what_was_played_and_each_frame_once(monkeypatch):
     assert len(kept) in (600 + 4 * ends, 600 + 4 * (ends + 1))
 
 
-def full(number):
-    """An observation of one number."""
-    return np.full((4, 84, 84), number, np.uint8)
+def test_a_run_can_be_resumed_and_judged(run, monkeypatch):
+    """Interrupted in the midst of a report, with one picture of 64×48."""
+    add = dqn.Memory.add
+
+    def interrupt(memory, *step):
+        if len(memory.steps) == 449:
+            signal.raise_signal(signal.SIGTERM)
+        add(memory, *step)
+
+    monkeypatch.setattr(dqn.Memory, "add", interrupt)
+    small = "--stack 1 --size 64 48 --colour"
+    run(f"--steps 1000 --learn-after 100 --save-every 2 {small}")
+    monkeypatch.setattr(dqn.Memory, "add", add)
+    interrupted = torch.load(CHECKPOINT)
+    assert interrupted["state"]["steps"] == 450
+    assert "--resume" in run(f"--steps 1000 {small}")[-1]
+    run("--resume --steps 700")
+    saved = torch.load(CHECKPOINT)
+    assert saved["state"]["steps"] == 700
+    name = "0.weight"
+    assert not saved["weights"][name].equal(interrupted["weights"][name])
+    curve = np.genfromtxt(RUN / "curve.csv", delimiter=",", names=True)
+    # Every second report, and the ends.
+    assert curve["steps"].tolist() == [200, 400, 450, 500, 700]
+    # The memory had to be filled again.
+    learned = np.isfinite(curve["loss"]).tolist()
+    assert learned == [True, True, True, False, True]
+    lines = run("--evaluate --whole-games 2")
+    assert len([line for line in lines if ": mean " in line]) == 2
 
 
 @pytest.mark.parametrize("terminated", [False, True])
-def test_it_learns_the_reward_and_what_follows(monkeypatch, terminated):
-    monkeypatch.setattr(dqn, "BATCH", 1)
+def test_it_learns_the_reward_and_what_follows(terminated):
+    settings = dqn.Settings(batch=1)
     torch.manual_seed(0)
     before = np.full((4, 84, 84), 50, np.uint8)
     after = np.full((4, 84, 84), 200, np.uint8)
     memory = dqn.Memory(1)
     memory.start(before)
     memory.add(1, 2.0, terminated, after)
-    network, target = dqn.make_network(2), dqn.make_network(2)
+    network, target = (dqn.make_network(2, before.shape) for _ in range(2))
     optimizer = torch.optim.SGD(network.parameters(), 0.01)
     for _ in range(200):
-        dqn.learn(network, target, optimizer, memory)
+        dqn.learn(network, target, optimizer, memory, settings)
     # Four pictures after the step, of which only the last is new.
     obs = np.stack([*before[1:], after[-1]])
-    following = dqn.GAMMA * dqn.values(target, obs[None]).max().item()
+    following = settings.gamma * dqn.values(target, obs[None]).max().item()
     value = dqn.values(network, before[None])[0, 1].item()
     worth = 2.0 if terminated else 2.0 + following
     assert value == pytest.approx(worth, abs=0.01)

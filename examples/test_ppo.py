@@ -1,46 +1,54 @@
 """Tests of ppo.py and training_run.py."""
 
-import argparse
-import collections
 import contextlib
+import csv
 import multiprocessing
 import os
 import pathlib
 import signal
+import subprocess
 import sys
+import time
 from unittest import mock
 
 import numpy as np
 import pytest
 import torch
 from PIL import Image
+from tensorboard.backend.event_processing import event_accumulator
 
 import ppo
 import training_run
-from game import Game
+from game import Game, Games
 
 RUN = pathlib.Path("runs/BreakoutNoFrameskip-v4-0")
 CHECKPOINT = RUN / "checkpoint.pt"
 UPDATE = 32  # steps: 16 of each of 2 games
-SIGNALS = [signal.SIGINT, signal.SIGTERM]
+SHORT = "--games 2 --rollout 16 --save-every 2 --device cpu --threads 1"
+PLAIN = ppo.Settings()
+# Windows has no SIGHUP.
+SIGNALS = [
+    getattr(signal, name)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP")
+    if hasattr(signal, name)
+]
 
 
 @pytest.fixture
 def run(monkeypatch, tmp_path, capsys):
     """Run the program in an empty folder; return the lines that it prints."""
-    monkeypatch.setattr(ppo, "STEPS", 16)
-    monkeypatch.setattr(training_run, "UPDATES_PER_SAVE", 2)
-    monkeypatch.setattr(training_run, "GAMES", 2)
     monkeypatch.setattr(training_run, "PUBLISHED", tmp_path / "breakout.pt")
     monkeypatch.chdir(tmp_path)
-    handlers = {number: signal.getsignal(number) for number in SIGNALS}
+    # Whatever the shell ignores.
+    handlers = {
+        number: signal.signal(number, signal.SIG_DFL) for number in SIGNALS
+    }
 
     def run(command):
-        options = "--games 2 --device cpu --threads 1"
-        argv = f"ppo.py {options} {command}".split()
+        argv = f"ppo.py {SHORT} {command}".split()
         monkeypatch.setattr(sys, "argv", argv)
         with contextlib.suppress(SystemExit):
-            training_run.main(ppo.__doc__, ppo.Agent, ppo.train)
+            training_run.main(ppo.__doc__, ppo.Settings, ppo.train, ppo.load)
         return "".join(capsys.readouterr()).splitlines()
 
     yield run
@@ -48,18 +56,62 @@ def run(monkeypatch, tmp_path, capsys):
         signal.signal(number, handler)
 
 
+@contextlib.contextmanager
+def another_program(*command):
+    """Start a program; kill it at the end, if it is still there."""
+    process = subprocess.Popen([sys.executable, *command])
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def wait_until(condition):
+    """Wait, for as long as a busy machine may need."""
+    until = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def read_curve():
+    with (RUN / "curve.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def on_the_board():
+    """What TensorBoard shows: steps and values, by their names."""
+    board = event_accumulator.EventAccumulator(str(RUN))
+    board.Reload()
+    return {
+        name: [(each.step, each.value) for each in board.Scalars(name)]
+        for name in board.Tags()["scalars"]
+    }
+
+
 # Training
 
 
-def test_a_run_leaves_its_curve_and_a_checkpoint(run):
-    lines = run("--steps 150")
+def test_a_run_leaves_a_curve_a_board_and_checkpoints(run):
+    # A game is over within 25 steps, two updates.
+    run("--steps 150 --keep-every 100 --max-num-frames-per-episode 100")
+    rows = read_curve()
     # after every other update, and after the last
-    counts = [line.split(" steps")[0] for line in lines]
-    assert counts == [f"{RUN}: 0", "64", "128", "160"]
-    assert sorted(os.listdir(RUN)) == ["checkpoint.pt", "curve.csv"]
-    curve = np.genfromtxt(RUN / "curve.csv", delimiter=",", names=True)
-    assert curve["steps"].tolist() == [64, 128, 160]
-    assert 0 < curve["entropy"].min() <= curve["entropy"].max() <= 1.387
+    assert [row["steps"] for row in rows] == ["64", "128", "160"]
+    board = on_the_board()
+    assert rows[0].keys() - board.keys() == {"steps"}
+    for name, points in board.items():
+        told = [(int(row["steps"]), float(row[name])) for row in rows]
+        assert points == [
+            (step, pytest.approx(value, rel=1e-4)) for step, value in told
+        ]
+    for row in rows:
+        assert 0 < float(row["entropy"]) <= 1.387
+        assert 15 < float(row["length"]) < 26
+    kept = torch.load(RUN / "checkpoint-128.pt")
+    assert kept["state"]["steps"] == 128
+    assert torch.load(CHECKPOINT)["state"]["steps"] == 160
 
     # It isn't overwritten.
     before = CHECKPOINT.read_bytes()
@@ -67,35 +119,69 @@ def test_a_run_leaves_its_curve_and_a_checkpoint(run):
     assert CHECKPOINT.read_bytes() == before
 
 
-def a_run(resume):
-    """A `Run` of an agent that has learned nothing."""
-    agent = ppo.Agent(4)
-    optimizer = torch.optim.Adam(agent.parameters())
-    args = argparse.Namespace(
-        folder=RUN, checkpoint=CHECKPOINT, env_id="", steps=None, resume=resume
-    )
-    return training_run.Run(args, agent, optimizer)
+def test_no_score_is_no_number(run):
+    """A game of Tennis may be a draw, so that 0 would be a score."""
+    run("TennisNoFrameskip-v4 --steps 64 --folder " + str(RUN))
+    (row,) = read_curve()
+    assert (row["score"], row["length"]) == ("", "")
+    assert "score" not in on_the_board()
 
 
 def test_resuming_restores_all_but_the_games(run):
     """The score, too: the mean of the last hundred whole games."""
-    first = a_run(resume=False)
-    first.seconds["games"] = 1.0
-    first.add(UPDATE, [1.0] * 80, 0)
-    first.add(UPDATE, [2.0] * 60, 0)
+    agent, optimizer = ppo.make_agent(PLAIN, 4, (4, 84, 84))
+    parts = {"weights": agent, "optimizer": optimizer}
+    with training_run.Run(PLAIN, ["games"], **parts) as first:
+        first.seconds["games"] = 1.0
+        torch.rand(5, generator=first.random)
+        first.add(UPDATE, [training_run.Ended(1, 9)] * 80, {"kl": 0.5})
+        first.add(UPDATE, [training_run.Ended(2, 9)] * 60, {"kl": 0.25})
     saved = torch.load(CHECKPOINT)
-    second = a_run(resume=True)
-    second.save(0)
-    again = torch.load(CHECKPOINT)
-    assert again.pop("state") == saved.pop("state")
-    torch.testing.assert_close(again, saved, rtol=0, atol=0)
-    second.add(2 * UPDATE, [5.0] * 10, 0)
-    curve = np.genfromtxt(RUN / "curve.csv", delimiter=",", names=True)
+
+    settings = ppo.Settings(
+        here=training_run.Here(resume=True, checkpoint=CHECKPOINT)
+    )
+    agent, optimizer = ppo.make_agent(settings, 4, (4, 84, 84))
+    parts = {"weights": agent, "optimizer": optimizer}
+    with training_run.Run(settings, ["games"], **parts) as second:
+        for name, part in parts.items():
+            torch.testing.assert_close(
+                part.state_dict(), saved[name], rtol=0, atol=0
+            )
+        assert second.random.get_state().equal(saved["random"])
+        assert second.seconds == {"games": 1.0}
+        second.add(UPDATE, [training_run.Ended(5, 9)] * 10, {"kl": 0.25})
     before, after = (40 * 1 + 60 * 2) / 100, (30 + 60 * 2 + 10 * 5) / 100
-    assert curve["score"].tolist() == [before, before, after]
+    scores = [float(row["score"]) for row in read_curve()]
+    assert scores == [before, after]
 
 
-def do_in_first_update(monkeypatch, action):
+def test_going_back_to_a_kept_checkpoint_leaves_no_later_rows(run):
+    run("--steps 192 --keep-every 64")
+    kept = RUN / "checkpoint-64.pt"
+    run(f"--resume --checkpoint {kept} --steps 96")
+    assert [row["steps"] for row in read_curve()] == ["64", "96"]
+    assert [step for step, _ in on_the_board()["kl"]] == [64, 96]
+
+
+def test_a_run_goes_on_with_the_settings_that_it_was_begun_with(run):
+    command = "--steps 32 --stack 2 --size 64 48 --colour --gamma 0.5 "
+    run(command + "--action-repeat 3 --on-life-loss ignore")
+    run("--resume --steps 64 --clip 0.3")
+    saved = torch.load(CHECKPOINT)
+    settings = saved["settings"]
+    assert settings["gamma"] == 0.5
+    assert settings["clip"] == 0.3
+    assert settings["game"]["action_repeat"] == 3
+    assert saved["state"]["steps"] == 64
+    # Two pictures of three colours each.
+    assert saved["weights"]["body.0.weight"].shape[1] == 6
+    run("--film")
+    with Image.open(RUN / "film.webp") as film:
+        assert film.n_frames > 10
+
+
+def in_first_update(monkeypatch, action):
     """Have something happen while the first update is learned from."""
     learn = ppo.learn
 
@@ -111,30 +197,87 @@ def test_a_killed_worker_is_told_and_the_training_goes_on(run, monkeypatch):
     def kill():
         multiprocessing.active_children()[0].kill()
 
-    do_in_first_update(monkeypatch, kill)
+    in_first_update(monkeypatch, kill)
     with pytest.warns(RuntimeWarning, match="SIGKILL") as warnings:
-        lines = run("--steps 128")
+        run("--steps 128")
     assert len(warnings) == 1
-    assert lines[-1].startswith("128 steps")
+    assert torch.load(CHECKPOINT)["state"]["steps"] == 128
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-def test_ctrl_c_and_sigterm_finish_the_update_and_leave_it_to_be_resumed(
+def test_a_signal_ends_the_update_and_leaves_it_to_be_resumed(
     run, monkeypatch, number
 ):
-    do_in_first_update(monkeypatch, lambda: os.kill(os.getpid(), number))
+    in_first_update(monkeypatch, lambda: os.kill(os.getpid(), number))
     run("--steps 128")
+    assert torch.load(CHECKPOINT)["state"]["steps"] == UPDATE
     # Where it ends is part of the run.
-    first, *_, last = run("--resume")
-    assert first == f"{RUN}: {UPDATE} steps of 128"
-    assert last.startswith("128 steps")
+    run("--resume")
+    saved = torch.load(CHECKPOINT)
+    assert saved["state"]["steps"] == 128
     # The rate that the last update had: the fourth of four.
-    rate = torch.load(CHECKPOINT)["optimizer"]["param_groups"][0]["lr"]
-    assert rate == pytest.approx(ppo.LEARNING_RATE / 4)
+    rate = saved["optimizer"]["param_groups"][0]["lr"]
+    assert rate == pytest.approx(PLAIN.learning_rate / 4)
 
 
-def test_a_title_without_noop_trains(run):
-    assert run("ALE/Backgammon-v5 --steps 64")[-1].startswith("64 steps")
+@pytest.mark.skipif(len(SIGNALS) < 3, reason="there is no nohup")
+def test_nohup_outlives_the_terminal(run, monkeypatch):
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    in_first_update(monkeypatch, lambda: os.kill(os.getpid(), signal.SIGHUP))
+    run("--steps 64")
+    assert torch.load(CHECKPOINT)["state"]["steps"] == 64
+
+
+# An update that takes long, in which a signal comes twice.
+LONG = f"""
+import pathlib, sys, time
+sys.path.append({str(pathlib.Path(__file__).parent)!r})
+import ppo
+
+def learn(*_):
+    pathlib.Path("learning").touch()
+    time.sleep(1000)
+
+ppo.learn = learn
+ppo.main(ppo.__doc__, ppo.Settings, ppo.train, ppo.load)
+"""
+
+
+@pytest.mark.parametrize("number", SIGNALS[:2])
+def test_a_second_signal_ends_it_at_once(run, number):
+    with another_program("-c", LONG, *SHORT.split()) as program:
+        wait_until(pathlib.Path("learning").exists)
+        for _ in range(2):
+            program.send_signal(number)
+            time.sleep(1)  # else the system may make one of them
+        assert program.wait(60) == -number
+
+
+def test_a_folder_belongs_to_one_run_and_a_killed_one_can_be_resumed(run):
+    with another_program(ppo.__file__, *SHORT.split()) as program:
+        wait_until(CHECKPOINT.exists)
+        assert str(RUN) in run("--resume")[-1]
+        assert program.poll() is None
+        program.kill()
+    # What it wrote to last may be half a row.
+    steps = torch.load(CHECKPOINT)["state"]["steps"]
+    run(f"--resume --steps {steps + 1}")
+    assert torch.load(CHECKPOINT)["state"]["steps"] == steps + UPDATE
+    counts = [int(row["steps"]) for row in read_curve()]
+    assert counts == sorted(set(counts))
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "ALE/Backgammon-v5",  # has no NOOP
+        "PongNoFrameskip-v4 --full-action-space --stack 1 --no-clip-reward",
+        "ALE/Pong-v5 --repeat-action-probability 0 --mode 1 --difficulty 2",
+    ],
+)
+def test_other_games_train(run, title):
+    run(f"{title} --steps 64 --folder {RUN}")
+    assert torch.load(CHECKPOINT)["state"]["steps"] == 64
 
 
 # Evaluation and film
@@ -142,7 +285,7 @@ def test_a_title_without_noop_trains(run):
 
 def test_published_weights_play_whole_games_in_both_ways(run):
     torch.save(ppo.Agent(4).half().state_dict(), "breakout.pt")
-    first, *lines = run("--evaluate")
+    first, *lines = run("--evaluate --whole-games 2")
     assert first == f"weights: {pathlib.Path.cwd()}/breakout.pt"
     assert len(lines) == 6
     for one, other, mean in (lines[:3], lines[3:]):
@@ -159,20 +302,56 @@ def test_only_the_first_game_of_each_counts(monkeypatch):
     games = mock.Mock(num_envs=3)
     games.reset.return_value = obs, {}
     games.step.side_effect = [(obs, scores) for scores in ended]
-    monkeypatch.setattr(training_run, "final_scores", lambda infos: infos)
-    assert training_run.whole_games(ppo.Agent(4), games, 0) == [12, 20, 33]
+    monkeypatch.setattr(
+        training_run,
+        "ended_games",
+        lambda infos: {
+            i: training_run.Ended(score, 9) for i, score in infos.items()
+        },
+    )
+    scores = training_run.whole_games(lambda obs: obs[:, 0, 0, 0], games, 0)
+    assert scores == [12, 20, 33]
 
 
 def test_the_film_is_one_whole_game(run):
     run("--steps 32")
     assert "game 0: " in run("--film")[-2]
     with Image.open(RUN / "film.webp") as film:
-        assert film.n_frames > 10
+        count = film.n_frames
         first = np.asarray(film.convert("RGB"))
-    game = Game(0, **training_run.SERVED)
-    game.reset()
+        film.seek(count - 1)
+        last = np.asarray(film.convert("RGB"))
+    assert count > 10
     # Each pixel became four, and nothing was lost.
-    assert (first[::2, ::2] == game.render()).all()
+    agent = ppo.Agent(4)
+    agent.load_state_dict(torch.load(CHECKPOINT)["weights"])
+    screens = []
+    with Games(1, processes=0, clip_reward=False) as games:
+        training_run.whole_games(
+            lambda obs: agent(obs)[0].sample(), games, 0, show=screens.append
+        )
+    assert (first[::2, ::2] == screens[0]).all()
+    assert (last[::2, ::2] == screens[-1]).all()
+
+
+@pytest.mark.skipif(
+    not pathlib.Path("/proc/self/statm").exists(), reason="can't be seen"
+)
+def test_a_long_film_needs_no_more_memory_than_a_short_one(tmp_path):
+    def used():
+        pages = pathlib.Path("/proc/self/statm").read_text().split()[1]
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+    screen = Game(0).render()
+    with training_run.Film(tmp_path / "film.webp") as film:
+        film.add(screen)
+        before = used()
+        for i in range(300):
+            screen = screen.copy()
+            screen[100, i % 160] += 90
+            film.add(screen)
+        # All of them, enlarged, would be 120 MB.
+        assert used() - before < 30e6
 
 
 @pytest.mark.parametrize(
@@ -182,6 +361,8 @@ def test_the_film_is_one_whole_game(run):
         ("BreakoutNoFrameskip-v3", "BreakoutNoFrameskip-v4"),
         ("CartPole-v1", "CartPole"),
         ("--games 0", "--games"),
+        ("--stack 0", "stack"),
+        ("--size 20 20", "--size"),
     ],
 )
 def test_wrong_input_ends_in_a_line(run, tmp_path, command, words):
@@ -194,10 +375,9 @@ def test_wrong_input_ends_in_a_line(run, tmp_path, command, words):
 # What is learned
 
 
-def test_advantages_worked_out_by_hand(monkeypatch):
+def test_advantages_worked_out_by_hand():
     """Three games: one that goes on, one that terminates, one truncated."""
-    monkeypatch.setattr(ppo, "GAMMA", 0.5)
-    monkeypatch.setattr(ppo, "LAMBDA", 0.5)
+    settings = ppo.Settings(gamma=0.5, gae_lambda=0.5)
     on, over = [0, 0, 0], [0, 1, 0]
     # a row for each game here, a column in the function
     rewards = [[1, 0, 2]] * 3
@@ -205,7 +385,7 @@ def test_advantages_worked_out_by_hand(monkeypatch):
     values, final_values = [[4, 8, 2]] * 3, [on, on, [0, 6, 0]]
     table = rewards, terminated, truncated, final_values, values
     table = [torch.tensor(each).T.float() for each in table]
-    result = ppo.advantages(*table, torch.tensor([4.0, 4.0, 4.0]))
+    result = ppo.advantages(*table, torch.tensor([4.0, 4.0, 4.0]), settings)
     # Step 2: 2 + 4/2 - 2 = 2 for all.
     # Step 1: errors 0 + 2/2 - 8 = -7, 0 - 8 = -8 and 0 + 6/2 - 8 = -5; to the
     # first alone comes 1/4 of step 2, so -6.5.
@@ -214,9 +394,8 @@ def test_advantages_worked_out_by_hand(monkeypatch):
     assert result.T.tolist() == expected
 
 
-def test_a_game_cut_off_is_worth_what_its_last_observation_is(monkeypatch):
+def test_a_game_cut_off_is_worth_what_its_last_observation_is():
     """The first of two; the other goes on."""
-    monkeypatch.setattr(ppo, "STEPS", 1)
     agent = ppo.Agent(4)
     shape = 3, 2, 4, 84, 84
     pictures = np.random.default_rng(0).integers(256, size=shape)
@@ -224,12 +403,56 @@ def test_a_game_cut_off_is_worth_what_its_last_observation_is(monkeypatch):
     zeros, cut_off = np.zeros(2), np.array([True, False])
     games = mock.Mock(num_envs=2)
     infos = {"final_obs": last}
+    games.reset.return_value = before, {}
     games.step.return_value = after, zeros, zeros, cut_off, infos
-    batch, _, _ = ppo.play(agent, games, before, collections.Counter())
-    *_, values, gains = batch
+    settings = ppo.Settings(rollout=1)
+    batch, _ = ppo.Player(agent, games, settings, seed=0).play()
     following = torch.as_tensor(np.stack([last[0], after[1]]))
-    expected = ppo.GAMMA * agent(following)[1] - values
-    torch.testing.assert_close(gains, expected)
+    expected = settings.gamma * agent(following)[1] - batch.values
+    torch.testing.assert_close(batch.gains, expected)
+
+
+def test_actions_are_sampled_as_often_as_they_are_likely():
+    player = ppo.Player(
+        ppo.Agent(3),
+        mock.MagicMock(**{"reset.return_value": (None, {})}),
+        PLAIN,
+        seed=0,
+    )
+    probs = torch.tensor([0.2, 0.5, 0.3])
+    policy = torch.distributions.Categorical(probs.expand(20_000, 3))
+    counts = player.sample(policy).bincount() / 20_000
+    torch.testing.assert_close(counts, probs, rtol=0, atol=0.015)
+
+
+def random_batch():
+    """What nobody has played: 64 steps."""
+    torch.manual_seed(0)
+    obs = torch.randint(256, (64, 4, 84, 84), dtype=torch.uint8)
+    actions = torch.randint(4, (64,))
+    return ppo.Batch(obs, actions, *torch.randn(3, 64))
+
+
+def test_figures_of_an_agent_that_does_not_move():
+    """As they are defined, from an update whose rate is 0."""
+    settings = ppo.Settings(minibatch=16)
+    agent = ppo.Agent(4)
+    optimizer = torch.optim.SGD(agent.parameters(), 0.0)
+    batch = random_batch()
+    with torch.no_grad():
+        policy, _ = agent(batch.obs)
+        now = policy.log_prob(batch.actions)
+    # Twice as likely before, for every other action.
+    batch = batch._replace(log_probs=now + np.log(2) * (torch.arange(64) % 2))
+    figures = ppo.learn(agent, optimizer, batch, settings, torch.Generator())
+    assert figures["entropy"] == pytest.approx(policy.entropy().mean().item())
+    assert figures["clip_fraction"] == 0.5
+    # the mean of r - 1 - log r, where r is 1 or 1/2
+    assert figures["kl"] == pytest.approx((np.log(2) - 0.5) / 2, abs=1e-4)
+    errors, returns = batch.gains, batch.gains + batch.values
+    expected = 1 - (errors.var() / returns.var()).item()
+    assert figures["explained_variance"] == pytest.approx(expected)
+    assert figures["learning_rate"] == 0
 
 
 class Pictures:
@@ -237,32 +460,32 @@ class Pictures:
 
     num_envs = 8
 
-    def reset(self):
+    def reset(self, seed=None):
         self.bright = np.random.randint(4, size=self.num_envs)
         obs = np.zeros((self.num_envs, 4, 84, 84), np.uint8)
         obs[range(self.num_envs), self.bright] = 200
-        return obs
+        return obs, {}
 
     def step(self, actions):
         rewards = (actions == self.bright).astype(float)
         over = np.ones(self.num_envs, bool)
-        return self.reset(), rewards, over, ~over, {}
+        return self.reset()[0], rewards, over, ~over, {}
 
 
 @pytest.mark.parametrize("bfloat16", [False, True])
-def test_it_learns_which_action_pays(monkeypatch, bfloat16):
-    monkeypatch.setattr(ppo, "STEPS", 16)
+def test_it_learns_which_action_pays(bfloat16):
+    settings = ppo.Settings(rollout=16)
     torch.manual_seed(0)
     np.random.seed(0)
     agent = ppo.Agent(4, bfloat16)
-    optimizer = torch.optim.Adam(agent.parameters(), ppo.LEARNING_RATE)
+    optimizer = torch.optim.Adam(agent.parameters(), settings.learning_rate)
     games = Pictures()
-    obs = games.reset()
+    player = ppo.Player(agent, games, settings, seed=0)
     wins = []
     for _ in range(8):
-        batch, obs, _ = ppo.play(agent, games, obs, collections.Counter())
-        ppo.learn(agent, optimizer, batch)
-        policy, _ = agent(torch.as_tensor(obs))
+        batch, _ = player.play()
+        ppo.learn(agent, optimizer, batch, settings, player.random)
+        policy, _ = agent(torch.as_tensor(player.obs))
         wins.append(policy.probs[range(8), games.bright].mean().item())
     assert wins[0] < 0.5
     assert wins[-1] > 0.8

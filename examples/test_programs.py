@@ -4,7 +4,6 @@ import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 
 import pytest
 
@@ -62,35 +61,3 @@ def test_links_lead_somewhere(path):
         assert target.exists(), link
         if anchor and target.suffix == ".md":
             assert anchor in anchors(target), link
-
-
-# Ray, on a cluster of its own on this machine. Nothing but `sys.path` leads to
-# the modules, so that actors know game.py only because it goes along.
-KILL = f"""
-import os, pathlib, sys
-sys.path.append({str(HERE)!r})
-import ray_actors
-
-died = pathlib.Path("died").absolute()
-
-class Mortal(ray_actors.game.Games):
-    def step(self, actions):
-        if not died.exists():
-            died.touch()
-            os.abort()
-        return super().step(actions)
-
-ray_actors.game.Games = Mortal
-ray_actors.main()
-"""
-
-
-def test_ray_actors_outlive_a_kill_in_any_folder(monkeypatch, tmp_path):
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")  # it writes to HOME
-    # short, since sockets lie in it
-    with tempfile.TemporaryDirectory(prefix="ray") as folder:
-        monkeypatch.setenv("RAY_TMPDIR", folder)
-        out = start(tmp_path, "-c", KILL)
-    assert (tmp_path / "died").exists()
-    assert re.search(r"\d+ actors, \d+ games, score \d\.\d\d", out)

@@ -1,8 +1,10 @@
 """Tests of sb3.py: `Games` under Stable-Baselines3."""
 
-import functools
+import contextlib
+import csv
+import itertools
 import multiprocessing
-import os
+import pathlib
 import re
 import signal
 import sys
@@ -14,6 +16,7 @@ import torch
 from stable_baselines3.common.evaluation import evaluate_policy
 
 import sb3
+import training_run
 from game import Games
 from sb3 import GamesVecEnv
 
@@ -79,31 +82,55 @@ def test_a_killed_worker_is_told_and_is_a_truncation():
 def run(monkeypatch, tmp_path, capsys):
     """Run the program in an empty folder; return what it prints."""
     cut_off_after(100, monkeypatch)
-    # The limit is known in this process alone.
-    monkeypatch.setattr(sb3, "Games", functools.partial(Games, **HERE))
     monkeypatch.chdir(tmp_path)
-    handler = signal.getsignal(signal.SIGTERM)
 
-    def run(steps):
-        command = f"sb3.py --games 2 --steps {steps}"
-        monkeypatch.setattr(sys, "argv", command.split())
-        sb3.main()
-        return re.sub(" +", " ", capsys.readouterr().out)
+    def run(command):
+        # The limit is known in this process alone.
+        options = "--games 2 --processes 0 --device cpu --threads 1"
+        argv = f"sb3.py {options} {command}".split()
+        monkeypatch.setattr(sys, "argv", argv)
+        with contextlib.suppress(SystemExit):
+            sb3.main()
+        return re.sub(" +", " ", "".join(capsys.readouterr()))
 
-    yield run
-    signal.signal(signal.SIGTERM, handler)
+    return run
 
 
-def test_the_program_and_an_evaluation_count_whole_games(run):
-    output = run(256)
-    assert "total_timesteps | 256 " in output
+RUN = pathlib.Path("runs") / f"sb3-{BREAKOUT}-0"
+
+
+def models():
+    return sorted(path.name for path in RUN.glob("*.zip"))
+
+
+def test_a_run_is_saved_resumed_and_judged(run):
+    output = run("--steps 512 --keep-every 300")
+    assert "total_timesteps | 512 " in output
     # The limit counts each FIRE, too, so that a game has a few steps less than
     # 100; a life has about 25.
     assert float(re.search(r"ep_len_mean \| (\S+)", output)[1]) > 90
-    model = sb3.PPO.load("runs/sb3")
+    assert models() == ["model_300_steps.zip", "model_512_steps.zip"]
+    # It isn't overwritten.
+    assert "--resume" in run("--steps 512").splitlines()[-1]
+    assert "total_timesteps | 768 " in run("--resume --steps 768")
+    assert "model_768_steps.zip" in models()
+    for start, end in (("from-0", "512"), ("from-512", "768")):
+        with (RUN / start / "progress.csv").open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert rows[-1]["time/total_timesteps"] == end
+        assert list((RUN / start).glob("events*"))
+    output = run("--evaluate --whole-games 2")
+    assert "model_768_steps.zip" in output
+    assert output.count(": mean ") == 2
+
+
+def test_sb3_evaluates_whole_games(monkeypatch):
+    cut_off_after(100, monkeypatch)
     with Games(2, **HERE) as games:
+        env = GamesVecEnv(games)
+        model = sb3.PPO("CnnPolicy", env, **sb3.ATARI, seed=0)
         _, lengths = evaluate_policy(
-            model, GamesVecEnv(games), 2, return_episode_rewards=True
+            model, env, 2, return_episode_rewards=True
         )
     assert len(lengths) == 2
     assert min(lengths) > 90
@@ -112,11 +139,20 @@ def test_the_program_and_an_evaluation_count_whole_games(run):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_training_is_saved(run, monkeypatch, number):
     step = GamesVecEnv.step_wait
+    count = itertools.count()
 
     def interrupted(env):
-        os.kill(os.getpid(), number)
+        if next(count) == 10:
+            signal.raise_signal(number)
         return step(env)
 
     monkeypatch.setattr(GamesVecEnv, "step_wait", interrupted)
-    assert "saved in runs/sb3.zip after 0 steps" in run(256)
-    assert sb3.PPO.load("runs/sb3").n_steps == 128
+    run("--steps 512")
+    assert models() == ["model_22_steps.zip"]
+    assert sb3.PPO.load(RUN / models()[0]).num_timesteps == 22
+
+
+def test_a_folder_belongs_to_one_run(run):
+    with training_run.lock(RUN):
+        run("--steps 256")
+    assert not models()

@@ -5,21 +5,28 @@
     python measure/agents.py runs/PongNoFrameskip-v4-0 --publish
 
 Copies the curve, plays 30 whole games in both ways that ppo.py has, and 30 in
-which nothing moves in what the agent sees: its newest picture four times. The
-part of agents.json is called after the title and the seed. `film` is the game
-that `ppo.py --film` shows. A few minutes.
+which nothing moves in what the agent sees: its newest picture in place of all
+of them. The part of agents.json is called after the title and the seed. `film`
+is the game that `ppo.py --film` shows. A few minutes.
+
+What motion is worth is in motion.json, two agents of the same seed:
+
+    for n in 1 4; do
+      python examples/ppo.py --stack $n --steps 2_000_000 --folder runs/$n
+      python measure/agents.py runs/$n --into motion --run "stack $n" --publish
+    done
 """
 
-import functools
 import pathlib
 import shutil
+import statistics
 
 import torch
 
 import common
 import ppo
 import training_run
-from game import Game, Games
+from game import Game
 
 
 class Still(Game):
@@ -31,42 +38,54 @@ class Still(Game):
         return pictures
 
 
-WAYS = {name: (Game, how) for name, how in training_run.WAYS.items()}
-WAYS["still"] = Still, training_run.SERVED
-WAYS["film"] = Game, training_run.SERVED
-
-
 def judge(folder):
     """Play whole games; return their scores, and how they were learned."""
     saved = torch.load(folder / "checkpoint.pt", "cpu")
-    weights, state = saved["weights"], saved["state"]
-    agent = ppo.Agent(len(weights["policy.bias"]))
-    agent.load_state_dict(weights)
+    settings = training_run.begun_with(ppo.Settings, saved["settings"])
+    game = Game(0, settings.env_id, **settings.game.options())
+    shape = game.reset().shape
+    choose = ppo.load(settings, len(game.meanings), shape, saved["weights"])
+    count = settings.here.whole_games
+    served = training_run.WAYS["served"]
     scores = {}
-    for way, (make, how) in WAYS.items():
-        count = 1 if way == "film" else training_run.GAMES
-        with Games(count, state["env_id"], make=make, **how) as games:
-            scores[way] = training_run.whole_games(agent, games, seed=0)
-    last = (folder / "curve.csv").read_text().splitlines()[-1]
+    for way, games, options in (
+        *((way, count, how) for way, how in training_run.WAYS.items()),
+        ("still", count, served | {"make": Still}),
+        ("film", 1, served),
+    ):
+        with settings.make_games(games, **options) as played:
+            scores[way] = training_run.whole_games(
+                choose, played, settings.seed
+            )
     return {
-        "steps": state["steps"],
-        "until": state["until"],
-        "seconds": state["seconds"],
-        "last score": float(last.split(",")[-1]),
+        "title": settings.env_id.removesuffix("NoFrameskip-v4"),
+        "run": str(settings.seed),
+        "steps": saved["state"]["steps"],
+        "until": settings.steps,
+        "seconds": saved["state"]["seconds"],
+        "last_score": mean_score(saved["state"]["ended"]),
         "scores": scores,
     }
 
 
+def mean_score(ended):
+    """The mean of the last hundred games of the training."""
+    return statistics.fmean(score for score, _ in ended)
+
+
 def main():
     parser = common.options(__doc__)
-    parser.add_argument("run", type=pathlib.Path, help="folder of the run")
+    parser.add_argument("folder", type=pathlib.Path, help="folder of the run")
+    parser.add_argument("--into", default="agents", help="or motion")
+    parser.add_argument("--run", help="what it is called, if not by its seed")
     run = parser.parse_args()
-    title, _, seed = run.run.name.rpartition("-")
-    name = f"{title.removesuffix('NoFrameskip-v4')}-{seed}"
-    parts = {name: functools.partial(judge, run.run)}
-    common.measure(run, "agents", parts, timed=False)
+    data = judge(run.folder)
+    if run.run:
+        data["run"] = run.run
+    name = f"{data['title']}-{data['run'].replace(' ', '-')}"
+    common.measure(run, run.into, {name: lambda: data}, timed=False)
     curve = common.folder(run.publish) / f"{name}.csv"
-    shutil.copy(run.run / "curve.csv", curve)
+    shutil.copy(run.folder / "curve.csv", curve)
 
 
 if __name__ == "__main__":

@@ -87,7 +87,7 @@ class OnEnvPool:
 def make(side):
     """What a side plays."""
     if side == "games":
-        return Games(GAMES, **training_run.TRAINING)
+        return Games(GAMES)
     if side == "envpool":
         return OnEnvPool()
     vector = SyncVectorEnv if side == "single" else AsyncVectorEnv
@@ -99,27 +99,26 @@ def our_updates(side, how, weights=None):
 
     An agent that has its weights already keeps them.
     """
-    torch.manual_seed(0)
+    here = training_run.Here(bfloat16=how["bfloat16"], device=how["device"])
+    settings = ppo.Settings(games=GAMES, here=here)
     threads = torch.get_num_threads()
     with contextlib.closing(make(side)) as games:
-        agent = ppo.Agent(games.single_action_space.n, how["bfloat16"])
-        agent = agent.to(how["device"])
+        actions = games.single_action_space.n
+        agent, optimizer = ppo.make_agent(settings, actions, (4, 84, 84))
+        optimizer.param_groups[0]["lr"] = settings.learning_rate
         if weights:
             agent.load_state_dict(weights)
-        rate = 0.0 if weights else ppo.LEARNING_RATE
-        optimizer = torch.optim.Adam(
-            agent.parameters(), rate, eps=1e-5, fused=True
-        )
-        obs, _ = games.reset(seed=0)
+            optimizer.param_groups[0]["lr"] = 0.0
+        player = ppo.Player(agent, games, settings, seed=0)
         while True:
             seconds = dict.fromkeys(["games", "network", "learning"], 0.0)
+            player.seconds = seconds
             # Nobody else plays while the network of `single` computes.
             torch.set_num_threads(threads if side == "single" else 1)
-            with torch.autocast(how["device"], enabled=False):
-                batch, obs, _ = ppo.play(agent, games, obs, seconds)
+            batch, _ = player.play()
             torch.set_num_threads(threads)
             with training_run.timed(seconds, "learning"):
-                ppo.learn(agent, optimizer, batch)
+                ppo.learn(agent, optimizer, batch, settings, player.random)
             yield seconds
 
 
@@ -142,7 +141,7 @@ class Clock(BaseCallback):
 def sb3_model(side, how, weights=None):
     """SB3's PPO on either side, with the agent of ours if it has weights."""
     if side == "sb3_games":
-        games = Games(GAMES, BREAKOUT, **training_run.TRAINING)
+        games = Games(GAMES, BREAKOUT)
         env = sb3.GamesVecEnv(games)
     else:
         env = env_util.make_atari_env(
@@ -206,10 +205,11 @@ def interleaved(run):
             rounds.append(seconds)
     gpu = torch.cuda.get_device_name() if run.device == "cuda" else None
     return how | {
+        "agent": run.agent,
         "gpu": gpu,
         "threads": torch.get_num_threads(),
         "games": GAMES,
-        "steps": ppo.STEPS * GAMES,
+        "steps": ppo.Settings().rollout * GAMES,
         "rounds": rounds[1:],  # the first was to warm up
     }
 

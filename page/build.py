@@ -67,6 +67,7 @@ SCRIPTS = [
 ]
 STYLES = [
     "looks/page.css",
+    "looks/module.css",
     "looks/figures.css",
     "figures/*/figure.css",
     "looks/drawing.css",

@@ -3,11 +3,13 @@
 import shutil
 
 import pytest
+from playwright.sync_api import expect
 
 from paths import DOCS
 
 PAGES = "index.html", "game.html"
-SIZES = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
+SCHEMES = "light", "dark"
+SIZES = [(width, scheme) for width in (1280, 820, 390) for scheme in SCHEMES]
 
 
 @pytest.fixture(scope="session")
@@ -37,3 +39,28 @@ def visit(new_context):
 
     yield visit
     assert not complaints
+
+
+def look_at(page, name):
+    """Bring a figure into view, where it begins; return it."""
+    figure = page.locator(f"#{name}")
+    if not figure.count():
+        pytest.skip(f"{name} isn't on this page")
+    figure.scroll_into_view_if_needed()
+    expect(figure.locator("canvas").first).to_be_visible()
+    page.wait_for_function(
+        """(name) => [...document.querySelectorAll(`#${name} canvas`)]
+            .some((canvas) => canvas.width !== 300)""",
+        arg=name,
+    )
+    return figure
+
+
+def go_to(figure, at):
+    """Move the slider of a figure."""
+    figure.get_by_role("slider").evaluate(
+        """(slider, at) => {
+            slider.value = at;
+            slider.dispatchEvent(new Event("input")); }""",
+        at,
+    )

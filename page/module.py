@@ -2,115 +2,208 @@
 
 import ast
 import io
+import itertools
 import re
 import tokenize
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 
 FOLD = "<details>\n<summary>What the module is built on</summary>"
+# At the top a picture has a size on a code host, too, and a caption.
+PICTURE = r'!\[([^]]*)\]\((\S+)\s+"([^"]*)"\)'
+SIZED = r'<img src="\2" width="300" alt="\1">\n\n\3'
+FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
+DEFINITION = ast.ClassDef | FUNCTION
 
 
 @dataclass
-class Piece:
-    """Lines of one kind: "code", "comment" or "docstring"."""
+class Words:
+    """A comment or docstring, and the row of the code that it is about.
 
-    kind: str
-    row: int  # of the first line
+    A note stands at that line, and other words above its code.
+    """
+
+    first: int
+    last: int
     text: str
+    is_note: bool
+    at: int
+
+
+@dataclass
+class Part:
+    """A function, or other code that stands together.
+
+    `lines` is the code and the empty lines in it, `notes` the words that
+    belong to some of its lines, `source` the code with its notes as they
+    stand, each by its rows; `words` and a long docstring stand above.
+    """
+
+    words: list[str] = field(default_factory=list)
+    docstring: str = ""
+    lines: dict[int, str] = field(default_factory=dict)
+    notes: dict[int, list[str]] = field(default_factory=dict)
+    source: dict[int, str] = field(default_factory=dict)
+
+    def pieces(self) -> list[tuple[list[str], dict[int, str]]]:
+        """Return the notes of a line, and it with all lines down to the next
+        one that has notes.
+        """
+        rows = [row for row, line in self.lines.items() if line]
+        pieces = []
+        for row in range(rows[0], rows[-1] + 1) if rows else []:
+            if row in self.notes or not pieces:
+                pieces.append((self.notes.get(row, []), {}))
+            if row in self.lines:
+                pieces[-1][1][row] = self.lines[row]
+        return pieces
 
 
 class Module:
-    """The source of `game.py`: the pieces above its imports, these, and those
-    below, and the nodes that define its names.
+    """The source of `game.py`: the words at its top, the part that is its
+    imports, and the parts below, and the nodes that define its names.
     """
 
-    def __init__(self, source):
+    def __init__(self, source: str):
         tree = ast.parse(source)
         self.names = dict(definitions(tree))
-        kinds = ast.Import | ast.ImportFrom
-        imports = [node for node in tree.body if isinstance(node, kinds)]
-        first, end = imports[0].lineno, imports[-1].end_lineno + 1
-        pieces = read(source, tree, {first, end})
-        self.above = [piece for piece in pieces if piece.row < first]
-        self.imports = [it for it in pieces if first <= it.row < end]
-        self.below = [piece for piece in pieces if piece.row >= end]
+        self.title = ast.get_docstring(tree) or ""
+        imports = ast.Import | ast.ImportFrom
+        end = max(it.end_lineno for it in tree.body if isinstance(it, imports))
+        # What stands above the title, a licence, is code like the imports.
+        self.imports, *self.parts = parts(source, tree, end)
 
-    def meant(self, name):
+    def meant(self, name: str) -> str | None:
         """Return the definition that a name means, or None."""
         if name.startswith("_"):
             found = [one for one in self.names if one.endswith(f".{name}")]
             return found[0] if len(found) == 1 else None
         return name if name in self.names else None
 
-    def quoted(self, name):
-        """Return the pieces of a definition, without its docstring."""
+    def quoted(self, name: str) -> dict[int, str]:
+        """Return the code of a definition, without its notes, by its rows."""
         node = self.names[name]
         rows = range(first_row(node), node.end_lineno + 1)
-        found = [replace(it) for it in self.below if it.row in rows]
-        for piece in found:
-            if piece.kind == "docstring":
-                piece.text = ""
-        return found
+        lines = itertools.chain(*(part.lines.items() for part in self.parts))
+        return {row: line for row, line in lines if row in rows}
 
-    def markdown(self):
-        """Return the module for a code host."""
+    def markdown(self) -> str:
+        """Return the module for a code host, which has no margin: there a
+        note is the comment that it is in the source.
+        """
+        title = re.sub(PICTURE, SIZED, self.title)
+        blocks = [title, FOLD, *self.imports.words]
+        blocks += [fence(self.imports.source), "</details>"]
+        source: dict[int, str] = {}
+        for part in self.parts:
+            if part.words or part.docstring:
+                blocks += [fence(source), *part.words, part.docstring]
+                source = {}
+            source |= part.source
+        blocks.append(fence(source))
+        return "\n\n".join(block for block in blocks if block) + "\n"
 
-        def text(pieces):
-            return "\n\n".join(
-                f"```python\n{it.text}\n```" if it.kind == "code" else it.text
-                for it in pieces
-            )
 
-        fold = f"{FOLD}\n\n{text(self.imports)}\n\n</details>"
-        return f"{text(self.above)}\n\n{fold}\n\n{text(self.below)}\n"
+def fence(source: dict[int, str]) -> str:
+    """Return lines of code for Markdown."""
+    text = "\n".join(source.values()).strip("\n")
+    return f"```python\n{text}\n```" if text else ""
 
 
-def read(source, tree, starts):
-    """Return all pieces in order; some begin at the rows `starts`.
+def parts(source: str, tree: ast.Module, end: int) -> list[Part]:
+    """Return all parts in order; the first one ends at the row `end`."""
+    lines = dict(enumerate(source.splitlines(), 1))
+    remarks = comments(source, tree.body[0])
+    found = [*docstrings(source, tree), *remarks]
+    words = {row: it for it in found for row in range(it.first, it.last + 1)}
+    starts = {end + 1}
+    for outer in [tree, *walk(tree, ast.ClassDef)]:
+        for node in outer.body:
+            if isinstance(node, DEFINITION):
+                starts.add(first_row(node))
+            if isinstance(node, FUNCTION):
+                starts.add(node.end_lineno + 1)
+    for it in remarks:
+        if it.first > end and (it.at in starts or not it.is_note):
+            starts.add(it.first)
 
-    A heading begins one, too, a definition, and what is below its docstring.
-    """
-    words = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef | ast.FunctionDef):
-            starts.add(first_row(node))
-        elif not isinstance(node, ast.Module):
+    result = [Part()]
+    for row, line in lines.items():
+        part = result[-1]
+        if row in starts and any(part.lines.values()):
+            part = Part()
+            result.append(part)
+        it = words.get(row)
+        if it is None:
+            part.lines[row] = part.source[row] = line
+        elif it.is_note:
+            part.source[row] = line
+        if it and row == it.first:
+            if it.is_note:
+                part.notes.setdefault(it.at, []).append(it.text)
+            elif it.at > row:
+                part.words.append(it.text)
+            elif it.at > 0:
+                part.docstring = it.text
+    return result
+
+
+def docstrings(source: str, tree: ast.Module) -> list[Words]:
+    """Return the docstrings: one of a sentence is a note on its `def`."""
+    found = []
+    lines = source.splitlines()
+    for node in walk(tree, DEFINITION | ast.Module):
+        text = ast.get_docstring(node)
+        if text is None:
             continue
-        if text := ast.get_docstring(node):
-            first, last = node.body[0].lineno, node.body[0].end_lineno
-            lines = text.splitlines() + [""] * (last - first)
-            for row in range(first, last + 1):
-                words[row] = "docstring", lines[row - first]
-            starts |= {first, last + 1}
-    title = min(words)  # what stands above it, a licence, is code
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        row, column = token.start
-        alone = not token.line[:column].strip()
-        if token.type == tokenize.COMMENT and alone and row > title:
-            words[row] = "comment", token.string[2:]
-            if token.string.startswith("# #"):
-                starts.add(row)
-
-    found, last = [], 0  # the last row that isn't blank
-    for row, line in enumerate(source.splitlines(), 1):
-        kind, text = words.get(row, ("code", line))
-        if not text:
-            continue
-        begins = any(last < start <= row for start in starts)
-        if begins or not found or kind != found[-1].kind:
-            found.append(Piece(kind, row, text))
-        else:
-            found[-1].text += "\n" * (row - last) + text
-        last = row
+        first, last = node.body[0].lineno, node.body[0].end_lineno
+        while last < len(lines) and not lines[last].strip():
+            last += 1  # the empty line below belongs to it
+        at = getattr(node, "lineno", 0)  # none of the title of the page
+        is_note = at > 0 and not re.search(r"[.:!?]\s+[^\sa-z\d]|\n\n", text)
+        found.append(Words(first, last, text, is_note, at))
     return found
 
 
-def first_row(node):
+def comments(source: str, title: ast.stmt) -> list[Words]:
+    """Return the comments that fill lines, below the title; one that begins
+    with a heading isn't a note.
+    """
+    rows = source.splitlines()
+    alone = {}
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        row, column = token.start
+        fills = not token.line[:column].strip() and row > title.end_lineno
+        if token.type == tokenize.COMMENT and fills:
+            alone[row] = token.string[2:]
+    found: list[Words] = []
+    for row, text in alone.items():
+        heading = text.startswith("#")
+        if row - 1 in alone and not heading:
+            found[-1].last = row
+            found[-1].text += f"\n{text}"
+        else:
+            found.append(Words(row, row, text, not heading, 0))
+    for it in found:
+        below = itertools.count(it.last + 1)
+        it.at = next(
+            row for row in below if row not in alone and rows[row - 1].strip()
+        )
+    return found
+
+
+def walk(tree: ast.AST, kind) -> list:
+    """Return all nodes of a kind, in the order of the source."""
+    nodes = [node for node in ast.walk(tree) if isinstance(node, kind)]
+    return sorted(nodes, key=lambda node: getattr(node, "lineno", 0))
+
+
+def first_row(node: ast.AST) -> int:
     """Return where a definition begins, decorators included."""
     decorators = getattr(node, "decorator_list", [])
     return min(one.lineno for one in [node, *decorators])
 
 
-def definitions(node, outer=""):
+def definitions(node: ast.AST, outer=""):
     """Yield classes, functions and constants: name and node of each."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.ClassDef | ast.FunctionDef):
@@ -121,26 +214,3 @@ def definitions(node, outer=""):
             target = getattr(child, "target", None) or child.targets[0]
             if isinstance(target, ast.Name):
                 yield outer + target.id, child
-
-
-def together(pieces):
-    """Yield notes and the code that they belong to."""
-    notes, code, last = [], [], ""
-    for piece in pieces:
-        begins = re.match(r" *(@|class |def )", piece.text)
-        if piece.kind == "docstring" and code:
-            # It stands beside the head of its definition, and what stands
-            # above that head stands alone.
-            if notes:
-                yield notes, []
-            notes = [piece]
-        elif piece.kind == "code" and (
-            not code or last == "docstring" and not begins
-        ):
-            code.append(piece)
-        else:
-            yield notes, code
-            notes, code = [], []
-            (code if piece.kind == "code" else notes).append(piece)
-        last = piece.kind
-    yield notes, code

@@ -17,8 +17,10 @@ from playwright.sync_api import expect
 
 import game
 import programs
+from conftest import go_to, look_at
 from drawing import bright, faded
 from figures.lanes.make import LANES
+from figures.modes.make import MODES
 from figures.serves.make import serve
 from figures.stack.make import BALL
 from paths import DOCS, FIGURES
@@ -46,7 +48,7 @@ RGB = np.array(colours().rgb, np.uint8)
 # What they are made from
 
 
-@pytest.mark.parametrize("mode", game.Game.MODES)
+@pytest.mark.parametrize("mode", MODES)
 def test_what_is_played_is_what_game_returns(mode):
     """Before, at and after the lost life."""
     one = game.Game(0, on_life_loss=mode)
@@ -176,31 +178,6 @@ NAMES = "index.html", "game.html"
 # In a browser
 
 
-def look_at(page, name):
-    """Bring a figure into view, where it begins; return it."""
-    figure = page.locator(f"#{name}")
-    if not figure.count():
-        pytest.skip(f"{name} isn't on this page")
-    figure.scroll_into_view_if_needed()
-    expect(figure.locator("canvas").first).to_be_visible()
-    page.wait_for_function(
-        """(name) => [...document.querySelectorAll(`#${name} canvas`)]
-            .some((canvas) => canvas.width !== 300)""",
-        arg=name,
-    )
-    return figure
-
-
-def go_to(figure, at):
-    """Move the slider of a figure."""
-    figure.locator("input").evaluate(
-        """(slider, at) => {
-            slider.value = at;
-            slider.dispatchEvent(new Event("input")); }""",
-        at,
-    )
-
-
 def pictures(figure, selector):
     """The pictures in canvases, in RGB, as they are seen."""
     urls = figure.locator(f"{selector} canvas").evaluate_all(
@@ -288,7 +265,20 @@ def test_a_pixel_is_the_mean_of_what_it_covers(visit):
         assert abs(mean - stored) <= 0.55
     box = field.bounding_box()
     figure.page.mouse.move(box["x"] + 2, box["y"] + 2)
-    expect(says).to_contain_text("Row 24, column 0:")
+    expect(says).to_contain_text("Row 26, column 6:")
+
+
+def test_a_reward_reaches_one_more_step_with_each_update(visit):
+    page = visit()
+    figure = page.locator("#backwards")
+    figure.scroll_into_view_if_needed()
+    values = figure.locator("output")
+    expect(values).to_have_text(["0"] * 5)
+    found = [0.0] * 5
+    for _ in range(6):
+        figure.get_by_role("button", name="Step").click()
+        found = [round(0.99 * value, 2) for value in found[1:]] + [1]
+        expect(values).to_have_text([f"{value:.3g}" for value in found])
 
 
 def newest(figure):

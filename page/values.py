@@ -9,7 +9,7 @@ the median of the rounds' ratios; where their range touches 1, it is level.
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from statistics import mean, median
+from statistics import mean, median, stdev
 
 from paths import RESULTS
 from results import (
@@ -506,6 +506,8 @@ def agent_values(agents: Sequence[Agent]) -> dict[str, str]:
         "agent_still_mean_rounded": f"{mean(breakout[0].still):.0f}",
         "breakout_means": f"{listed(means)} points in the mean of "
         f"{len(breakout[0].served)} games each",
+        "breakout_best": f"{max(max(agent.served) for agent in breakout):.0f}",
+        "agent_error": f"{standard_error(breakout[0].served):.0f}",
         "breakout_end": end_of_training(breakout),
         "breakout_table": agent_table(breakout),
         "pong_mean": f"{mean(pong[0].served):.1f}",
@@ -516,6 +518,10 @@ def agent_values(agents: Sequence[Agent]) -> dict[str, str]:
         "agents_trained_on": agents_trained_on(breakout[0].measured),
         "human_points": "31.8",  # DQN's professional tester (Mnih et al. 2015)
     }
+
+
+def standard_error(scores: Sequence[float]) -> float:
+    return stdev(scores) / len(scores) ** 0.5
 
 
 def agents_trained_on(about: Measured) -> str:

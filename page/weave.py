@@ -3,14 +3,13 @@
 `docs/game.html` comes from `game.py` alone: docstrings and comments that fill
 a line are Markdown, a picture in them is a figure.
 
-`docs/index.html` comes from `text/story.md`: words stand on the left, and what
-follows them on the right. `{{ code("Game.step") }}` quotes a definition.
+`docs/index.html` comes from `text/story.md`: rows of words and, below them,
+what they are about. `{{ code("Game.step") }}` quotes a definition.
 `figures/NAME/figure.html` takes the place of the picture `figures/NAME.*`
 where scripts run.
 """
 
 import itertools
-import math
 import posixpath
 import re
 from dataclasses import dataclass, field
@@ -21,20 +20,18 @@ from markdown_it import MarkdownIt
 from pygments.lexers import get_lexer_by_name
 from pygments.token import STANDARD_TYPES, Name
 
-from module import FOLD, Module, together
+from module import FOLD, Module
 from paths import DOCS, FIGURES
 from templates import QUOTED, template
 
-# What has a colour of its own, in words and in code.
+# What has a colour of its own in the story, in words and in code.
 COLOURED = "third|fourth|picture"
 # For whoever wants to cite a heading.
 SIGN = r' <a class="sign" href="#\2" aria-label="Link to this place">#</a>'
 # Kinds of tokens that have a style, by their short names in Pygments.
 STYLED = "k.*|c.*|s.*|ow|nf|nc"
-# How high words are in the left column: characters to a line, and the height
-# of a line and of the space between paragraphs, in lines of code.
-LINE_LENGTH, LINE_HEIGHT, SPACE = 60, 1.2, 0.6
-ROOM = 3  # lines of code by which words beside it may be higher
+# The share of bricks that are left in the wall above a new part
+LEFT = "--left:{{left}}"
 
 
 # Rows of a page
@@ -42,22 +39,16 @@ ROOM = 3  # lines of code by which words beside it may be higher
 
 @dataclass
 class Row:
-    """Words on the left, and on the right what they are about.
-
-    If it is "wide", the words stand above, from side to side; if it is
-    "listing", it goes on from the row before. `left` is the share of bricks
-    that are left in the wall above a new part.
-    """
+    """Words, and below them what they are about."""
 
     words: list = field(default_factory=list)
     things: list = field(default_factory=list)
-    kind: str = ""
-    left: float = 1.0
 
     def html(self):
-        kind = f"row {self.kind}"
+        kind = "row"
         if heading := re.search("<h([12])", "".join(self.words)):
-            kind = f'row level{heading[1]}" style="--left:{self.left:.2f}'
+            left = LEFT if heading[1] == "2" else "--left:1"
+            kind = f'row level{heading[1]}" style="{left}'
         html = f'<div class="{kind}">\n'
         for name in "words", "things":
             if column := "\n".join(getattr(self, name)):
@@ -104,16 +95,16 @@ class Page:
         rules = self.markdown.renderer.rules
         rules |= {"image": self._image, "code_inline": self._code_inline}
 
-    def rows_of_story(self, text):
-        """Return the rows of a text, and of the code that it quotes."""
+    def whole_story(self, text):
+        """Yield the rows of a text, and of the code that it quotes."""
         text, *quotes = QUOTED.split(text)
         rows = list(self.rows_of_text(text))
         for name, text in zip(quotes[::2], quotes[1::2], strict=True):
-            quoted = list(self.rows_of_code(self.module.quoted(name)))
-            if len(quoted) == 1:  # without notes
-                rows[-1].things += quoted.pop().things
-            rows += [*quoted, *self.rows_of_text(text)]
-        return rows
+            rows[-1].things.append(self.quotation(name))
+            rows += self.rows_of_text(text)
+        for row in rows:
+            if row.words or row.things:
+                yield row.html()
 
     def rows_of_text(self, text):
         row = Row()
@@ -121,41 +112,61 @@ class Page:
             if block[0].type in ("fence", "table_open") or is_figure(block):
                 row.things.append(self.render(block))
                 continue
-            across = '<details class="wide"' in block[0].content
-            if row.things or across or block[0].tag[:1] == "h":
+            if row.things or block[0].tag[:1] == "h":
                 yield row
-                row = Row(kind="wide" if across else "")
+                row = Row()
             row.words.append(self.render(block))
         yield row
 
-    def rows_of_module(self):
-        """Yield the rows of the module, in which the imports are folded."""
-        yield from self.rows_of_code(self.module.above)
-        rows = self.rows_of_code(self.module.imports)
-        inside = [row.html() for row in rows]
-        yield Row([FOLD, *inside, "</details>"], kind="wide")
-        yield from self.rows_of_code(self.module.below)
+    def quotation(self, name):
+        """Return the code of a definition."""
+        lines = self.module.quoted(name)
+        first, *_ = lines.values()
+        indent = len(first) - len(first.lstrip())
+        return listing(self.code(lines.values(), indent=indent))
 
-    def rows_of_code(self, pieces):
-        """Yield the rows of a part of the module."""
-        indent = len(pieces[0].text) - len(pieces[0].text.lstrip())
-        for notes, code in together(pieces):
-            text = "\n\n".join(note.text for note in notes)
-            words, things = [], []
-            for block in blocks(self.markdown.parse(text)):
-                place = things if is_figure(block) else words
-                place.append(self.render(block, of_module=True))
-            lines = [self.code(it.text, it.row, indent) for it in code]
-            shown = f'<pre class="code"><code>{"".join(lines)}</code></pre>'
-            if things:
-                yield Row(words, things)
-                words = []
-            room = sum(it.text.count("\n") + 1 for it in code) + ROOM
-            if code:
-                kind = "wide" if height(text) > room else "listing"
-                yield Row(words, [shown], kind)
-            elif words:
-                yield Row(words)
+    def whole_module(self):
+        """Yield the module as HTML, from top to bottom, its imports folded."""
+        title = self.blocks_of_module([self.module.title])
+        figures = [html for html in title if html.startswith("<figure")]
+        words = [html for html in title if html not in figures]
+        yield Row(words, figures).html()
+        imports = self.module.imports
+        inside = self.words(imports.words) + self.card(imports)
+        yield f"{FOLD}\n{inside}</details>\n"
+        for part in self.module.parts:
+            yield self.words(part.words)
+            if part.docstring:
+                html = self.words([part.docstring])
+                yield f'<div class="docstring">{html}</div>\n'
+            yield self.card(part)
+
+    def words(self, texts):
+        """Return words of the module; a part's heading stands on its own."""
+        html = ""
+        for block in self.blocks_of_module(texts):
+            if block.startswith("<h2"):
+                block = f'<div class="level2" style="{LEFT}">{block}</div>'
+            html += block
+        return html
+
+    def card(self, part):
+        """Return a part of the module as HTML, each note before its line."""
+        html = ""
+        for notes, lines in part.pieces():
+            if notes:
+                blocks = "".join(self.blocks_of_module(notes))
+                html += f'<div class="note">{blocks}</div>\n'
+            html += listing(self.code(lines.values(), lines))
+        code = [line for line in part.lines.values() if line]
+        indent = min((len(it) - len(it.lstrip()) for it in code), default=0)
+        style = f' style="--all:{indent}"' if indent else ""
+        return f'<div class="card"{style}>{html}</div>\n' if html else ""
+
+    def blocks_of_module(self, texts):
+        """Return words of the module as HTML, block by block."""
+        tokens = self.markdown.parse("\n\n".join(texts))
+        return [self.render(it, of_module=True) for it in blocks(tokens)]
 
     def render(self, tokens, of_module=False):
         """Return Markdown as HTML; remember its headings.
@@ -217,32 +228,33 @@ class Page:
 
     def program(self, text, language, _):
         """A program in Markdown."""
-        html = self.code(text.rstrip("\n"), language=language or "text")
-        return f'<pre class="code"><code>{html}</code></pre>'
+        lines = text.rstrip("\n").split("\n")
+        return listing(self.code(lines, language=language or "text"))
 
-    def code(self, text, first=0, indent=0, language="python"):
-        """Return code as HTML, a span a line, in which names are links.
+    def code(self, lines, rows=(), indent=0, language="python"):
+        """Return lines of code as HTML, a span each, in which names are links.
 
-        That of the listing tells its `first` row, so that definitions can be
-        anchors, and that of a quotation loses its `indent`.
+        Those of the module tell their `rows`, so that definitions can be
+        anchors, and those of a quotation lose its `indent`.
         """
         lexer = get_lexer_by_name(language, stripnl=False)
+        text = "".join(f"{line}\n" for line in lines)
         html = "".join(self._token(*token) for token in lexer.get_tokens(text))
         anchors = {it.lineno: name for name, it in self.module.names.items()}
-        lines = ""
-        for row, line in enumerate(html.split("\n")[:-1], first):
+        here = {} if self.listing else anchors
+        spans = ""
+        for row, line in itertools.zip_longest(rows, html.split("\n")[:-1]):
             line = line.removeprefix(" " * indent)
             inside = len(line) - len(line.lstrip())
-            here = row in anchors and first and not self.listing
-            anchor = f' id="{anchors[row]}"' if here else ""
-            lines += f'<span{anchor} style="--i:{inside}">{line}\n</span>'
-        return lines
+            anchor = f' id="{here[row]}"' if row in here else ""
+            spans += f'<span{anchor} style="--i:{inside}">{line}\n</span>'
+        return spans
 
     def _token(self, kind, text):
         """Return a token as HTML, each of its lines for itself."""
         html = escape(text, quote=False)
         style = STANDARD_TYPES.get(kind, "")
-        if kind in Name and re.fullmatch(COLOURED, text):
+        if self.listing and kind in Name and re.fullmatch(COLOURED, text):
             style = text
         if kind is Name and (name := self.module.meant(text)):
             html = f'<a href="{self.listing}#{name}">{html}</a>'
@@ -251,11 +263,9 @@ class Page:
         return html
 
 
-def height(text):
-    """Return how high words are in the left column, in lines of code."""
-    parts = re.split(r"\n\n|\n(?=- |\d\. )", text)
-    lines = sum(math.ceil(len(part) / LINE_LENGTH) for part in parts)
-    return LINE_HEIGHT * lines + SPACE * len(parts)
+def listing(html):
+    """Return code as what stands in a listing."""
+    return f'<pre class="code"><code>{html}</code></pre>'
 
 
 def slug(title):
@@ -275,15 +285,13 @@ def picture(path, alt):
 # The pages
 
 
-def html_page(page, rows, **parts):
-    """Return a page of these rows."""
-    rows = [row for row in rows if row.words or row.things]
-    begins = [row for row in rows if "<h2" in "".join(row.words)]
-    for i, row in enumerate(begins, 1):
-        row.left = 1 - i / (len(begins) + 1)
-    main = "".join(row.html() for row in rows)
+def html_page(page, main, **parts):
+    """Return a page; above each of its parts fewer bricks are left."""
+    html, *rest = "".join(main).split(LEFT)
+    for i, text in enumerate(rest, 1):
+        html += f"--left:{1 - i / (len(rest) + 1):.2f}{text}"
     markup = template("looks/page.html")
-    return markup.render(parts, main=main, contents=page.contents)
+    return markup.render(parts, main=html, contents=page.contents)
 
 
 def module_page(source, values):
@@ -291,7 +299,7 @@ def module_page(source, values):
     page = Page(Module(source), values)
     return html_page(
         page,
-        page.rows_of_module(),
+        page.whole_module(),
         kind="module",
         title="Breakout, annotated",
         about="Atari for DQN and PPO, one annotated Python module.",
@@ -304,7 +312,7 @@ def story_page(source, text, values):
     page = Page(Module(source), values, "game.html")
     return html_page(
         page,
-        page.rows_of_story(text.replace(" %", "\N{NO-BREAK SPACE}%")),
+        page.whole_story(text.replace(" %", "\N{NO-BREAK SPACE}%")),
         kind="story",
         title="What an agent sees",
         about="How Atari becomes what an agent sees, and what it learns.",

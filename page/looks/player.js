@@ -42,6 +42,18 @@ function put(cell, pixels, { label = "", kind = "", colours = GRAYS,
   context.putImageData(image, -left, -top);
 }
 
+// Show the probabilities of the actions as bars: in bold which one was
+// `sampled`, or what they `were` before something changed them.
+function showChances(rows, chances, { sampled, were }) {
+  const percent = (chance) => `${Math.round(100 * chance)}\u00a0%`;
+  chances.forEach((chance, a) => {
+    rows[a].className = a === sampled ? "chosen" : "";
+    rows[a].lastElementChild.textContent =
+      (were ? `${percent(were[a])} → ` : "") + percent(chance);
+    rows[a].style.setProperty("--share", `${100 * chance}%`);
+  });
+}
+
 // The recorded game, for all figures that show a part of it: `steps`, the
 // `screens` of their frames and their `colours`; the `pictures` of the steps;
 // and the `gray` of each colour.
@@ -68,7 +80,7 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = false,
     max="${count}" value="${start}"><span class="ticks"></span></span>
     <span class="number"></span>`;
   const [play, step, slide, number] = controls.children;
-  const [slider, marks] = slide.children, says = box.querySelector(".says");
+  const [slider, marks] = slide.children, says = box.querySelector(".stage > .says");
   let timer = null;
 
   function draw(byReader = true) {

@@ -53,12 +53,8 @@ figure("agent", async (box, $in) => {
     put(screen, now.screen, { colours: now.colours });
     now.pictures.forEach((picture, slot) =>
       put(stack[slot], picture, { label: `obs_4[${slot}]` }));
-    now.chances.forEach((chance, a) => {
-      const row = $in(".choices").children[a];
-      row.className = a === now.action ? "chosen" : "";
-      row.lastElementChild.textContent = `${Math.round(100 * chance)}\u00a0%`;
-      row.style.setProperty("--share", `${100 * chance}%`);
-    });
+    showChances($in(".choices").children, now.chances,
+      { sampled: now.action });
     $in(".now").setAttribute("transform", `translate(${at - 1})`);
     $in(".value").textContent = now.value.toFixed(2);
     let does = ACTIONS[now.action];

@@ -19,7 +19,7 @@ figure("guess", async (box, $in) => {
   // The whole picture, in which the ball flies on for some `later` steps, and
   // the four close to the ball: neither bricks nor paddle are in these.
   function draw(at, later = [], seen = round) {
-    const [x] = game.steps[at].corner, middle = 7 * x + 17;
+    const middle = 7 * game.steps[at].left + 17;
     const left = Math.max(0, Math.min(SIZE - 28, middle - 14));
     const part = [left, 38, 28, 36];
     const four = game.steps[at].stack.map((i) => game.pictures[i]);

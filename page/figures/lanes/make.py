@@ -41,7 +41,7 @@ def boxes() -> list[Box]:
 
 
 def draw() -> str:
-    d = Drawing(168, screen=False)
+    d = Drawing(168, screen=False, large=True)
     games = boxes()
     first = sorted(games, key=lambda game: game.end)[: len(LANES)]
     for game in games:

@@ -9,7 +9,7 @@ from drawing import Drawing
 def draw() -> str:
     run = programs.first()
     scale = 464 / run.ends[-1]
-    d = Drawing(126, screen=False)
+    d = Drawing(126, screen=False, large=True)
     d.box(4, 26, 464, 32, "ink")
     d.text(14, 47, "one game", "on")
     for step in run.bricks:

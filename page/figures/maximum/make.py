@@ -13,7 +13,7 @@ PART = slice(105, 200), slice(76, 156)  # where the ship is
 def draw() -> str:
     frames = frames_of("Asteroids", [THRUST] * 4 * STEPS)
     third, fourth = (frame[PART] for frame in frames[-2:])
-    d = Drawing(216)
+    d = Drawing(216, large=True)
     for i, (name, frame, kind) in enumerate(
         [
             ("third frame", third, "third"),

@@ -1,13 +1,27 @@
 """What the step to learn from has brought, and what NOOP would have."""
 
+from dataclasses import asdict
+from typing import Any
+
 import cv2
 import numpy as np
 
 from drawing import Drawing
-from recordings import read_film
+from recordings import NOOP, read_film
 
 NEAR = slice(170, 198), slice(71, 111)  # what is near the paddle
 SCALE = 150 / 40
+SAVED = 350  # a step of the agent's film: the paddle just reaches the ball
+FEW = 4  # steps after it
+
+
+def record() -> dict[str, Any]:
+    """The agent's game with NOOP in that step, so that the ball is missed."""
+    from published import film, play
+
+    at = read_film("agent/agent").start + SAVED
+    moments, info = play({at: NOOP})
+    return {"missed": asdict(film(moments, info, at + 1, FEW))}
 
 
 def objects(screen: np.ndarray) -> np.ndarray:

@@ -1,6 +1,6 @@
 // A pixel of a picture, and the pixels of two frames that it is made of.
 figure("pixel", async (box, $in) => {
-  const STEP = 62, TOP = 24, SHOWN = 42; // what is shown of a picture
+  const STEP = 62, LEFT = 6, TOP = 26, SHOWN = 28; // bricks and the ball
   const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1],
     ArrowDown: [0, 1] };
   const field = $in(".field"), output = $in("output");
@@ -37,7 +37,7 @@ figure("pixel", async (box, $in) => {
   }
 
   function show(column, row) {
-    at = [Math.min(Math.max(column, 0), SHOWN - 1),
+    at = [Math.min(Math.max(column, LEFT), LEFT + SHOWN - 1),
       Math.min(Math.max(row, TOP), TOP + SHOWN - 1)];
     [column, row] = at;
     box.querySelectorAll(".patch").forEach((place, i) => {
@@ -53,15 +53,15 @@ figure("pixel", async (box, $in) => {
     output.style = shade(stored);
     $in(".says").textContent = `Row ${row}, column ${column}: the mean ` +
       `is ${mean.toFixed(1)}, stored as ${stored}.`;
-    field.style = `--column:${column};--row:${row - TOP}`;
+    field.style = `--column:${column - LEFT};--row:${row - TOP}`;
   }
 
-  put(field.firstElementChild, pictures[STEP], { part: [0, TOP, SHOWN, SHOWN] });
+  put(field.firstElementChild, pictures[STEP], { part: [LEFT, TOP, SHOWN, SHOWN] });
   show(...at);
 
   function pick({ clientX, clientY }) {
     const { left, top, width } = field.getBoundingClientRect();
-    show(Math.floor((clientX - left) * SHOWN / width),
+    show(LEFT + Math.floor((clientX - left) * SHOWN / width),
       TOP + Math.floor((clientY - top) * SHOWN / width));
   }
   field.addEventListener("pointermove", pick);

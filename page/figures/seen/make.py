@@ -7,7 +7,7 @@ from drawing import Drawing
 
 
 def draw() -> str:
-    d = Drawing(139)
+    d = Drawing(139, large=True)
     seen = programs.first().seen[::4, ::4]
     for i, picture in enumerate(np.hsplit(seen, 4)):
         d.image(121 * i, 0, 117, 117, picture)

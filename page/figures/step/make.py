@@ -2,15 +2,12 @@
 
 from typing import Any
 
-import numpy as np
-
 from recordings import FALLS, RISES, Ball, by_colour, colours, pack, play
 
 
-def corner_of(ball: Ball) -> list[int]:
-    """Where the half around the ball begins, in twelfths of a picture."""
-    corner = np.divide(ball, (160, 210)) - 1 / 4
-    return (12 * np.clip(corner, 0, 1 / 2)).round().astype(int).tolist()
+def left_of(ball: Ball) -> int:
+    """Where the half around the ball begins, in twelfths of the width."""
+    return round(12 * min(max(ball.x / 160 - 1 / 4, 0), 1 / 2))
 
 
 def record() -> dict[str, Any]:
@@ -29,7 +26,7 @@ def record() -> dict[str, Any]:
                 "played": len(screens),
                 "reward": step.reward,
                 "done": step.done,
-                "corner": corner_of(step.ball),
+                "left": left_of(step.ball),
                 "stack": stack,
             }
         )

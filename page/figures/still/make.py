@@ -6,21 +6,26 @@ from drawing import Drawing
 from results import read
 from values import AGENTS
 
+BOTTOM, HEIGHT = 146, 108  # of the axis, and of 400 points
+
 
 def draw() -> str:
     agent = read()[AGENTS].agents[0]
-    tallest = max(agent.served)
-    d = Drawing(160, large=True)
+    d = Drawing(172, large=True)
+    for score in 0, 200, 400:
+        y = BOTTOM - HEIGHT * score / 400
+        d.line((36, y), (474, y), kind="line grid")
+        d.text(32, y + 5, str(score), "quiet end")
     for left, words, points in (
-        (6, "its four pictures", agent.served),
-        (246, "the newest, four times", agent.still),
+        (40, "its four pictures", agent.served),
+        (262, "the newest, four times", agent.still),
     ):
         if words.startswith("the newest"):
             d.begin_answer()
         d.text(left, 18, words, "strong")
         for i, score in enumerate(points):
-            height = 108 * score / tallest
-            d.box(left + 7.6 * i, 136 - height, 5, height, "ours")
-        d.text(left, 153, f"mean {np.mean(points):.0f} points", "quiet")
+            height = HEIGHT * score / 400
+            d.box(left + 7 * i, BOTTOM - height, 5, height, "ours")
+        d.text(left, 165, f"mean {np.mean(points):.0f} points", "quiet")
     d.end_answer()
     return d.svg()

@@ -1,0 +1,208 @@
+"""Train an agent with PPO on all machines of a Ray cluster.
+
+    pip install -r requirements.txt ray torch Pillow tensorboard tyro filelock
+    ray start --head                         # on the first machine
+    ray start --address FIRST_MACHINE:6379   # on each of the others
+    python examples/ray_ppo.py --actors 16   # on the first; it finds the rest
+
+Without a cluster Ray starts one of this machine's cores. The learner and its
+settings, checkpoints, curves and films are those of ppo.py: an actor plays
+`--games` games, so that 4 actors learn from updates 4 times as large. With one
+actor the weights are ppo.py's, bit for bit.
+
+The packages have to be installed on all machines; these files go along. An
+actor that dies, or whose machine does, costs one update its part, and a new
+one is started where there is room. What actors print and warn is shown here.
+"""
+
+import dataclasses
+import inspect
+import warnings
+from typing import Any
+
+import numpy as np
+import ray
+import torch
+from ray.exceptions import RayActorError
+from torch import Tensor
+
+import ppo
+import training_run
+from training_run import Count, Ended, Game, Run, main, timed
+
+
+@dataclasses.dataclass
+class Settings(ppo.Settings):
+    """Those of ppo.py, and how many play."""
+
+    actors: Count = 2
+    """that play, each so many games"""
+    cores: Count = 1
+    """of each actor"""
+    address: str | None = None
+    """of the cluster; None: the one that this machine is in, or a new one"""
+
+
+MOST_DEATHS = 3  # of an actor in a row, without an update
+
+
+class Actor:
+    """Plays in a process of its own, on some machine of the cluster."""
+
+    # Not in `__init__`: an error in there would look like a death.
+    def start(self, settings: Settings, seed: int) -> str:
+        """Make the games and the network; return where they are."""
+        torch.set_num_threads(1)
+        # With one core nobody would play at the same time.
+        processes = settings.cores if settings.cores > 1 else 0
+        self._games = settings.make_games(settings.games, processes=processes)
+        # The learner's device is no concern of the games.
+        agent = ppo.Agent(
+            int(self._games.single_action_space.n),
+            settings.here.bfloat16,
+            self._games.single_observation_space.shape,
+        )
+        self._player = ppo.Player(agent, self._games, settings, seed)
+        return ray.util.get_node_ip_address()
+
+    def play(
+        self, weights: dict[str, np.ndarray]
+    ) -> tuple[list[np.ndarray], list[Ended]]:
+        """Play for an update with these weights."""
+        # What comes from the object store can't be written to.
+        self._player.agent.load_state_dict(
+            {name: torch.tensor(array) for name, array in weights.items()}
+        )
+        batch, ended = self._player.play()
+        return [column.numpy() for column in batch], ended
+
+
+class Actors:
+    """All actors: those that play, and those that are still to start."""
+
+    def __init__(self, settings: Settings, random: torch.Generator) -> None:
+        self._settings = settings
+        self._random = random
+        # Ray isn't asked to restart them, since a new one needs a new seed.
+        self._make = ray.remote(num_cpus=settings.cores)(Actor)
+        self._handles: dict[int, Any] = {}
+        self._starting: dict[Any, int] = {}  # by the answer that is awaited
+        self.playing: list[int] = []
+        self._deaths = dict.fromkeys(range(settings.actors), 0)
+        for i in self._deaths:
+            self._start(i)
+
+    def _start(self, i: int) -> None:
+        """Start an actor, as soon as a machine has room for it."""
+        seed = torch.randint(2**31, (), generator=self._random).item()
+        self._handles[i] = self._make.remote()
+        answer = self._handles[i].start.remote(self._settings, seed)
+        self._starting[answer] = i
+
+    def _replace(self, i: int, error: RayActorError) -> None:
+        """Say that an actor has died, and start another one."""
+        self._deaths[i] += 1
+        if self._deaths[i] > MOST_DEATHS:
+            raise error
+        warnings.warn(
+            f"actor {i} has died, {self._deaths[i]} in a row, and is started "
+            f"again where there is room: {error}",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+        self._start(i)
+
+    def welcome(self, count: int, seconds: float) -> None:
+        """Wait for so many actors to start; let those play that have."""
+        answers = list(self._starting)
+        count = min(count, len(answers))
+        if count == 0:
+            return
+        ready, _ = ray.wait(answers, num_returns=count, timeout=seconds)
+        for answer in ready:
+            i = self._starting.pop(answer)
+            try:
+                training_run.say(f"actor {i} plays on {ray.get(answer)}")
+                self.playing.append(i)
+            except RayActorError as error:
+                self._replace(i, error)
+        if self._starting and seconds:
+            training_run.say(f"{len(self._starting)} actors wait for room")
+
+    def play(
+        self, weights: dict[str, Tensor], seconds: dict[str, float]
+    ) -> tuple[list[list[np.ndarray]], list[Ended]]:
+        """Let all play an update; return what each has played."""
+        with timed(seconds, "sending"):
+            arrays = {name: w.cpu().numpy() for name, w in weights.items()}
+            sent = ray.put(arrays)
+            calls = {
+                i: self._handles[i].play.remote(sent) for i in self.playing
+            }
+        with timed(seconds, "waiting"):
+            ray.wait(list(calls.values()), num_returns=len(calls))
+        parts = []
+        ended = []
+        with timed(seconds, "sending"):
+            for i, call in calls.items():
+                try:
+                    columns, games = ray.get(call)
+                except RayActorError as error:
+                    self.playing.remove(i)
+                    self._replace(i, error)
+                    continue
+                self._deaths[i] = 0
+                parts.append(columns)
+                ended += games
+        return parts, ended
+
+
+def start_ray(**options: Any) -> None:
+    """Connect to a cluster, or start one; these files go along."""
+    modules = [inspect.getfile(it) for it in (Game, training_run, ppo, Actor)]
+    ray.init(runtime_env={"py_modules": modules}, **options)
+
+
+def train(settings: Settings) -> None:
+    """Train until all steps are played; save as it goes."""
+    start_ray(address=settings.address)
+    first = Game(0, settings.env_id, **settings.game.options())
+    shape = first.reset().shape
+    agent, optimizer = ppo.make_agent(settings, len(first.meanings), shape)
+    device = settings.here.device
+    activities = ["waiting", "sending", "learning"]
+    parts = {"weights": agent, "optimizer": optimizer}
+    with Run(settings, activities, **parts) as run:
+        actors = Actors(settings, run.random)
+        # At first all are waited for, but for a minute only.
+        actors.welcome(settings.actors, seconds=60)
+        while not run.over:
+            actors.welcome(settings.actors, seconds=0)
+            if not actors.playing:
+                actors.welcome(1, seconds=10)
+                continue
+            ppo.set_rate(optimizer, run)
+            played, ended = actors.play(agent.state_dict(), run.seconds)
+            if played:
+                with timed(run.seconds, "sending"):
+                    batch = join(played, device)
+                with timed(run.seconds, "learning"):
+                    figures = ppo.learn(
+                        agent, optimizer, batch, settings, run.random
+                    )
+                run.add(len(batch.obs), ended, figures)
+    ray.shutdown()
+
+
+def join(parts: list[list[np.ndarray]], device: str) -> ppo.Batch:
+    """Make one batch of what several actors have played."""
+    return ppo.Batch(
+        *(
+            torch.as_tensor(np.concatenate(columns), device=device)
+            for columns in zip(*parts, strict=True)
+        )
+    )
+
+
+if __name__ == "__main__":
+    main(__doc__, Settings, train, ppo.load)

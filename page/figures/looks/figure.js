@@ -1,0 +1,114 @@
+// What the trained agent looks at: what a black patch changes of its answers,
+// for each place of the patch. The patch is moved by the reader, or has been
+// everywhere already, which gives a map.
+figure("looks", async (box, $in) => {
+  const GRID = 21, PLACES = GRID ** 2, ROWS = 4; // value and three chances
+  const CELL = 1 / GRID, HEAT = [255, 96, 64];
+  const FAINT = { value: 0.5, choice: 0.05 }; // no map's most is less
+  const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1],
+    ArrowDown: [0, 1] };
+  const pane = $in(".pane"), [seen, map, patch] = pane.children;
+  const maps = $in(".maps"), answer = $in("details");
+  const told = await read("looks"), { decisions, frames } = await read("agent");
+  const pictures = await unpack(frames, SIZE ** 2);
+  const [flat] = await unpack(told.changes, told.count * ROWS * PLACES);
+  const changes = new Int8Array(flat.buffer);
+  let place = null; // of the patch: column and row
+
+  // What the patch in a place changes of the value and of the four chances.
+  function change(at, number) {
+    const [value, ...chances] = Array.from({ length: ROWS }, (_, row) =>
+      changes[(ROWS * (at - 1) + row) * PLACES + number]);
+    const shares = chances.map((percent) => percent / 100);
+    shares.push(-shares.reduce((sum, share) => sum + share));
+    return { value: value / 16, chances: shares };
+  }
+
+  const far = {
+    value: ({ value }) => Math.abs(value),
+    choice: ({ chances }) =>
+      chances.reduce((sum, share) => sum + share ** 2, 0) / 2,
+  };
+
+  // Draw the map; return what the patch changes where it changes most.
+  function heat(at, kind) {
+    const all = Array.from({ length: PLACES }, (_, i) => change(at, i));
+    const sizes = all.map(far[kind]), most = Math.max(...sizes);
+    const image = new ImageData(GRID, GRID);
+    sizes.forEach((size, i) => image.data.set(
+      [...HEAT, 255 * size / Math.max(most, FAINT[kind])], 4 * i));
+    map.getContext("2d").putImageData(image, 0, 0);
+    return all[sizes.indexOf(most)];
+  }
+
+  function show(at) {
+    const { action, value, chances } = decisions[told.first + at - 1];
+    const stack = pictures.slice(told.first + at - 1).slice(0, 4);
+    put(seen, stack.map((pixels, i) =>
+      pixels.map((v) => v * (0.4 + 0.2 * i))).reduce(brighter));
+    const kind = answer.open && maps.querySelector(":checked").value;
+    box.classList.toggle("mapped", Boolean(kind));
+    const most = kind && heat(at, kind);
+    const changed = place && change(at, GRID * place[1] + place[0]);
+    const now = value + (changed?.value ?? 0);
+    $in("output").textContent = changed
+      ? `${value.toFixed(1)} → ${now.toFixed(1)}` : value.toFixed(1);
+    const covered = chances.map((chance, a) => Math.min(1, Math.max(0,
+      chance + (changed?.chances[a] ?? 0))));
+    showChances($in(".choices").children, covered,
+      { were: changed && chances });
+    patch.hidden = !place;
+    if (place) {
+      patch.style = `--x:${place[0] - 0.5};--y:${place[1] - 0.5}`;
+      return `With this patch the value is ${now.toFixed(1)}, without ` +
+        `${value.toFixed(1)}.`;
+    }
+    if (kind === "value") {
+      return `Where the map is brightest, a patch changes the value from ` +
+        `${value.toFixed(1)} to ${(value + most.value).toFixed(1)}.`;
+    }
+    if (kind === "choice") {
+      const size = most.chances.map(Math.abs);
+      const a = size.indexOf(Math.max(...size));
+      const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
+      return `Where the map is brightest, a patch changes ${ACTIONS[a]} from ` +
+        `${percent(chances[a])} to ` +
+        `${percent(Math.max(0, chances[a] + most.chances[a]))}.`;
+    }
+    return `It samples ${ACTIONS[action]}.`;
+  }
+
+  const player = film(box, show, { count: told.count,
+    start: told.asked - told.first + 1 });
+
+  // All of it waits for the guess, and then begins with the map of the value.
+  function cover(column, row) {
+    if (!answer.open) return;
+    const inside = (i) => Math.min(Math.max(i, 0), GRID - 1);
+    place = column === null ? null : [inside(column), inside(row)];
+    player.draw();
+  }
+  answer.addEventListener("toggle", () => {
+    maps.querySelector("[value=value]").checked = true;
+    cover(null);
+  });
+  if (answer.open) player.draw();
+  maps.addEventListener("change", () => cover(null));
+  function pick({ clientX, clientY }) {
+    const { left, top, width } = pane.getBoundingClientRect();
+    cover(Math.floor((clientX - left) / width / CELL),
+      Math.floor((clientY - top) / width / CELL));
+  }
+  pane.addEventListener("pointermove", pick);
+  pane.addEventListener("pointerdown", pick);
+  pane.addEventListener("pointerleave", ({ pointerType }) =>
+    pointerType === "mouse" && cover(null));
+  pane.addEventListener("keydown", (event) => {
+    const move = MOVES[event.key];
+    if (event.key === "Escape") cover(null);
+    if (!move) return;
+    event.preventDefault();
+    const [column, row] = place ?? [10 - move[0], 10 - move[1]];
+    cover(column + move[0], row + move[1]);
+  });
+});

@@ -1,0 +1,103 @@
+"""The published agent, `examples/breakout.pt`, and a game that it plays.
+
+Its digits are those of PyTorch on one machine: on another, sums of floats may
+round otherwise, and an action that is then sampled otherwise plays another
+game. The figures show what was recorded.
+"""
+
+import functools
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path += [str(ROOT), str(ROOT / "examples")]
+import ppo  # noqa: E402
+from game import TRAINING, Game  # noqa: E402
+from recordings import BREAKOUT, Film, pack  # noqa: E402
+
+SEED = 0
+TRAINED = 10_000_384  # steps
+NO_CHANGE: dict[int, int] = {}
+
+
+class Moment(NamedTuple):
+    """What was there before a step, and what the agent made of it."""
+
+    obs: np.ndarray
+    screen: np.ndarray
+    decision: dict[str, Any]
+
+
+class Answer(NamedTuple):
+    """What the network says to some observations."""
+
+    values: np.ndarray  # (n,)
+    chances: np.ndarray  # (n, 4)
+
+
+@functools.cache
+def agent() -> torch.nn.Module:
+    network = ppo.Agent(4)
+    weights = torch.load(ROOT / "examples/breakout.pt", "cpu")
+    network.load_state_dict(weights)
+    return network
+
+
+@torch.no_grad()
+def ask(obs: np.ndarray) -> Answer:
+    policy, values = agent()(torch.as_tensor(obs))
+    return Answer(values.numpy(), policy.probs.numpy())
+
+
+@torch.no_grad()
+def play(instead: dict[int, int] = NO_CHANGE) -> tuple[list[Moment], dict]:
+    """Play a game, with raw rewards; return its moments and its `info`.
+
+    `instead` has the actions of steps in which the agent isn't followed.
+    """
+    network = agent()
+    torch.manual_seed(SEED)
+    game = Game(SEED, BREAKOUT, **TRAINING | {"clip_reward": False})
+    ale = game.env.unwrapped.ale
+    moments: list[Moment] = []
+    obs, first, info = game.reset(), True, None
+    while info is None:
+        policy, value = network(torch.as_tensor(obs[None]))
+        action = policy.sample().item()
+        action = instead.get(len(moments), action)
+        decision = {
+            "action": action,
+            "reward": 0,
+            "lives": ale.lives(),
+            "first": first,
+            "value": round(value.item(), 2),
+            "chances": [round(p, 2) for p in policy.probs[0].tolist()],
+        }
+        moments.append(Moment(obs, game.render(), decision))
+        obs, reward, first, info = game.step(action)
+        decision["reward"] = int(reward)
+    return moments, info
+
+
+def film(moments: list[Moment], info: dict, start: int, most: int) -> Film:
+    """A part of a game: `most` decisions, from number `start` on."""
+    part = moments[start : start + most]
+    frames = [*part[0].obs[:3], *(moment.obs[3] for moment in part)]
+    screens = np.array([moment.screen for moment in part])
+    rgb, indices = np.unique(
+        screens.reshape(-1, 3), axis=0, return_inverse=True
+    )
+    return Film(
+        trained=TRAINED,
+        score=int(info["reward"]),
+        length=info["length"],
+        start=start,
+        rgb=rgb.tolist(),
+        decisions=[moment.decision for moment in part],
+        screens=pack(indices.reshape(screens.shape[:3])),
+        frames=pack(frames),
+    )

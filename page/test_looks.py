@@ -1,0 +1,183 @@
+"""Tests of what is shown of the agent's network: its answers, and its inside.
+
+    pip install -r requirements.txt --group page    # and a system's Chromium
+    python -m pytest page/test_looks.py
+
+What was recorded is computed again. Sums of floats round otherwise on other
+machines, so a recorded number may be off by one in its last place.
+"""
+
+import base64
+
+import cv2
+import numpy as np
+import pytest
+import torch
+from playwright.sync_api import expect
+
+from conftest import go_to, look_at
+from figures.looks.make import (
+    ASKED,
+    COUNT,
+    FIRST,
+    GRID,
+    PERCENT,
+    SIXTEENTHS,
+    changes,
+    recorded,
+)
+from published import agent, ask
+from recordings import read, read_film, unpack
+
+FILM = read_film("agent/agent")
+FRAMES = unpack(FILM.frames, 84, 84)
+
+
+def test_the_published_network_has_answered_so():
+    """What each decision's pictures tell the network; none begins a life."""
+    assert not any(decision["first"] for decision in FILM.decisions)
+    stacks = [FRAMES[at : at + 4] for at in range(len(FILM.decisions))]
+    answer = ask(np.array(stacks))
+    values = [decision["value"] for decision in FILM.decisions]
+    chances = [decision["chances"] for decision in FILM.decisions]
+    assert np.allclose(answer.values, values, rtol=0, atol=0.02)
+    assert np.allclose(answer.chances, chances, rtol=0, atol=0.02)
+
+
+@pytest.mark.parametrize("at", [FIRST, ASKED, FIRST + COUNT - 1])
+def test_a_patch_changes_the_answers_so(at):
+    again = changes(FRAMES[at : at + 4]).astype(int)
+    assert np.abs(recorded()[at - FIRST] - again).max() <= 1
+    assert again.any()
+
+
+def test_the_layers_are_those_of_the_network():
+    """How many pictures each has and how large, and what is in them."""
+    film = torch.as_tensor(FRAMES[ASKED : ASKED + 4].copy())
+    found = [film[None] / 255]
+    with torch.no_grad():
+        for module in agent().body:
+            found.append(module(found[-1]))
+    after = [found[i + 1] for i in (1, 3, 5, 8)]
+    shown = read("network/network")
+    for layer, told in zip(after, shown, strict=True):
+        pictures = unpack(told["pictures"], *told["size"]).astype(int)
+        shades = (255 * layer / layer.max()).numpy().reshape(pictures.shape)
+        assert np.abs(shades - pictures).max() <= 1
+        if layer.ndim == 4:
+            assert pictures.shape == layer.shape[1:]
+
+
+# In a browser
+
+
+def with_patch(at, column, row):
+    """The value and the chances under the patch, from what was recorded."""
+    value, *chances = recorded()[at - FIRST][:, GRID * row + column].tolist()
+    chances.append(-sum(chances))
+    usual = FILM.decisions[at]
+    shares = [
+        round(PERCENT * before + change)
+        for before, change in zip(usual["chances"], chances, strict=True)
+    ]
+    return usual["value"] + value / SIXTEENTHS, shares
+
+
+def heat(figure):
+    """How much of each pixel the map covers."""
+    url = figure.locator(".map").evaluate("(map) => map.toDataURL()")
+    data = np.frombuffer(base64.b64decode(url.split(",")[1]), np.uint8)
+    return cv2.imdecode(data, cv2.IMREAD_UNCHANGED)[..., 3].astype(float)
+
+
+def say_what_it_is(figure):
+    figure.locator("summary").click()
+
+
+def guess(figure):
+    figure.get_by_role("button", name="The wall").click()
+
+
+@pytest.mark.parametrize("way", [guess, say_what_it_is])
+def test_the_map_waits_for_a_guess(visit, way):
+    page = visit()
+    figure = look_at(page, "looks")
+    expect(figure.locator(".asked .says")).to_be_hidden()
+    expect(figure.get_by_role("radio")).to_have_count(0)
+    figure.locator(".pane").hover()
+    figure.locator(".pane").press("ArrowUp")
+    assert not heat(figure).any()
+    assert "→" not in figure.locator(".answers").inner_text()
+    way(figure)
+    expect(figure.locator(".asked .says")).to_be_visible()
+    expect(figure.get_by_role("radio", name="value")).to_be_checked()
+    size = np.abs(recorded()[ASKED - FIRST, 0].astype(float))
+    size = size.reshape(GRID, GRID)
+    assert np.abs(heat(figure) - 255 * size / size.max()).max() <= 1
+
+
+def test_the_map_can_be_switched(visit):
+    """To the choice, and off; and it is that of the step."""
+    figure = look_at(visit(), "looks")
+    guess(figure)
+    figure.get_by_role("radio", name="choice").check()
+    go_to(figure, 10)
+    chances = recorded()[9, 1:].astype(float)
+    parts = [*chances, chances.sum(axis=0)]
+    size = np.square(parts).sum(axis=0).reshape(GRID, GRID)
+    assert np.abs(heat(figure) - 255 * size / size.max()).max() <= 1
+    figure.get_by_role("radio", name="off").check()
+    expect(figure.locator(".map")).to_be_hidden()
+
+
+def put_by_mouse(pane, x, y):
+    pane.page.mouse.move(x, y)
+
+
+def put_by_touch(pane, x, y):
+    pane.page.touchscreen.tap(x, y)
+
+
+def put_by_keys(pane, x, y):
+    pane.press("ArrowUp")  # from the middle
+    for key in ["ArrowRight"] * 2 + ["ArrowDown"] * 4:
+        pane.press(key)
+
+
+@pytest.mark.parametrize("put", [put_by_mouse, put_by_touch, put_by_keys])
+def test_a_reader_moves_the_patch(visit, put):
+    """Value and bars answer at once, and again in another step."""
+    width = 390 if put is put_by_touch else 1280
+    figure = look_at(visit(width=width, has_touch=width == 390), "looks")
+    guess(figure)
+    pane = figure.locator(".pane")
+    pane.scroll_into_view_if_needed()
+    box = pane.bounding_box()
+    cell = box["width"] / GRID
+    column, row = 12, 14
+    put(pane, box["x"] + 12.5 * cell, box["y"] + 14.5 * cell)
+    for at in ASKED, ASKED - 1:
+        go_to(figure, at - FIRST + 1)
+        value, shares = with_patch(at, column, row)
+        before = FILM.decisions[at]["value"]
+        expect(figure.locator("output")).to_have_text(
+            f"{before:.1f} → {value:.1f}"
+        )
+        for share, told in zip(
+            shares,
+            figure.locator(".choices span").all_text_contents(),
+            strict=True,
+        ):
+            now = int(told.split("→")[1].removesuffix("\xa0%"))
+            assert now == min(100, max(0, share))
+    pane.press("Escape")
+    expect(figure.locator("output")).to_have_text(f"{before:.1f}")
+
+
+def test_without_scripts_a_picture_waits_for_its_reader(visit):
+    figure = visit(java_script_enabled=False).locator("#looks")
+    answer = figure.locator("g.answer")
+    expect(answer).to_have_css("opacity", "0")
+    say_what_it_is(figure)
+    expect(answer).to_have_css("opacity", "1")
+    expect(figure.locator(".asked .says")).to_be_visible()
