@@ -20,36 +20,55 @@ count, not those that a peer spends on a reset. The engines in C++ play with
 the number of threads with which they are fastest.
 """
 
+import argparse
 import contextlib
+from collections.abc import Callable, Sequence
+from functools import partial
 from statistics import median
+from typing import Any, NamedTuple
 
 import psutil
 
 import common
-from contenders import CORES, NO_NETWORK, WHOLE_GAMES, Contender
+from contenders import CORES, NO_NETWORK, WHOLE_GAMES, Contender, Network
 
 GAMES = 8
 TITLES = ["Breakout", "Pong", "MsPacman", "Seaquest", "ALE/Breakout-v5"]
 BATCHES = CORES + 3  # in flight; one is played on each core
 TUNING = 1  # seconds of each number of threads
 ENGINES = ["ale", "envpool"]
-# Asynchronous engines: who, and how many games are in flight.
+
+
+class InFlight(NamedTuple):
+    """An asynchronous engine, and how many of its games are in flight."""
+
+    engine: str
+    games: int
+
+
 IN_FLIGHT = {
-    "ale_few": ("ale", 3 * GAMES),
-    "ale_many": ("ale", BATCHES * GAMES),
-    "envpool_many": ("envpool", BATCHES * GAMES),
+    "ale_few": InFlight("ale", 3 * GAMES),
+    "ale_many": InFlight("ale", BATCHES * GAMES),
+    "envpool_many": InFlight("envpool", BATCHES * GAMES),
 }
 LOCKSTEP = ["games", *ENGINES, "gymnasium", "sb3"]
 WRAPPERS = ["games", "worker", "gymnasium_single", "sb3_single"]
 IN_TURN = ["games", "games_ready", *IN_FLIGHT]
 
 
-def contender(name, title, games=GAMES, threads=None, network=NO_NETWORK):
+def contender(
+    name: str,
+    title: str,
+    games: int = GAMES,
+    threads: int | None = None,
+    network: Network = NO_NETWORK,
+) -> Contender:
     """A contender's process."""
-    kind, options = name, {"title": title, "num_envs": games}
+    kind = name
+    options: dict[str, Any] = {"title": title, "num_envs": games}
     if name in IN_FLIGHT:
-        kind, in_flight = IN_FLIGHT[name]
-        options |= {"num_envs": in_flight, "batch": games}
+        kind = IN_FLIGHT[name].engine
+        options |= {"num_envs": IN_FLIGHT[name].games, "batch": games}
     elif name.endswith("_single"):
         kind = name.removesuffix("_single")
         options["single"] = True
@@ -65,20 +84,26 @@ def contender(name, title, games=GAMES, threads=None, network=NO_NETWORK):
     return Contender(kind, options, network)
 
 
-def best_threads(name, title, games, network):
+def best_threads(name: str, title: str, games: int, network: Network) -> int:
     """With how many threads an engine is fastest."""
-    in_flight = IN_FLIGHT.get(name, (name, games))[1]
+    in_flight = IN_FLIGHT[name].games if name in IN_FLIGHT else games
     tried = {CORES, CORES * 2, in_flight}
     speeds = {}
     for threads in sorted({min(count, in_flight) for count in tried}):
         with contender(name, title, games, threads, network) as player:
             speeds[threads] = player.play(TUNING)
-    return max(speeds, key=speeds.get)
+    return max(speeds, key=lambda threads: speeds[threads])
 
 
-def take_turns(names, run, title, games=GAMES, network=NO_NETWORK):
+def take_turns(
+    names: Sequence[str],
+    run: argparse.Namespace,
+    title: str,
+    games: int = GAMES,
+    network: Network = NO_NETWORK,
+) -> dict[str, dict[str, Any]]:
     """Let contenders take turns; return what each reached, round by round."""
-    rows = {}
+    rows: dict[str, dict[str, Any]] = {}
     with contextlib.ExitStack() as stack:
         turns = []
         for name in names:
@@ -99,22 +124,17 @@ def take_turns(names, run, title, games=GAMES, network=NO_NETWORK):
     return rows
 
 
-def memory(name, games):
+def memory(name: str, games: int) -> float:
     """The memory of all processes in MB, what they share counted once."""
     threads = CORES if name in ENGINES else None
     with contender(name, "Breakout", games, threads) as player:
-        process = psutil.Process(player.processes[0][0].pid)
+        process = psutil.Process(player.process.pid)
         family = [process, *process.children(recursive=True)]
         total = sum(one.memory_full_info().pss for one in family)
     return round(total / 2**20, 1)
 
 
-def by_title(names, network=NO_NETWORK):
-    """What measures a title."""
-    return lambda run, title: take_turns(names, run, title, network=network)
-
-
-def by_number(run, games):
+def by_number(run: argparse.Namespace, games: str) -> dict[str, Any]:
     """Measure Breakout with so many games."""
     names = ["games", "worker", *ENGINES, "gymnasium"]
     rows = take_turns(names, run, "Breakout", int(games))
@@ -123,34 +143,62 @@ def by_number(run, games):
     return rows
 
 
-# Of each part what measures a column of its table, and the columns.
+def by_title(
+    names: Sequence[str],
+    network: Network,
+    run: argparse.Namespace,
+    title: str,
+) -> dict[str, Any]:
+    """Measure a title."""
+    return take_turns(names, run, title, network=network)
+
+
+class Part(NamedTuple):
+    """What measures a column of a table, and the columns."""
+
+    measure: Callable[[argparse.Namespace, str], dict[str, Any]]
+    columns: list[str]
+
+
 PARTS = {
-    "lockstep": (by_title(LOCKSTEP), TITLES),
-    "wrappers": (by_title(WRAPPERS), TITLES[:1]),
-    "waits": (by_title(IN_TURN, ("waits", 1.5)), TITLES[:4]),
-    "computes": (by_title(IN_TURN, ("computes", 1.5)), TITLES[:1]),
-    "none": (by_title(IN_TURN), TITLES[:1]),
-    "number": (by_number, ["8", "64"]),
+    "lockstep": Part(partial(by_title, LOCKSTEP, NO_NETWORK), TITLES),
+    "wrappers": Part(partial(by_title, WRAPPERS, NO_NETWORK), TITLES[:1]),
+    "waits": Part(
+        partial(by_title, IN_TURN, Network("waits", 1.5)), TITLES[:4]
+    ),
+    "computes": Part(
+        partial(by_title, IN_TURN, Network("computes", 1.5)), TITLES[:1]
+    ),
+    "none": Part(partial(by_title, IN_TURN, NO_NETWORK), TITLES[:1]),
+    "number": Part(by_number, ["8", "64"]),
 }
 
 
-def main():
+def measure(
+    part: Part, run: argparse.Namespace, column: str
+) -> dict[str, Any]:
+    """Measure a column of a part."""
+    return {
+        "rounds": run.rounds,
+        "seconds": run.seconds,
+        "rows": part.measure(run, column),
+    }
+
+
+def main() -> None:
     parser = common.options(__doc__)
     parser.add_argument("parts", nargs="+", choices=PARTS)
     parser.add_argument("--columns", nargs="+", help="titles, or numbers")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=10)
     run = parser.parse_args()
-    parts = {}
-    for part in run.parts:
-        call, columns = PARTS[part]
-        for column in run.columns or columns:
-            parts[f"{part}, {column}"] = lambda c=call, x=column: {
-                "rounds": run.rounds,
-                "seconds": run.seconds,
-                "rows": c(run, x),
-            }
-    common.measure(run, "benchmark", parts)
+    for name in run.parts:
+        part = PARTS[name]
+        columns = {
+            column: partial(measure, part, run, column)
+            for column in run.columns or part.columns
+        }
+        common.measure(run, name, columns)
 
 
 if __name__ == "__main__":

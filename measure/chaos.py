@@ -22,6 +22,9 @@ import signal
 import time
 import warnings
 from collections import Counter
+from collections.abc import Mapping
+from multiprocessing.connection import Connection
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -50,23 +53,25 @@ LOSSES = {
 class Undisturbed:
     """The same games, each played by itself."""
 
-    def __init__(self, env_id):
+    def __init__(self, env_id: str) -> None:
         self.env_id = env_id
 
-    def start(self, seed):
+    def start(self, seed: int) -> Game:
         return Game(seed, self.env_id, **TRAINING)
 
-    def reset(self, seed):
+    def reset(self, seed: int) -> np.ndarray:
         self.seed = seed
         self.games = [self.start(seed + i) for i in range(GAMES)]
         return np.stack([game.reset() for game in self.games])
 
-    def step(self, actions, restarted):
+    def step(
+        self, actions: np.ndarray, restarted: np.ndarray
+    ) -> list[np.ndarray]:
         """Return observations, rewards, whether an episode is over, scores.
 
         The games that `restarted` start over from their seeds.
         """
-        results = []
+        results: list[tuple] = []
         for i, action in enumerate(actions.tolist()):
             if restarted[i]:
                 self.games[i] = self.start(self.seed + i)
@@ -77,9 +82,9 @@ class Undisturbed:
         return [np.array(column) for column in zip(*results, strict=True)]
 
 
-def soak(seconds):
+def soak(seconds: float) -> dict[str, Any]:
     """Play for some time, and let bad things happen."""
-    counts = Counter()
+    counts: Counter[str] = Counter()
     memory = []  # MB, title by title
     start = time.monotonic()
     for env_id in itertools.cycle(TITLES):
@@ -98,7 +103,7 @@ def soak(seconds):
     }
 
 
-def soak_title(env_id, counts):
+def soak_title(env_id: str, counts: Counter[str]) -> None:
     """Play a title, and compare each step; add to what has happened."""
     twin = Undisturbed(env_id)
     with Games(GAMES, env_id, timeout=TIMEOUT) as games:
@@ -118,17 +123,17 @@ def soak_title(env_id, counts):
             # next step notices.
             games.step_async(actions)
             time.sleep(random.uniform(0, 0.003))
-            worker = random.choice(multiprocessing.active_children())
+            worker = random.choice(pids())
             # A pause would wake up a worker that is stopped.
             if not pending and random.random() < RATE:
-                os.kill(worker.pid, signal.SIGSTOP)
+                os.kill(worker, signal.SIGSTOP)
                 time.sleep(0.1)
-                os.kill(worker.pid, signal.SIGCONT)
+                os.kill(worker, signal.SIGCONT)
                 counts["pauses"] += 1
             may_end = losses < MOST and not pending and step < STEPS - 1
             if may_end and random.random() < RATE:
                 name = random.choice(list(LOSSES))
-                os.kill(worker.pid, LOSSES[name])
+                os.kill(worker, LOSSES[name])
                 time.sleep(0.1)
                 counts[name] += 1
                 counts["lost"] += 1
@@ -138,7 +143,13 @@ def soak_title(env_id, counts):
                 pending = False
 
 
-def send_too_few(games, actions):
+def pids() -> list[int]:
+    """The workers of this program."""
+    workers = multiprocessing.active_children()
+    return sorted(worker.pid for worker in workers if worker.pid)
+
+
+def send_too_few(games: Games, actions: np.ndarray) -> None:
     """Send a batch that lacks an action; no game moves."""
     try:
         games.step(actions[1:])
@@ -147,7 +158,12 @@ def send_too_few(games, actions):
     raise AssertionError("a batch that is too short was played")
 
 
-def finish_step(games, twin, actions, counts):
+def finish_step(
+    games: Games,
+    twin: Undisturbed,
+    actions: np.ndarray,
+    counts: Counter[str],
+) -> bool:
     """Compare a step with the twin's; return whether a worker was replaced."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -161,7 +177,7 @@ def finish_step(games, twin, actions, counts):
     for ours, theirs in zip(found, expected, strict=True):
         np.testing.assert_array_equal(ours, theirs)
     counts["steps"] += GAMES
-    return restarted.any()
+    return bool(restarted.any())
 
 
 # Others, under the same faults
@@ -175,7 +191,7 @@ PEER_GAMES = 4
 SILENCE = 30  # seconds; a program that takes so long hangs
 
 
-def make(peer):
+def make(peer: str) -> Any:
     """Make the environment; ours with as many workers as the others have."""
     if peer == "games":
         return Games(PEER_GAMES, processes=PEER_GAMES, timeout=TIMEOUT)
@@ -190,11 +206,12 @@ def make(peer):
         return gym.make_vec(BREAKOUT, PEER_GAMES, "async", wrappers=wrappers)
     from stable_baselines3.common import env_util, vec_env
 
-    subproc = {"vec_env_cls": vec_env.SubprocVecEnv}
-    return env_util.make_atari_env(BREAKOUT, PEER_GAMES, **subproc)
+    return env_util.make_atari_env(
+        BREAKOUT, PEER_GAMES, vec_env_cls=vec_env.SubprocVecEnv
+    )
 
 
-def suffer(peer, fault, pipe):
+def suffer(peer: str, fault: str, pipe: Connection) -> None:
     """The process of one peer, to which one fault happens."""
     os.setsid()
     multiprocessing.set_start_method(None, force=True)  # the usual one
@@ -203,13 +220,13 @@ def suffer(peer, fault, pipe):
     good = np.ones(PEER_GAMES, np.int32)
     for _ in range(10):
         env.step(good)
-    pids = sorted(one.pid for one in multiprocessing.active_children())
-    pipe.send({"workers": len(pids)})
+    workers = pids()
+    pipe.send({"workers": len(workers)})
     actions = good.copy()
     if fault in LOSSES:
         # The workers of the two engines are threads. What kills or stops a
         # thread does so to its whole process.
-        worker = pids[1] if pids else os.getpid()
+        worker = workers[1] if workers else os.getpid()
         os.kill(worker, LOSSES[fault])
         time.sleep(0.1)
     elif fault == "out of range":
@@ -231,7 +248,7 @@ def suffer(peer, fault, pipe):
         pipe.send({name: outcome})
 
 
-def observe(peer, fault):
+def observe(peer: str, fault: str) -> Mapping[str, Any]:
     """Let a fault happen to a peer; return what was seen of it."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
@@ -243,6 +260,7 @@ def observe(peer, fault):
         status = psutil.Process(process.pid).status()
         end = "stops" if status == psutil.STATUS_STOPPED else "hangs"
     # Whatever is left of its session ends, too.
+    assert process.pid
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.join()
@@ -253,7 +271,7 @@ def observe(peer, fault):
     return seen
 
 
-def observe_all():
+def observe_all() -> dict[str, Any]:
     table = {
         peer: {fault: observe(peer, fault) for fault in FAULTS}
         for peer in PEERS
@@ -261,7 +279,7 @@ def observe_all():
     return {"games": PEER_GAMES, "hangs after": SILENCE, "peers": table}
 
 
-def main():
+def main() -> None:
     parser = common.options(__doc__)
     parser.add_argument("parts", nargs="+", choices=["peers", "soak"])
     parser.add_argument("--seconds", type=float, default=550, help="of soak")

@@ -1,9 +1,17 @@
 """What the instruments share: options, a quiet machine, files of results.
 
-A result is `results/MACHINE/INSTRUMENT.json`, a dict of parts; each says when
-and on what it was measured. An instrument writes it with `--publish`, and
-without to `runs/measure`, which git ignores. Published are only results of a
-quiet machine, and those of another machine are never touched.
+    python -m pip install --upgrade pip    # groups need 25.1 or newer
+    pip install -r requirements.txt --group measure
+    python measure/benchmark.py lockstep              # on Linux only
+    python measure/benchmark.py lockstep --publish
+    python page/build.py                              # texts, by what there is
+
+A result is `results/MACHINE/NAME.json`, a dict of parts; each says on what and
+when it was measured, and with which commit of game.py. An instrument writes it
+with `--publish`, and without to `runs/measure`, which git ignores. What is
+timed isn't published from a busy machine. A part that is measured again
+replaces itself, and no other machine's. `results/field.json` has what others
+publish.
 """
 
 import argparse
@@ -15,7 +23,9 @@ import platform
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
 from importlib import metadata
+from typing import Any
 
 import psutil
 
@@ -27,14 +37,21 @@ RUNS = ROOT / "runs/measure"
 sys.path[:0] = [str(ROOT), str(ROOT / "examples")]
 
 CORES = len(os.sched_getaffinity(0))
-PACKAGES = "ale-py envpool gymnasium numpy stable_baselines3 torch"
+PACKAGES = [
+    "ale-py",
+    "envpool",
+    "gymnasium",
+    "numpy",
+    "stable_baselines3",
+    "torch",
+]
 
 # A machine is quiet if other programs take less than a quarter of it.
 QUIET = CORES / 4  # cores
 LOOK = 5  # seconds to look at the machine
 
 
-def options(description):
+def options(description: str | None) -> argparse.ArgumentParser:
     """A parser of an instrument's options."""
     result = argparse.ArgumentParser(
         description=description,
@@ -45,7 +62,7 @@ def options(description):
     return result
 
 
-def processor():
+def processor() -> str:
     """The name of the processor, without what says nothing."""
     cpu = pathlib.Path("/proc/cpuinfo").read_text()
     found = re.search(r"model name\s*: (.*)", cpu)
@@ -53,15 +70,15 @@ def processor():
     return re.sub(r"\(R\)|\(TM\)|Processor|CPU|@.*", "", name).strip()
 
 
-def machine():
+def machine() -> str:
     """The folder of this machine's results."""
     name = f"{processor()} {CORES} cores"
     return re.sub("[^a-z0-9]+", "-", name.lower())
 
 
-def about():
+def about() -> dict[str, Any]:
     """When, on what and with what something is measured."""
-    versions = {name: metadata.version(name) for name in PACKAGES.split()}
+    versions = {name: metadata.version(name) for name in PACKAGES}
     return {
         "processor": processor(),
         "cores": CORES,
@@ -72,7 +89,7 @@ def about():
     }
 
 
-def commit():
+def commit() -> str:
     """The last one that changed game.py, and whether it was changed since."""
     last, changed = (
         subprocess.check_output(command.split(), cwd=ROOT, text=True).strip()
@@ -84,23 +101,28 @@ def commit():
     return f"{last} and changes" if changed else last
 
 
-def write_part(path, part, data):
+def write_part(path: pathlib.Path, part: str, data: Mapping[str, Any]) -> None:
     """Write a part of a result in place of what the file has of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     result = json.loads(path.read_text("utf-8")) if path.exists() else {}
-    result[part] = about() | data
+    result[part] = about() | dict(data)
     text = json.dumps(result, indent=1)
     # A list of numbers stays on a line.
     text = re.sub(r"\[[^][{}]+\]", lambda m: " ".join(m[0].split()), text)
     path.write_text(text + "\n", "utf-8")
 
 
-def folder(publish):
+def folder(publish: bool) -> pathlib.Path:
     """Where this machine's results go."""
     return (RESULTS if publish else RUNS) / machine()
 
 
-def measure(run, instrument, parts, timed=True):
+def measure(
+    run: argparse.Namespace,
+    instrument: str,
+    parts: Mapping[str, Callable[[], Mapping[str, Any]]],
+    timed: bool = True,
+) -> None:
     """Measure the parts, and write each of them when it is done.
 
     `parts` maps the name of a part to a function that returns its data. What
@@ -117,12 +139,12 @@ def measure(run, instrument, parts, timed=True):
 # A quiet machine
 
 
-def busy():
+def busy() -> float:
     """How many cores of this machine are busy."""
-    return psutil.cpu_percent(LOOK) / 100 * psutil.cpu_count()
+    return psutil.cpu_percent(LOOK) / 100 * (psutil.cpu_count() or 1)
 
 
-def must_be_quiet():
+def must_be_quiet() -> None:
     """End with a line if others are at work on this machine."""
     cores = busy()
     if cores > QUIET:

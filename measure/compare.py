@@ -19,9 +19,11 @@ import math
 import pathlib
 import shutil
 import tempfile
+from collections.abc import Mapping, Sequence
 from statistics import median
+from typing import Any, NamedTuple
 
-from contenders import CORES, NO_NETWORK, ROOT, Contender
+from contenders import CORES, NO_NETWORK, ROOT, Contender, Network
 
 # Said in full: the defaults of old and new may differ.
 SETTINGS = dict(
@@ -31,20 +33,29 @@ SETTINGS = dict(
     fire_on_reset=True,
     clip_reward=True,
 )
-# Of each part the contender, its options and the network.
+
+
+class Part(NamedTuple):
+    """Which contender plays, with its options."""
+
+    kind: str
+    options: dict[str, Any]
+    network: Network = NO_NETWORK
+
+
 PARTS = {
-    "games": ("games", {"num_envs": 8}, NO_NETWORK),
-    "games64": ("games", {"num_envs": 64}, NO_NETWORK),
-    "worker": ("workers", {"num_envs": 8}, NO_NETWORK),
-    "turn": (
+    "games": Part("games", {"num_envs": 8}),
+    "games64": Part("games", {"num_envs": 64}),
+    "worker": Part("workers", {"num_envs": 8}),
+    "turn": Part(
         "ready_first",
         {"num_envs": 8, "count": CORES + 3},
-        ("waits", 1.5),
+        Network("waits", 1.5),
     ),
 }
 
 
-def confidence(values):
+def confidence(values: Sequence[float]) -> tuple[float, float]:
     """Between which of the values the true median lies, with 95 %.
 
     That follows from their order alone.
@@ -55,7 +66,13 @@ def confidence(values):
     return values[max(0, n // 2 - aside)], values[min(n - 1, n // 2 + aside)]
 
 
-def compare(part, title, folders, rounds, seconds):
+def compare(
+    part: str,
+    title: str,
+    folders: Mapping[str, pathlib.Path],
+    rounds: int,
+    seconds: float,
+) -> list[float]:
     """Let old and new take turns; return the ratios of their speeds."""
     kind, options, network = PARTS[part]
     options = options | SETTINGS | {"title": title}
@@ -75,7 +92,7 @@ def compare(part, title, folders, rounds, seconds):
     return ratios
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     add = parser.add_argument
@@ -87,7 +104,7 @@ def main():
     run = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(run.old, f"{folder}/game.py")
-        folders = {"old": folder, "new": ROOT}
+        folders = {"old": pathlib.Path(folder), "new": ROOT}
         for part, title in itertools.product(run.parts, run.titles):
             ratios = compare(part, title, folders, run.rounds, run.seconds)
             low, high = confidence(ratios)

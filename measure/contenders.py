@@ -16,25 +16,38 @@ import pathlib
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from multiprocessing import Pipe, active_children, connection
+from typing import Any, NamedTuple
 
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 CORES = len(os.sched_getaffinity(0))
-NO_NETWORK = ("computes", 0)  # what it does, and for how many milliseconds
+# What a contender yields: observations, and the steps that they stand for.
+Played = Iterator[tuple[Any, int]]
+
+
+class Network(NamedTuple):
+    """It `"waits"` for a device after each batch, or `"computes"` here."""
+
+    does: str
+    milliseconds: float
+
+
+NO_NETWORK = Network("computes", 0)
 # Nobody plays no-ops or presses FIRE at a start, as far as one can tell it so.
 WHOLE_GAMES = dict(
     on_life_loss="ignore", noop_max=0, fire_on_reset=False, clip_reward=False
 )
 
 
-def id_of(title):
+def id_of(title: str) -> str:
     """The id of a title."""
     return title if "/" in title else f"{title}NoFrameskip-v4"
 
 
-def emulator(title):
+def emulator(title: str) -> Any:
     """A game of Gymnasium's, one frame a step, without wrappers."""
     import gymnasium
 
@@ -43,31 +56,19 @@ def emulator(title):
     )
 
 
-def rows(title, columns):
+def rows(title: str, columns: int) -> Iterator[np.ndarray]:
     """Random actions, a row for each step, the same for every contender."""
     count = emulator(title).action_space.n
     table = np.random.RandomState(0).randint(count, size=(1024, 1024))
     return itertools.cycle(np.ascontiguousarray(table[:, :columns], np.int32))
 
 
-# ## The limit, and the engines in C++
+# The engines in C++
 
 
-def limit(title, num_envs, **_):
-    """`act` four times and nothing else; a process for each core does that."""
-    env = emulator(title)
-    env.reset(seed=0)
-    ale = env.unwrapped.ale
-    legal = ale.getMinimalActionSet()
-    for (action,) in rows(title, 1):
-        for _ in range(4):
-            ale.act(legal[action])
-        if ale.game_over():
-            ale.reset_game()
-        yield None, 1
-
-
-def ale(title, num_envs, threads, batch=None, **_):
+def ale(
+    title: str, num_envs: int, threads: int, batch: int | None = None
+) -> Played:
     """ALE's vector, in the autoreset mode that is its default."""
     from ale_py.vector_env import AtariVectorEnv
 
@@ -85,7 +86,9 @@ def ale(title, num_envs, threads, batch=None, **_):
     yield from batches(title, info, lambda row, ids: env.send(row), env.recv)
 
 
-def envpool(title, num_envs, threads, batch=None, **_):
+def envpool(
+    title: str, num_envs: int, threads: int, batch: int | None = None
+) -> Played:
     """EnvPool. An episode starts with a no-op frame: it can't have fewer."""
     import envpool
 
@@ -104,7 +107,12 @@ def envpool(title, num_envs, threads, batch=None, **_):
     yield from batches(title, info, env.send, env.recv)
 
 
-def batches(title, info, send, recv):
+def batches(
+    title: str,
+    info: Mapping[str, Any],
+    send: Callable[[np.ndarray, np.ndarray], Any],
+    recv: Callable[[], tuple],
+) -> Played:
     """Play the games that are ready; a step after an end is but a reset."""
     over = np.zeros(1024, bool)
     for row in rows(title, 1024):
@@ -114,15 +122,15 @@ def batches(title, info, send, recv):
         over[info["env_id"]] = terminated | truncated
 
 
-# ## Gymnasium and SB3, as their documentation has them: a process for each
+# Gymnasium and SB3, as their documentation has them: a process for each
 # game, or all of them in this one
 
 
-def gymnasium(title, num_envs, single=False, **_):
+def gymnasium(title: str, num_envs: int, single: bool = False) -> Played:
     import gymnasium as gym
     from gymnasium import wrappers
 
-    def make():
+    def make() -> Any:
         env = gym.make(f"ale_py:{id_of(title)}", frameskip=1)
         env = wrappers.AtariPreprocessing(env, noop_max=0)
         return wrappers.FrameStackObservation(env, 4)
@@ -137,7 +145,7 @@ def gymnasium(title, num_envs, single=False, **_):
         resets = int((terminated | truncated).sum())
 
 
-def sb3(title, num_envs, single=False, **_):
+def sb3(title: str, num_envs: int, single: bool = False) -> Played:
     """It presses FIRE at each start, and clips rewards."""
     from stable_baselines3.common import env_util, vec_env
 
@@ -155,26 +163,31 @@ def sb3(title, num_envs, single=False, **_):
         yield env.step(row)[0], num_envs
 
 
-# ## `Games` and `Worker`
+# `Games` and `Worker`
 
 
-def games(title, num_envs, **options):
+def games(title: str, num_envs: int, **options: Any) -> Played:
     """`Games` in lockstep."""
     fleet = begin(title, num_envs, 1, options)
     yield from steps_of(itertools.cycle(fleet), rows(title, num_envs))
 
 
-def ready_first(title, num_envs, count, **options):
+def ready_first(
+    title: str, num_envs: int, count: int, **options: Any
+) -> Played:
     """`Games` of one process each, taken as they become ready."""
     fleet = begin(title, num_envs, count, options | {"processes": 1})
     # The workers give way to the program, as in examples/in_turn.py.
     for worker in active_children():
-        param = os.sched_param(0)
-        os.sched_setscheduler(worker.pid, os.SCHED_IDLE, param)
+        assert worker.pid
+        os.sched_setscheduler(worker.pid, os.SCHED_IDLE, os.sched_param(0))
     yield from steps_of(as_ready(fleet), rows(title, num_envs))
 
 
-def begin(title, num_envs, count, options):
+def begin(
+    title: str, num_envs: int, count: int, options: Mapping[str, Any]
+) -> list[Any]:
+    """Make some `Games`, and ask each for its first step."""
     from game import Games
 
     fleet = []
@@ -187,7 +200,7 @@ def begin(title, num_envs, count, options):
     return fleet
 
 
-def as_ready(fleet):
+def as_ready(fleet: list[Any]) -> Iterator[Any]:
     """Yield `Games` of one process each as their steps are done."""
     while True:
         owners = {env.pipes[0]: env for env in fleet}
@@ -195,14 +208,14 @@ def as_ready(fleet):
             yield owners[pipe]
 
 
-def steps_of(turns, actions):
+def steps_of(turns: Iterable[Any], actions: Iterator[np.ndarray]) -> Played:
     """Play the `Games` whose turn it is."""
     for env in turns:
         yield env.step_wait()[0], env.num_envs
         env.step_async(next(actions))
 
 
-def workers(title, num_envs, **options):
+def workers(title: str, num_envs: int, **options: Any) -> Played:
     """`Worker`s, driven as labml's tutorial drives its own."""
     from game import Worker
 
@@ -219,28 +232,38 @@ def workers(title, num_envs, **options):
         yield obs, num_envs
 
 
-# ## A contender's process
+# A contender's process
+
+
+KINDS: dict[str, Callable[..., Played]] = {
+    "ale": ale,
+    "envpool": envpool,
+    "gymnasium": gymnasium,
+    "sb3": sb3,
+    "games": games,
+    "ready_first": ready_first,
+    "workers": workers,
+}
 
 
 class Contender(contextlib.ExitStack):
     """A contender in a process of its own, seen from outside.
 
-    `kind` is a generator of this file, which takes the `options`. After each
-    batch a network takes some milliseconds: it `"waits"` for a device, or
-    `"computes"` on one of the cores. `folder` is where game.py is.
+    `kind` is a name in `KINDS`, which takes the `options`. `folder` is where
+    game.py is. `shape` and `dtype` are those of its batches.
     """
 
-    def __init__(self, kind, options, network=NO_NETWORK, folder=ROOT):
+    def __init__(
+        self,
+        kind: str,
+        options: Mapping[str, Any],
+        network: Network = NO_NETWORK,
+        folder: str | pathlib.Path = ROOT,
+    ) -> None:
         super().__init__()
-        count = CORES if kind == "limit" else 1
-        self.processes = [self.start(folder) for _ in range(count)]
-        self.ask((kind, options, network))
-
-    def start(self, folder):
-        """Start a process that serves commands."""
-        here, there = Pipe()
+        self.pipe, there = Pipe()
         path = [str(folder), os.environ.get("PYTHONPATH", "")]
-        process = subprocess.Popen(
+        self.process = subprocess.Popen(
             [sys.executable, __file__, str(there.fileno())],
             pass_fds=[there.fileno()],
             env=os.environ | {"PYTHONPATH": os.pathsep.join(path)},
@@ -249,52 +272,48 @@ class Contender(contextlib.ExitStack):
         )
         there.close()
         # The process ends when its pipe is closed.
-        self.callback(process.wait)
-        self.callback(here.close)
-        return process, here
+        self.callback(self.process.wait)
+        self.callback(self.pipe.close)
+        self.shape, self.dtype = self.ask((kind, options, network))
 
-    def ask(self, command):
-        """Send a command to all processes; return the sum of the answers."""
-        for _, pipe in self.processes:
-            pipe.send(command)
-        total = 0
-        for _, pipe in self.processes:
-            answer = pipe.recv()
-            if isinstance(answer, Exception):
-                raise answer
-            total += answer
-        return total
+    def ask(self, command: Any) -> Any:
+        """Send a command; return the answer."""
+        self.pipe.send(command)
+        answer = self.pipe.recv()
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
-    def play(self, seconds):
-        """Play for some seconds; return the steps a second of all."""
+    def play(self, seconds: float) -> float:
+        """Play for some seconds; return the steps a second."""
         self.ask(0.1)  # to warm up again
         return self.ask(seconds)
 
 
-def serve(pipe):
+def serve(pipe: connection.Connection) -> None:
     """Make a contender, and play it for as many seconds as the pipe says."""
     kind, options, network = pipe.recv()
-    steps = globals()[kind](**options)
+    steps = KINDS[kind](**options)
+    obs, _ = next(steps)
     play(steps, 0.5, network)
-    pipe.send(0)
+    pipe.send((obs.shape, obs.dtype))
     while True:
         pipe.send(play(steps, pipe.recv(), network))
 
 
-def play(steps, seconds, network):
+def play(steps: Played, seconds: float, network: Network) -> float:
     """Play for some seconds, with a network after each batch.
 
     Returns steps a second.
     """
-    kind, milliseconds = network
     played = 0
     start = now = time.perf_counter()
     while now < start + seconds:
         _, count = next(steps)
         played += count
-        end = time.perf_counter() + milliseconds / 1000
-        if kind == "waits":
-            time.sleep(milliseconds / 1000)
+        end = time.perf_counter() + network.milliseconds / 1000
+        if network.does == "waits":
+            time.sleep(network.milliseconds / 1000)
         now = time.perf_counter()
         while now < end:
             now = time.perf_counter()

@@ -15,6 +15,7 @@ import sys
 import time
 from contextlib import ExitStack
 from statistics import median
+from typing import Any
 
 import psutil
 import torch  # as a program that trains does
@@ -27,7 +28,7 @@ METHODS = ["fork", "forkserver", "preload"]
 PRELOAD = [torch.__name__, "ale_py", "cv2", "gymnasium.vector"]
 
 
-def start_games(context):
+def start_games(context: str) -> tuple[float, float]:
     """Start `Games(8)`; return the seconds, and the memory of a worker."""
     start = time.perf_counter()
     with Games(8, context=context) as games:
@@ -40,7 +41,7 @@ def start_games(context):
     return seconds, median(own)
 
 
-def start_workers(context):
+def start_workers(context: str) -> float:
     """Start 64 `Worker`s; return the seconds."""
     with ExitStack() as stack:
         start = time.perf_counter()
@@ -54,7 +55,7 @@ def start_workers(context):
         return time.perf_counter() - start
 
 
-def start(method):
+def start(method: str) -> dict[str, float]:
     """Start everything in this program; return what it took."""
     context = method
     if method == "preload":
@@ -63,14 +64,14 @@ def start(method):
     first, memory = start_games(context)
     later, _ = start_games(context)
     return {
-        "Games(8), first": round(first, 2),
-        "Games(8), later": round(later, 2),
-        "64 workers": round(start_workers(context), 2),
-        "memory of a worker": round(memory),
+        "first": round(first, 2),
+        "later": round(later, 2),
+        "workers": round(start_workers(context), 2),
+        "memory": round(memory),
     }
 
 
-def start_anew(method):
+def start_anew(method: str) -> dict[str, float]:
     """Do so in a program of its own, some times; return the medians."""
     command = [sys.executable, __file__, "--in-this-program", method]
     rounds = []
@@ -81,23 +82,19 @@ def start_anew(method):
     return {key: median(one[key] for one in rounds) for key in rounds[0]}
 
 
-def main():
+def start_all() -> dict[str, Any]:
+    methods = {method: start_anew(method) for method in METHODS}
+    return {"rounds": ROUNDS, "methods": methods}
+
+
+def main() -> None:
     parser = common.options(__doc__)
     parser.add_argument("--in-this-program", choices=METHODS)
     run = parser.parse_args()
     if run.in_this_program:
         print(json.dumps(start(run.in_this_program)))
         return
-    common.measure(
-        run,
-        "starts",
-        {
-            "starts": lambda: {
-                "rounds": ROUNDS,
-                "methods": {method: start_anew(method) for method in METHODS},
-            }
-        },
-    )
+    common.measure(run, "starts", {"starts": start_all})
 
 
 if __name__ == "__main__":

@@ -102,9 +102,16 @@ class Drawing:
         smallest = [cv2.IMWRITE_PNG_COMPRESSION, 9]
         _, png = cv2.imencode(".png", pixels, smallest)
         data = base64.b64encode(png.tobytes()).decode()
-        place = {"x": x, "y": y, "width": width, "height": height}
-        href = f"data:image/png;base64,{data}"
-        self.put("image", "", preserveAspectRatio="none", **place, href=href)
+        self.put(
+            "image",
+            "",
+            preserveAspectRatio="none",
+            x=x,
+            y=y,
+            width=width,
+            height=height,
+            href=f"data:image/png;base64,{data}",
+        )
         if kind:
             self.box(x, y, width, height, kind)
 

@@ -13,10 +13,10 @@ from pathlib import Path
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 
-def hosted(html, repository, commit):
+def hosted(html: str, repository: str, commit: str) -> str:
     """Return the page with links to a commit of the repository."""
 
-    def link(found):
+    def link(found: re.Match[str]) -> str:
         path, download = found.groups("")
         path = posixpath.normpath(f"docs/{path}")
         kind = "raw" if download else "blob"

@@ -123,7 +123,7 @@ def play(
         frames: list[Frame] = []
         reward, lives, done = 0, ale.lives(), False
         while len(frames) < 4 and not done:
-            reward += int(env.step(action)[1])
+            reward += int(float(env.step(action)[1]))
             frames.append(Frame(ale.getScreen(), ale.getScreenGrayscale()))
             done = ale.lives() < lives and on_life_loss != "ignore"
         score += reward

@@ -161,7 +161,7 @@ def read_machine(folder: Path) -> Machine:
         },
         soak(chaos["soak"]["counts"]) if "soak" in chaos else None,
         {
-            method: Start(*taken.values())
+            method: Start(**taken)
             for part in files.get("starts", {}).values()
             for method, taken in part["methods"].items()
         },

@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
+import cv2
 import numpy as np
 
 from drawing import Drawing
@@ -25,9 +26,7 @@ def record() -> dict[str, Any]:
 
 def objects(screen: np.ndarray) -> np.ndarray:
     """Where things are on a black screen: left, top, width and height."""
-    import cv2
-
-    shown = screen.any(-1).astype(np.uint8)
+    shown = np.array(screen.any(-1), np.uint8)
     return cv2.connectedComponentsWithStats(shown)[2][1:, :4]
 
 
