@@ -1,6 +1,7 @@
-"""Train Stable-Baselines3's PPO on `Games`.
+r"""Train Stable-Baselines3's PPO on `Games`.
 
-    pip install -r requirements.txt stable_baselines3 Pillow tensorboard tyro filelock
+    pip install -r requirements.txt stable_baselines3 Pillow tensorboard \
+        tyro filelock
     python examples/sb3.py PongNoFrameskip-v4
     python examples/sb3.py PongNoFrameskip-v4 --resume
     python examples/sb3.py PongNoFrameskip-v4 --evaluate  # 30 games, two ways

@@ -1,6 +1,8 @@
 """Others' learners and Gymnasium's wrappers around `Games`, as they are."""
 
+import collections
 import dataclasses
+import multiprocessing
 
 import gymnasium as gym
 import numpy as np
@@ -56,6 +58,41 @@ def test_torchrl(expected):
         np.testing.assert_array_equal(after["observation"], obs)
         assert after["reward"][:, 0].tolist() == rewards.tolist()
         assert after["terminated"][:, 0].tolist() == terminated.tolist()
+
+
+def test_a_replay_memory_as_cleanrl_fills_it():
+    """Its loop, with games that are cut off and a worker that is killed."""
+    ends = collections.Counter()
+    scores = []
+    limit = {"max_num_frames_per_episode": 200}
+    with Games(N, processes=N, **OPTIONS, **limit) as games:
+        obs, _ = games.reset()
+        for step, actions in enumerate(ACTIONS):
+            if step == 20:
+                multiprocessing.active_children()[0].kill()
+                with pytest.warns(RuntimeWarning, match="SIGKILL"):
+                    result = games.step(actions)
+            else:
+                result = games.step(actions)
+            next_obs, rewards, terminations, truncations, infos = result
+            for i in np.flatnonzero(infos.get("_episode", [])):
+                scores.append(infos["episode"]["r"][i])
+            real_next_obs = next_obs.copy()
+            for i, truncated in enumerate(truncations):
+                if truncated:
+                    real_next_obs[i] = infos["final_obs"][i]
+            # What is kept of each step is what a game does in one.
+            for i in np.flatnonzero(~terminations):
+                before, after = obs[i], real_next_obs[i]
+                if infos.get("restarted", np.zeros(N, bool))[i]:
+                    assert (after == before).all()
+                    ends["killed"] += 1
+                else:
+                    assert (after[:-1] == before[1:]).all()
+                    ends["cut off"] += bool(truncations[i])
+            obs = next_obs
+    assert ends["killed"] == 1
+    assert ends["cut off"] == len(scores) >= N
 
 
 # Gymnasium's wrappers for vector environments and their arguments, as
