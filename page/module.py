@@ -141,7 +141,7 @@ def parts(source: str, tree: ast.Module, end: int) -> list[Part]:
             if it.is_note:
                 part.notes.setdefault(it.at, []).append(it.text)
             elif it.at > row:
-                part.words.append(it.text)
+                part.words.append(it.text.strip())
             elif it.at > 0:
                 part.docstring = it.text
     return result
