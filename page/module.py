@@ -159,7 +159,7 @@ def docstrings(source: str, tree: ast.Module) -> list[Words]:
         while last < len(lines) and not lines[last].strip():
             last += 1  # the empty line below belongs to it
         at = getattr(node, "lineno", 0)  # none of the title of the page
-        is_note = at > 0 and not re.search(r"[.:!?]\s+[^\sa-z\d]|\n\n", text)
+        is_note = at > 0 and not re.search(r"[.!?]\s+[^\sa-z\d]|\n\n", text)
         found.append(Words(first, last, text, is_note, at))
     return found
 

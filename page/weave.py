@@ -1,7 +1,9 @@
 """Weave the pages; build.py says of what.
 
 `docs/game.html` comes from `game.py` alone: docstrings and comments that fill
-a line are Markdown, a picture in them is a figure.
+a line are Markdown, a picture in them is a figure. A comment that begins with
+a heading and a docstring of more than a sentence stand above their code, all
+others in the margin, at their line.
 
 `docs/index.html` comes from `text/story.md`: rows of words and, below them,
 what they are about. `{{ code("Game.step") }}` quotes a definition.
