@@ -461,6 +461,26 @@ def test_the_workbench_shows_what_game_returns(visit, name):
         assert told == settings
 
 
+def test_each_ghost_is_drawn_in_one_frame_of_four():
+    """So the last two of four frames show the same two each time."""
+    title = read("workbench/workbench")["Pac-Man"]
+    pink = title["rgb"].index([252, 144, 200])
+    screens = unpack(title["frames"], 4 * title["height"])
+    screens = screens.reshape(SHOWN, -1, 160)[:, 19:200, 10:150]
+    ghosts = []
+    for screen in screens == pink:
+        count, *_, centres = cv2.connectedComponentsWithStats(
+            screen.astype(np.uint8)
+        )
+        assert count == 2  # with the ground
+        ghosts.append(centres[1])
+    ghosts = np.array(ghosts)
+    assert np.linalg.norm(ghosts[4:] - ghosts[:-4], axis=1).max() < 5
+    for other in 1, 2, 3:
+        ways = np.linalg.norm(ghosts[other:] - ghosts[:-other], axis=1)
+        assert np.median(ways) > 20
+
+
 def test_the_workbench_can_do_worse(visit):
     """The last frame of a step alone, and a pixel in place of a mean."""
     title = TITLES["Breakout"]
