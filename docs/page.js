@@ -626,7 +626,8 @@ figure("pixel", async (box, $in) => {
         mean += high * wide * frames[2][y * WIDTH + x];
       }
     }
-    const stored = output.textContent = pictures[STEP][row * SIZE + column];
+    const stored = pictures[STEP][row * SIZE + column];
+    output.textContent = stored;
     output.style = shade(stored);
     $in(".says").textContent = `Row ${row}, column ${column}: the mean ` +
       `is ${mean.toFixed(1)}, stored as ${stored}.`;

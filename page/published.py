@@ -6,18 +6,15 @@ game. The figures show what was recorded.
 """
 
 import functools
-import sys
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path += [str(ROOT), str(ROOT / "examples")]
-import ppo  # noqa: E402
-from game import TRAINING, Game  # noqa: E402
-from recordings import BREAKOUT, Film, pack  # noqa: E402
+import ppo
+from game import TRAINING, Game
+from paths import ROOT
+from recordings import BREAKOUT, Film, pack
 
 SEED = 0
 TRAINED = 10_000_384  # steps
