@@ -12,6 +12,8 @@ network that plays, and of learning.
 """
 
 import contextlib
+from collections.abc import Generator
+from typing import Any
 
 import ray
 import torch
@@ -21,15 +23,14 @@ import ppo
 import ray_ppo
 import training_run
 import updates
-from training_run import timed
+from training_run import Here, timed
 
 ROUNDS = 15
 ACTORS = [1, 2, 4]
 
 
-def ray_updates(count, how):
+def ray_updates(count: int, here: Here) -> Generator[dict[str, float]]:
     """Train on so many actors; yield the seconds of each update."""
-    here = training_run.Here(bfloat16=how["bfloat16"], device=how["device"])
     settings = ray_ppo.Settings(games=updates.GAMES, actors=count, here=here)
     agent, optimizer = ppo.make_agent(settings, 4, (4, 84, 84))
     optimizer.param_groups[0]["lr"] = settings.learning_rate
@@ -41,44 +42,44 @@ def ray_updates(count, how):
         seconds = dict.fromkeys(["waiting", "sending", "learning"], 0.0)
         played, _ = actors.play(agent.state_dict(), seconds)
         with timed(seconds, "sending"):
-            batch = ray_ppo.join(played, how["device"])
+            batch = ray_ppo.join(played, here.device)
         with timed(seconds, "learning"):
             ppo.learn(agent, optimizer, batch, settings, random)
         yield seconds
 
 
-def interleaved(rounds):
+def interleaved(rounds: int) -> dict[str, Any]:
     """Let all play and learn in turn; return what each update took."""
-    can = torch.cpu.get_capabilities().get("avx512_bf16", False)
-    how = {"device": "cpu", "bfloat16": can}
+    here = Here(device="cpu", bfloat16=training_run.has_fast_bfloat16())
     # So many that they find room, whatever this machine has.
     ray_ppo.start_ray(num_cpus=sum(ACTORS))
     measured = []
     with contextlib.ExitStack() as stack:
-        sides = {"ppo": updates.our_updates("games", how)}
-        sides |= {f"{n}": ray_updates(n, how) for n in ACTORS}
+        sides = {"ppo": updates.our_updates("games", here)}
+        sides |= {f"{n}": ray_updates(n, here) for n in ACTORS}
         for side in sides.values():
             stack.enter_context(contextlib.closing(side))
-        for number in range(rounds + 1):
+        order = list(sides)
+        for _ in range(rounds + 1):
             row = {}
-            for name in list(sides)[:: (-1) ** number]:
+            for name in order:
                 parts = next(sides[name])
                 row[name] = {k: round(v, 4) for k, v in parts.items()}
             print(row, flush=True)
             measured.append(row)
+            order.reverse()
     ray.shutdown()
-    return (
-        how
-        | {
-            "threads": torch.get_num_threads(),
-            "games": updates.GAMES,
-            "steps": ppo.Settings().rollout * updates.GAMES,  # of an actor
-            "updates": measured[1:],  # the first was to warm up
-        }
-    )
+    return {
+        "device": here.device,
+        "bfloat16": here.bfloat16,
+        "threads": torch.get_num_threads(),
+        "games": updates.GAMES,
+        "steps": ppo.Settings().rollout * updates.GAMES,  # of an actor
+        "updates": measured[1:],  # the first was to warm up
+    }
 
 
-def main():
+def main() -> None:
     parser = common.options(__doc__)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     run = parser.parse_args()

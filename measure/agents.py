@@ -20,7 +20,10 @@ What motion is worth is in motion.json, two agents of the same seed:
 import pathlib
 import shutil
 import statistics
+from collections.abc import Iterable
+from typing import Any
 
+import numpy as np
 import torch
 
 import common
@@ -32,13 +35,13 @@ from game import Game
 class Still(Game):
     """Shows its newest picture four times."""
 
-    def observe(self):
+    def observe(self) -> np.ndarray:
         pictures = super().observe()
         pictures[:] = pictures[-1]
         return pictures
 
 
-def judge(folder):
+def judge(folder: pathlib.Path) -> dict[str, Any]:
     """Play whole games; return their scores, and how they were learned."""
     saved = torch.load(folder / "checkpoint.pt", "cpu")
     settings = training_run.begun_with(ppo.Settings, saved["settings"])
@@ -68,12 +71,12 @@ def judge(folder):
     }
 
 
-def mean_score(ended):
+def mean_score(ended: Iterable[tuple[float, int]]) -> float:
     """The mean of the last hundred games of the training."""
     return statistics.fmean(score for score, _ in ended)
 
 
-def main():
+def main() -> None:
     parser = common.options(__doc__)
     parser.add_argument("folder", type=pathlib.Path, help="folder of the run")
     parser.add_argument("--into", default="agents", help="or motion")

@@ -140,8 +140,8 @@ def test_every_side_plays_what_the_others_play(side):
 
 def test_sb3s_agent_is_ours():
     weights = torch.load(training_run.PUBLISHED)
-    how = {"device": "cpu"}
-    model = updates.sb3_model("sb3_games", how, weights)
+    here = training_run.Here(device="cpu")
+    model = updates.sb3_model("sb3_games", here, weights)
     obs = torch.as_tensor(model.env.reset())
     model.env.close()
     ours = ppo.Agent(4)

@@ -19,8 +19,11 @@ In `trained` the agent is that of examples/breakout.pt, which learns no more;
 in `untrained` it begins to learn.
 """
 
+import argparse
 import contextlib
 import time
+from collections.abc import Generator
+from typing import Any
 
 import envpool
 import gymnasium as gym
@@ -37,6 +40,7 @@ import ppo
 import sb3
 import training_run
 from game import BREAKOUT, Games
+from training_run import Here
 
 GAMES = 8
 ROUNDS = 15
@@ -46,7 +50,7 @@ SIDES = ["games", "envpool", "wrappers", "single", "sb3_games", "sb3"]
 # What our PPO plays
 
 
-def make_game():
+def make_game() -> gym.Env:
     """One game as `ppo_atari.py` makes it."""
     env = gym.make(BREAKOUT)
     env = wrappers.RecordEpisodeStatistics(env)
@@ -63,7 +67,7 @@ def make_game():
 class OnEnvPool:
     """EnvPool, made as in `ppo_atari_envpool.py`."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._pool = envpool.make_gymnasium(
             "Breakout-v5",
             num_envs=GAMES,
@@ -73,18 +77,18 @@ class OnEnvPool:
         self.num_envs = GAMES
         self.single_action_space = self._pool.action_space
 
-    def reset(self, seed):
+    def reset(self, seed: int) -> tuple[np.ndarray, dict]:
         return self._pool.reset()
 
-    def step(self, actions):
+    def step(self, actions: np.ndarray) -> tuple:
         *result, _ = self._pool.step(actions.astype(np.int32))
         return *result, {}
 
-    def close(self):
+    def close(self) -> None:
         self._pool.close()
 
 
-def make(side):
+def make(side: str) -> Any:
     """What a side plays."""
     if side == "games":
         return Games(GAMES)
@@ -94,12 +98,13 @@ def make(side):
     return vector([make_game] * GAMES, autoreset_mode=AutoresetMode.SAME_STEP)
 
 
-def our_updates(side, how, weights=None):
+def our_updates(
+    side: str, here: Here, weights: dict[str, Any] | None = None
+) -> Generator[dict[str, float]]:
     """Train; yield the seconds of each update.
 
     An agent that has its weights already keeps them.
     """
-    here = training_run.Here(bfloat16=how["bfloat16"], device=how["device"])
     settings = ppo.Settings(games=GAMES, here=here)
     threads = torch.get_num_threads()
     with contextlib.closing(make(side)) as games:
@@ -128,17 +133,19 @@ def our_updates(side, how, weights=None):
 class Clock(BaseCallback):
     """How long the steps of an update take."""
 
-    def _on_rollout_start(self):
+    def _on_rollout_start(self) -> None:
         self.started = time.perf_counter()
 
-    def _on_step(self):
+    def _on_step(self) -> bool:
         return True
 
-    def _on_rollout_end(self):
+    def _on_rollout_end(self) -> None:
         self.playing = time.perf_counter() - self.started
 
 
-def sb3_model(side, how, weights=None):
+def sb3_model(
+    side: str, here: Here, weights: dict[str, Any] | None = None
+) -> PPO:
     """SB3's PPO on either side, with the agent of ours if it has weights."""
     if side == "sb3_games":
         games = Games(GAMES, BREAKOUT)
@@ -149,7 +156,7 @@ def sb3_model(side, how, weights=None):
         )
         env = vec_env.VecFrameStack(env, 4)
     settings = sb3.ATARI | ({"learning_rate": 0} if weights else {})
-    model = PPO("CnnPolicy", env, **settings, seed=0, device=how["device"])
+    model = PPO("CnnPolicy", env, **settings, seed=0, device=here.device)
     if weights:
         ours = ppo.Agent(env.action_space.n)
         ours.load_state_dict(weights)
@@ -164,9 +171,11 @@ def sb3_model(side, how, weights=None):
     return model
 
 
-def sb3_updates(side, how, weights):
+def sb3_updates(
+    side: str, here: Here, weights: dict[str, Any] | None
+) -> Generator[dict[str, float]]:
     """Train; after each update, yield its seconds."""
-    model = sb3_model(side, how, weights)
+    model = sb3_model(side, here, weights)
     clock = Clock()
     with contextlib.closing(model.env):
         while True:
@@ -180,10 +189,13 @@ def sb3_updates(side, how, weights):
 # The parts
 
 
-def interleaved(run):
+def interleaved(run: argparse.Namespace) -> dict[str, Any]:
     """Let the sides play and learn in turn; return what each update took."""
-    can = torch.cpu.get_capabilities().get("avx512_bf16", False)
-    how = {"device": run.device, "bfloat16": can and run.device == "cpu"}
+    on_cpu = run.device == "cpu"
+    here = Here(
+        device=run.device,
+        bfloat16=on_cpu and training_run.has_fast_bfloat16(),
+    )
     weights = None
     if run.agent == "trained":
         weights = torch.load(training_run.PUBLISHED)
@@ -191,20 +203,24 @@ def interleaved(run):
         sides = {}
         for name in SIDES:
             if name.startswith("sb3"):
-                side = sb3_updates(name, how, weights)
+                side = sb3_updates(name, here, weights)
             else:
-                side = our_updates(name, how, weights)
+                side = our_updates(name, here, weights)
             sides[name] = stack.enter_context(contextlib.closing(side))
+        order = list(SIDES)
         rounds = []
-        for number in range(run.rounds + 1):
+        for _ in range(run.rounds + 1):
             seconds = {}
-            for name in list(sides)[:: (-1) ** number]:
+            for name in order:
                 parts = next(sides[name]).values()
                 seconds[name] = [round(spent, 4) for spent in parts]
             print(seconds, flush=True)
             rounds.append(seconds)
+            order.reverse()
     gpu = torch.cuda.get_device_name() if run.device == "cuda" else None
-    return how | {
+    return {
+        "device": here.device,
+        "bfloat16": here.bfloat16,
         "agent": run.agent,
         "gpu": gpu,
         "threads": torch.get_num_threads(),
@@ -214,7 +230,7 @@ def interleaved(run):
     }
 
 
-def main():
+def main() -> None:
     parser = common.options(__doc__)
     parser.add_argument("agent", choices=["trained", "untrained"])
     parser.add_argument("--device", default="cpu", help="cuda: on a GPU")

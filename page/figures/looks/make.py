@@ -60,7 +60,7 @@ def record() -> dict[str, Any]:
 def recorded() -> np.ndarray:
     """All changes, `int8 (moments, 4, 441)`."""
     shape = COUNT, 4, GRID**2
-    flat = unpack(read("looks/looks")["changes"], 1, np.prod(shape))
+    flat = unpack(read("looks/looks")["changes"], 1, COUNT * 4 * GRID**2)
     return flat.view(np.int8).reshape(shape)
 
 

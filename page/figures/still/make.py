@@ -12,10 +12,10 @@ BOTTOM, HEIGHT = 146, 108  # of the axis, and of 400 points
 def draw() -> str:
     agent = read()[AGENTS].agents[0]
     d = Drawing(172, large=True)
-    for score in 0, 200, 400:
-        y = BOTTOM - HEIGHT * score / 400
+    for level in 0, 200, 400:
+        y = BOTTOM - HEIGHT * level / 400
         d.line((36, y), (474, y), kind="line grid")
-        d.text(32, y + 5, str(score), "quiet end")
+        d.text(32, y + 5, str(level), "quiet end")
     for left, words, points in (
         (40, "its four pictures", agent.served),
         (262, "the newest, four times", agent.still),
