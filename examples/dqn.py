@@ -165,7 +165,7 @@ def train(settings: Settings) -> None:
             target=target,
             optimizer=optimizer,
         ) as run:
-            play_and_learn(games, network, target, optimizer, run)
+            play_and_learn(games, network, target, optimizer, settings, run)
 
 
 def play_and_learn(
@@ -173,9 +173,9 @@ def play_and_learn(
     network: nn.Module,
     target: nn.Module,
     optimizer: torch.optim.Optimizer,
+    settings: Settings,
     run: Run,
 ) -> None:
-    settings = run.settings
     memory = Memory(settings.memory)
     # Sampled, so that a resumed run plays another game than before.
     seed = int(torch.randint(2**31, (), generator=run.random).item())
@@ -184,7 +184,7 @@ def play_and_learn(
     memory.start(obs[0])
     step = run.steps
     ended = []
-    figures: dict[str, float | None] = {"loss": None, "value": None}
+    figures: dict[str, Any] = {"loss": None, "value": None}
     while not run.over:
         step += 1
         explore = np.interp(

@@ -16,7 +16,10 @@ import os
 import pathlib
 import sys
 import time
+from collections.abc import Callable, Iterator
 from multiprocessing import connection
+
+import numpy as np
 
 # In this repository game.py lies one folder up; copied, it lies beside.
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
@@ -26,9 +29,10 @@ GAMES = 8  # to a batch
 BATCHES = count_cores() + 3  # one plays on each core, the others wait ready
 NETWORK = 0.0015  # seconds that the network takes for a batch
 SECONDS = 3  # to play
+Order = Callable[[list[Games]], Iterator[Games]]  # whose turn it is
 
 
-def ready_first(fleet):
+def ready_first(fleet: list[Games]) -> Iterator[Games]:
     """Yield `Games` of one process each as their steps are done, for ever."""
     while True:
         # Looked up each time: a worker that was replaced has a new pipe. The
@@ -39,7 +43,7 @@ def ready_first(fleet):
             yield owners[pipe]
 
 
-def give_way():
+def give_way() -> None:
     """Let all processes begun so far, the workers, give way to everybody else.
 
     This program would otherwise wait for a core when the network is done. But
@@ -48,22 +52,23 @@ def give_way():
     # Other systems don't have this, and some don't allow it.
     with contextlib.suppress(AttributeError, OSError):
         for worker in multiprocessing.active_children():
+            assert worker.pid
             param = os.sched_param(0)
             os.sched_setscheduler(worker.pid, os.SCHED_IDLE, param)
 
 
-def choose(games, obs):
+def choose(games: Games, obs: np.ndarray) -> np.ndarray:
     """Stand for a network: wait, and choose an action for each game."""
     time.sleep(NETWORK)
     return games.action_space.sample()
 
 
-def play(order, count, **options):
+def play(order: Order, count: int, processes: int | None) -> float:
     """Play `count` `Games` in an order; return the steps a second."""
     with contextlib.ExitStack() as stack:
         fleet = []
         for i in range(count):
-            games = Games(GAMES, seed=i * GAMES, **options)
+            games = Games(GAMES, seed=i * GAMES, processes=processes)
             fleet.append(stack.enter_context(games))
         first = [games.reset()[0] for games in fleet]
         give_way()
@@ -85,10 +90,11 @@ def play(order, count, **options):
 
 
 if __name__ == "__main__":
-    for name, order, count, options in (
-        ("one in lockstep", itertools.cycle, 1, {}),
-        ("two in turn", itertools.cycle, 2, {}),
-        (f"{BATCHES}, ready first", ready_first, BATCHES, {"processes": 1}),
-    ):
-        speed = play(order, count, **options)
+    WAYS: list[tuple[str, Order, int, int | None]] = [
+        ("one in lockstep", itertools.cycle, 1, None),
+        ("two in turn", itertools.cycle, 2, None),
+        (f"{BATCHES}, ready first", ready_first, BATCHES, 1),
+    ]
+    for name, order, count, processes in WAYS:
+        speed = play(order, count, processes)
         print(f"{name}: {speed:,.0f} steps/s", flush=True)

@@ -12,6 +12,7 @@ weights are in runs/labml.pt.
 import argparse
 import pathlib
 import sys
+from typing import Any
 
 import torch
 from labml.configs import FloatDynamicHyperParam, IntDynamicHyperParam
@@ -21,7 +22,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 import game
 
 
-def make_trainer(steps):
+def make_trainer(steps: int) -> Any:
     """labml's trainer with the settings of its own `main`."""
     # It imports `Worker` from this module of its own.
     sys.modules["labml_nn.rl.game"] = game
@@ -40,7 +41,7 @@ def make_trainer(steps):
     )
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--steps", type=int, default=1_000_000)
     args = parser.parse_args()

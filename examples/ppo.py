@@ -170,8 +170,18 @@ class Player:
         columns = [torch.stack(column) for column in zip(*seen, strict=True)]
         # float32, because Apple's GPUs have no float64
         table = np.array(outcomes, np.float32)
-        results = torch.as_tensor(table, device=device).unbind(1)
-        gains = advantages(*results, columns[-1], following, self.settings)
+        rewards, terminated, truncated, final = torch.as_tensor(
+            table, device=device
+        ).unbind(1)
+        gains = advantages(
+            rewards,
+            terminated,
+            truncated,
+            final,
+            columns[-1],
+            following,
+            self.settings,
+        )
         rows = [column.flatten(0, 1) for column in (*columns, gains)]
         return Batch(*rows), ended
 

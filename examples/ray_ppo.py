@@ -56,11 +56,13 @@ class Actor:
         # With one core nobody would play at the same time.
         processes = settings.cores if settings.cores > 1 else 0
         self._games = settings.make_games(settings.games, processes=processes)
+        shape = self._games.single_observation_space.shape
+        assert shape
         # The learner's device is no concern of the games.
         agent = ppo.Agent(
             int(self._games.single_action_space.n),
             settings.here.bfloat16,
-            self._games.single_observation_space.shape,
+            shape,
         )
         self._player = ppo.Player(agent, self._games, settings, seed)
         return ray.util.get_node_ip_address()

@@ -204,7 +204,7 @@ def main() -> None:
     plays = here.evaluate or here.film
     if saved is None and (plays or here.resume):
         training_run.exit_with(f"no model in {here.folder}: train it first")
-    if plays:
+    if saved and plays:
         play(settings, saved)
     elif saved and not here.resume:
         training_run.exit_with(

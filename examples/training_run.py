@@ -30,7 +30,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 import filelock
 import numpy as np
@@ -199,7 +199,10 @@ def read_settings(kind: type[Settings], description: str | None) -> Any:
     return settings
 
 
-def begun_with(kind: type[Settings], saved: dict[str, Any]) -> Settings:
+S = TypeVar("S", bound=Settings)
+
+
+def begun_with(kind: type[S], saved: dict[str, Any]) -> S:
     """Return the settings of a checkpoint, of another learner's, too."""
     names = {field.name for field in dataclasses.fields(kind)}
     known = {name: saved[name] for name in names & saved.keys()}
@@ -322,7 +325,7 @@ class Run(contextlib.AbstractContextManager):
         self._first = self._last_row = (self.steps, time.perf_counter())
         self._next_line = 0.0
 
-    def _load(self, path: pathlib.Path) -> None:
+    def _load(self, path: pathlib.Path | None) -> None:
         """Go on from a checkpoint."""
         # On the CPU: the machine that wrote it may have had other devices.
         saved = torch.load(path, "cpu")
@@ -481,7 +484,7 @@ def main(
     description: str | None,
     kind: type[Settings],
     train: Callable[[Any], None],
-    load: Callable[[Settings, int, tuple[int, ...], dict], Choose],
+    load: Callable[[Any, int, tuple[int, ...], dict], Choose],
 ) -> None:
     """Train, evaluate or film, as the settings say.
 
