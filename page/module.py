@@ -5,7 +5,9 @@ import io
 import itertools
 import re
 import tokenize
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 FOLD = "<details>\n<summary>What the module is built on</summary>"
 # At the top a picture has a size on a code host, too, and a caption.
@@ -49,7 +51,7 @@ class Part:
         one that has notes.
         """
         rows = [row for row, line in self.lines.items() if line]
-        pieces = []
+        pieces: list[tuple[list[str], dict[int, str]]] = []
         for row in range(rows[0], rows[-1] + 1) if rows else []:
             if row in self.notes or not pieces:
                 pieces.append((self.notes.get(row, []), {}))
@@ -68,7 +70,9 @@ class Module:
         self.names = dict(definitions(tree))
         self.title = ast.get_docstring(tree) or ""
         imports = ast.Import | ast.ImportFrom
-        end = max(it.end_lineno for it in tree.body if isinstance(it, imports))
+        end = max(
+            last_row(node) for node in tree.body if isinstance(node, imports)
+        )
         # What stands above the title, a licence, is code like the imports.
         self.imports, *self.parts = parts(source, tree, end)
 
@@ -82,7 +86,7 @@ class Module:
     def quoted(self, name: str) -> dict[int, str]:
         """Return the code of a definition, without its notes, by its rows."""
         node = self.names[name]
-        rows = range(first_row(node), node.end_lineno + 1)
+        rows = range(first_row(node), last_row(node) + 1)
         lines = itertools.chain(*(part.lines.items() for part in self.parts))
         return {row: line for row, line in lines if row in rows}
 
@@ -121,10 +125,11 @@ def parts(source: str, tree: ast.Module, end: int) -> list[Part]:
             if isinstance(node, DEFINITION):
                 starts.add(first_row(node))
             if isinstance(node, FUNCTION):
-                starts.add(node.end_lineno + 1)
-    for it in remarks:
-        if it.first > end and (it.at in starts or not it.is_note):
-            starts.add(it.first)
+                starts.add(last_row(node) + 1)
+    for remark in remarks:
+        begins = remark.at in starts or not remark.is_note
+        if remark.first > end and begins:
+            starts.add(remark.first)
 
     result = [Part()]
     for row, line in lines.items():
@@ -155,7 +160,7 @@ def docstrings(source: str, tree: ast.Module) -> list[Words]:
         text = ast.get_docstring(node)
         if text is None:
             continue
-        first, last = node.body[0].lineno, node.body[0].end_lineno
+        first, last = node.body[0].lineno, last_row(node.body[0])
         while last < len(lines) and not lines[last].strip():
             last += 1  # the empty line below belongs to it
         at = getattr(node, "lineno", 0)  # none of the title of the page
@@ -172,7 +177,7 @@ def comments(source: str, title: ast.stmt) -> list[Words]:
     alone = {}
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         row, column = token.start
-        fills = not token.line[:column].strip() and row > title.end_lineno
+        fills = not token.line[:column].strip() and row > last_row(title)
         if token.type == tokenize.COMMENT and fills:
             alone[row] = token.string[2:]
     found: list[Words] = []
@@ -191,19 +196,25 @@ def comments(source: str, title: ast.stmt) -> list[Words]:
     return found
 
 
-def walk(tree: ast.AST, kind) -> list:
+def walk(tree: ast.AST, kind: Any) -> list:
     """Return all nodes of a kind, in the order of the source."""
     nodes = [node for node in ast.walk(tree) if isinstance(node, kind)]
     return sorted(nodes, key=lambda node: getattr(node, "lineno", 0))
 
 
-def first_row(node: ast.AST) -> int:
+def last_row(node: ast.stmt) -> int:
+    return node.end_lineno or node.lineno
+
+
+def first_row(node: ast.stmt) -> int:
     """Return where a definition begins, decorators included."""
     decorators = getattr(node, "decorator_list", [])
     return min(one.lineno for one in [node, *decorators])
 
 
-def definitions(node: ast.AST, outer=""):
+def definitions(
+    node: ast.AST, outer: str = ""
+) -> Iterator[tuple[str, ast.stmt]]:
     """Yield classes, functions and constants: name and node of each."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.ClassDef | ast.FunctionDef):
@@ -211,6 +222,10 @@ def definitions(node: ast.AST, outer=""):
         if isinstance(child, ast.ClassDef):
             yield from definitions(child, f"{child.name}.")
         if isinstance(child, ast.Assign | ast.AnnAssign):
-            target = getattr(child, "target", None) or child.targets[0]
-            if isinstance(target, ast.Name):
-                yield outer + target.id, child
+            if isinstance(child, ast.AnnAssign):
+                targets: list[ast.expr] = [child.target]
+            else:
+                targets = child.targets
+            for target in targets:
+                if isinstance(target, ast.Name):
+                    yield outer + target.id, child

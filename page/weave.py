@@ -14,15 +14,18 @@ where scripts run.
 import itertools
 import posixpath
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 from pygments.lexers import get_lexer_by_name
 from pygments.token import STANDARD_TYPES, Name
 
-from module import FOLD, Module
+from module import FOLD, Module, Part
 from paths import DOCS, FIGURES
 from templates import QUOTED, template
 
@@ -43,10 +46,10 @@ LEFT = "--left:{{left}}"
 class Row:
     """Words, and below them what they are about."""
 
-    words: list = field(default_factory=list)
-    things: list = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
+    things: list[str] = field(default_factory=list)
 
-    def html(self):
+    def html(self) -> str:
         kind = "row"
         if heading := re.search("<h([12])", "".join(self.words)):
             left = LEFT if heading[1] == "2" else "--left:1"
@@ -58,12 +61,13 @@ class Row:
         return f"{html}</div>\n"
 
 
-def blocks(tokens):
+def blocks(tokens: Iterable[Token]) -> Iterator[list[Token]]:
     """Yield the blocks of Markdown, each as a list of tokens.
 
     All that is inside of `<details>` is one block.
     """
-    block, depth = [], 0
+    block: list[Token] = []
+    depth = 0
     for token in tokens:
         block.append(token)
         depth += token.nesting
@@ -75,10 +79,10 @@ def blocks(tokens):
             block = []
 
 
-def is_figure(block):
+def is_figure(block: Sequence[Token]) -> bool:
     """Whether a block is a picture alone."""
     inside = block[1].children if len(block) == 3 else []
-    return [child.type for child in inside] == ["image"]
+    return [child.type for child in inside or []] == ["image"]
 
 
 class Page:
@@ -88,7 +92,9 @@ class Page:
     is empty.
     """
 
-    def __init__(self, module, values, listing=""):
+    def __init__(
+        self, module: Module, values: Mapping[str, str], listing: str = ""
+    ) -> None:
         self.module, self.values, self.listing = module, values, listing
         self.contents = ""
         self.level = 0  # of the last heading
@@ -97,7 +103,7 @@ class Page:
         rules = self.markdown.renderer.rules
         rules |= {"image": self._image, "code_inline": self._code_inline}
 
-    def whole_story(self, text):
+    def whole_story(self, text: str) -> Iterator[str]:
         """Yield the rows of a text, and of the code that it quotes."""
         text, *quotes = QUOTED.split(text)
         rows = list(self.rows_of_text(text))
@@ -108,7 +114,7 @@ class Page:
             if row.words or row.things:
                 yield row.html()
 
-    def rows_of_text(self, text):
+    def rows_of_text(self, text: str) -> Iterator[Row]:
         row = Row()
         for block in blocks(self.markdown.parse(text)):
             if block[0].type in ("fence", "table_open") or is_figure(block):
@@ -120,14 +126,14 @@ class Page:
             row.words.append(self.render(block))
         yield row
 
-    def quotation(self, name):
+    def quotation(self, name: str) -> str:
         """Return the code of a definition."""
         lines = self.module.quoted(name)
         first, *_ = lines.values()
         indent = len(first) - len(first.lstrip())
         return listing(self.code(lines.values(), indent=indent))
 
-    def whole_module(self):
+    def whole_module(self) -> Iterator[str]:
         """Yield the module as HTML, from top to bottom, its imports folded."""
         title = self.blocks_of_module([self.module.title])
         figures = [html for html in title if html.startswith("<figure")]
@@ -143,7 +149,7 @@ class Page:
                 yield f'<div class="docstring">{html}</div>\n'
             yield self.card(part)
 
-    def words(self, texts):
+    def words(self, texts: Iterable[str]) -> str:
         """Return words of the module; a part's heading stands on its own."""
         html = ""
         for block in self.blocks_of_module(texts):
@@ -152,7 +158,7 @@ class Page:
             html += block
         return html
 
-    def card(self, part):
+    def card(self, part: Part) -> str:
         """Return a part of the module as HTML, each note before its line."""
         html = ""
         for notes, lines in part.pieces():
@@ -165,12 +171,12 @@ class Page:
         style = f' style="--all:{indent}"' if indent else ""
         return f'<div class="card"{style}>{html}</div>\n' if html else ""
 
-    def blocks_of_module(self, texts):
+    def blocks_of_module(self, texts: Iterable[str]) -> list[str]:
         """Return words of the module as HTML, block by block."""
         tokens = self.markdown.parse("\n\n".join(texts))
         return [self.render(it, of_module=True) for it in blocks(tokens)]
 
-    def render(self, tokens, of_module=False):
+    def render(self, tokens: list[Token], of_module: bool = False) -> str:
         """Return Markdown as HTML; remember its headings.
 
         Its links start from `docs/`, or from the root if it is `of_module`.
@@ -188,7 +194,7 @@ class Page:
                     self.contents += f'<li class="{token.tag}">{link}</li>\n'
             for child in inline.children or [] if of_module else []:
                 for key in child.attrs.keys() & {"href", "src"}:
-                    path = child.attrs[key]
+                    path = str(child.attrs[key])
                     if path.startswith("#"):
                         child.attrs[key] = self.listing + path
                     elif not re.match(r"\w+:", path):
@@ -204,10 +210,10 @@ class Page:
             html = re.sub(old, new, html, flags=re.DOTALL)
         return html
 
-    def _image(self, tokens, at, *_):
+    def _image(self, tokens: Sequence[Token], at: int, *_: Any) -> str:
         """A picture is a figure, and its title the caption."""
-        title = tokens[at].attrs.get("title")
-        path = tokens[at].attrs["src"]
+        title = str(tokens[at].attrs.get("title", ""))
+        path = str(tokens[at].attrs["src"])
         name = Path(path).stem
         alt = " ".join(tokens[at].content.split())
         html = picture(path, escape(alt))
@@ -219,7 +225,7 @@ class Page:
             html += f"<figcaption>{caption}</figcaption>"
         return f'<figure id="{name}">{html}</figure>'
 
-    def _code_inline(self, tokens, at, *_):
+    def _code_inline(self, tokens: Sequence[Token], at: int, *_: Any) -> str:
         text = tokens[at].content
         html = f"<code>{escape(text)}</code>"
         name = self.module.meant(text)
@@ -228,12 +234,18 @@ class Page:
             return html
         return f'<a href="{self.listing}#{name}">{html}</a>'
 
-    def program(self, text, language, _):
+    def program(self, text: str, language: str, _: str) -> str:
         """A program in Markdown."""
         lines = text.rstrip("\n").split("\n")
         return listing(self.code(lines, language=language or "text"))
 
-    def code(self, lines, rows=(), indent=0, language="python"):
+    def code(
+        self,
+        lines: Iterable[str],
+        rows: Iterable[int] = (),
+        indent: int = 0,
+        language: str = "python",
+    ) -> str:
         """Return lines of code as HTML, a span each, in which names are links.
 
         Those of the module tell their `rows`, so that definitions can be
@@ -252,7 +264,7 @@ class Page:
             spans += f'<span{anchor} style="--i:{inside}">{line}\n</span>'
         return spans
 
-    def _token(self, kind, text):
+    def _token(self, kind: Any, text: str) -> str:
         """Return a token as HTML, each of its lines for itself."""
         html = escape(text, quote=False)
         style = STANDARD_TYPES.get(kind, "")
@@ -265,17 +277,17 @@ class Page:
         return html
 
 
-def listing(html):
+def listing(html: str) -> str:
     """Return code as what stands in a listing."""
     return f'<pre class="code"><code>{html}</code></pre>'
 
 
-def slug(title):
+def slug(title: str) -> str:
     """Return the anchor of a heading, as code hosts make it."""
     return re.sub(r"[^\w -]", "", title.lower()).strip().replace(" ", "-")
 
 
-def picture(path, alt):
+def picture(path: str, alt: str) -> str:
     """Return a picture as HTML; a drawing has the letters of the page."""
     if not path.endswith(".svg"):
         return f'<img src="{path}" alt="{alt}">'
@@ -287,7 +299,7 @@ def picture(path, alt):
 # The pages
 
 
-def html_page(page, main, **parts):
+def html_page(page: Page, main: Iterable[str], **parts: str) -> str:
     """Return a page; above each of its parts fewer bricks are left."""
     html, *rest = "".join(main).split(LEFT)
     for i, text in enumerate(rest, 1):
@@ -296,7 +308,7 @@ def html_page(page, main, **parts):
     return markup.render(parts, main=html, contents=page.contents)
 
 
-def module_page(source, values):
+def module_page(source: str, values: Mapping[str, str]) -> str:
     """Return `docs/game.html`."""
     page = Page(Module(source), values)
     return html_page(
@@ -309,7 +321,7 @@ def module_page(source, values):
     )
 
 
-def story_page(source, text, values):
+def story_page(source: str, text: str, values: Mapping[str, str]) -> str:
     """Return `docs/index.html`."""
     page = Page(Module(source), values, "game.html")
     return html_page(
