@@ -41,7 +41,7 @@ $("contents").addEventListener("click", ({ target }) =>
 const WIDTH = 160, HEIGHT = 210, SIZE = 84;
 const ACTIONS = ["NOOP", "FIRE", "RIGHT", "LEFT"];
 
-// Whoever wants less motion starts the films by hand.
+// Readers who want less motion start the films by hand.
 const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 // Pictures from a text: what changes from each to the next, compressed.
@@ -139,10 +139,10 @@ function showChances(rows, chances, { sampled, were }) {
 // and the `gray` of each colour.
 let recorded = null;
 const recording = () => (recorded ??= (async () => {
-  const told = await read("recording");
-  const screens = await unpack(told.frames, WIDTH * HEIGHT);
-  const pictures = await unpack(told.pictures, SIZE ** 2);
-  return { ...told, screens, pictures, colours: packed(told.rgb) };
+  const data = await read("recording");
+  const screens = await unpack(data.frames, WIDTH * HEIGHT);
+  const pictures = await unpack(data.pictures, SIZE ** 2);
+  return { ...data, screens, pictures, colours: packed(data.rgb) };
 })());
 
 // A player: Play, Step, a slider with a tick where something happens, the name
@@ -361,13 +361,13 @@ figure("guess", async (box, $in) => {
       `<i class="${["miss", "hit"][Number(marks[i])] ?? ""}"></i>`).join("");
   }
 
-  function ask(told) {
+  function ask(verdict) {
     const over = marks.length === GUESSES;
     again.hidden = !over;
     up.hidden = down.hidden = over;
     if (!over) {
       draw(deck[0]);
-      $in(".says").textContent = `${told} And this one?`;
+      $in(".says").textContent = `${verdict} And this one?`;
       return;
     }
     const right = marks.filter(Boolean).length;
@@ -400,15 +400,15 @@ figure("guess", async (box, $in) => {
     const at = deck.shift(), way = game.up.includes(at) ? "up" : "down";
     marks.push(guess === way);
     build();
-    const told = `${guess === way ? "Yes" : "No"}: it flew on ${way}.`;
-    $in(".says").textContent = told;
+    const verdict = `${guess === way ? "Yes" : "No"}: it flew on ${way}.`;
+    $in(".says").textContent = verdict;
     for (const i of LATER) {
       draw(at, LATER.slice(0, i), 1);
       await sleep(BLINK);
     }
     await sleep(PROOF);
     flies = false;
-    ask(told);
+    ask(verdict);
   }
 
   for (const button of [up, down]) {
@@ -437,7 +437,7 @@ figure("kill", async (box, $in) => {
   const does = box.querySelectorAll(".screen span");
   const workers = [...box.querySelectorAll(".four")].map((row) =>
     ({ row, cells: [...row.children], kills: [1] }));
-  let told = "All eight games play on.";
+  let words = "All eight games play on.";
 
   // Since it was killed last, a worker plays its games from their start again.
   const player = film(box, (at) => {
@@ -447,7 +447,7 @@ figure("kill", async (box, $in) => {
         `plays games ${4 * i} to ${4 * i + 3}, step ${every * since}`;
       cells.forEach((cell, j) => put(cell, all[(4 * i + j) * count + since]));
     });
-    return told;
+    return words;
   }, { count, start: killed, pace: 10, name: (i) => `step ${every * (i - 1)}` });
 
   box.querySelectorAll(".screen button").forEach((button, i) =>
@@ -463,7 +463,7 @@ figure("kill", async (box, $in) => {
         row.classList.remove("dead");
         button.disabled = false;
         kills.push(at);
-        told = `Worker ${i} was replaced. Its games start over, ` +
+        words = `Worker ${i} was replaced. Its games start over, ` +
           "and the others play on.";
         player.draw();
         player.go(!calm);
@@ -482,9 +482,9 @@ figure("looks", async (box, $in) => {
     ArrowDown: [0, 1] };
   const pane = $in(".pane"), [seen, map, patch] = pane.children;
   const maps = $in(".maps"), answer = $in("details");
-  const told = await read("looks"), { decisions, frames } = await read("agent");
+  const recorded = await read("looks"), { decisions, frames } = await read("agent");
   const pictures = await unpack(frames, SIZE ** 2);
-  const [flat] = await unpack(told.changes, told.count * ROWS * PLACES);
+  const [flat] = await unpack(recorded.changes, recorded.count * ROWS * PLACES);
   const changes = new Int8Array(flat.buffer);
   let place = null; // of the patch: column and row
 
@@ -515,8 +515,8 @@ figure("looks", async (box, $in) => {
   }
 
   function show(at) {
-    const { action, value, chances } = decisions[told.first + at - 1];
-    const stack = pictures.slice(told.first + at - 1).slice(0, 4);
+    const { action, value, chances } = decisions[recorded.first + at - 1];
+    const stack = pictures.slice(recorded.first + at - 1).slice(0, 4);
     put(seen, stack.map((pixels, i) =>
       pixels.map((v) => v * (0.4 + 0.2 * i))).reduce(brighter));
     const kind = answer.open && maps.querySelector(":checked").value;
@@ -551,8 +551,8 @@ figure("looks", async (box, $in) => {
     return `It samples ${ACTIONS[action]}.`;
   }
 
-  const player = film(box, show, { count: told.count,
-    start: told.asked - told.first + 1 });
+  const player = film(box, show, { count: recorded.count,
+    start: recorded.asked - recorded.first + 1 });
 
   // All of it waits for the guess, and then begins with the map of the value.
   function cover(column, row) {

@@ -118,7 +118,11 @@ def parts(source: str, tree: ast.Module, end: int) -> list[Part]:
     lines = dict(enumerate(source.splitlines(), 1))
     remarks = comments(source, tree.body[0])
     found = [*docstrings(source, tree), *remarks]
-    words = {row: it for it in found for row in range(it.first, it.last + 1)}
+    words = {
+        row: remark
+        for remark in found
+        for row in range(remark.first, remark.last + 1)
+    }
     starts = {end + 1}
     for outer in [tree, *walk(tree, ast.ClassDef)]:
         for node in outer.body:
@@ -137,18 +141,18 @@ def parts(source: str, tree: ast.Module, end: int) -> list[Part]:
         if row in starts and any(part.lines.values()):
             part = Part()
             result.append(part)
-        it = words.get(row)
-        if it is None:
+        here = words.get(row)
+        if here is None:
             part.lines[row] = part.source[row] = line
-        elif it.is_note:
+        elif here.is_note:
             part.source[row] = line
-        if it and row == it.first:
-            if it.is_note:
-                part.notes.setdefault(it.at, []).append(it.text)
-            elif it.at > row:
-                part.words.append(it.text.strip())
-            elif it.at > 0:
-                part.docstring = it.text
+        if here and row == here.first:
+            if here.is_note:
+                part.notes.setdefault(here.at, []).append(here.text)
+            elif here.at > row:
+                part.words.append(here.text.strip())
+            elif here.at > 0:
+                part.docstring = here.text
     return result
 
 
@@ -188,9 +192,9 @@ def comments(source: str, title: ast.stmt) -> list[Words]:
             found[-1].text += f"\n{text}"
         else:
             found.append(Words(row, row, text, not heading, 0))
-    for it in found:
-        below = itertools.count(it.last + 1)
-        it.at = next(
+    for remark in found:
+        below = itertools.count(remark.last + 1)
+        remark.at = next(
             row for row in below if row not in alone and rows[row - 1].strip()
         )
     return found

@@ -56,9 +56,9 @@ def test_what_is_played_is_what_game_returns(mode):
     first, *played = play(mode, ACTIONS)
     assert (one.reset() == first.stack).all()
     for step in played:
-        obs_4, *told = one.step(step.action)
+        obs_4, *rest = one.step(step.action)
         assert (obs_4 == step.stack).all()
-        assert told == [step.reward, step.done, step.info]
+        assert rest == [step.reward, step.done, step.info]
         if step.done:
             assert (one.final_obs == step.final).all()
     assert played[LOST_AT - 1].done == (mode != "ignore")
@@ -137,9 +137,13 @@ def test_the_lives_are_drawn_as_the_program_prints_them():
     """Each box ends where its step is, and a mark is at each brick."""
     run = programs.first()
     rects = [
-        (it.get("class"), int(it.get("x")), int(it.get("width")))
-        for it in xml.parse(DRAWN / "lives.svg").iter()
-        if it.tag.endswith("rect")
+        (
+            element.get("class"),
+            int(element.get("x")),
+            int(element.get("width")),
+        )
+        for element in xml.parse(DRAWN / "lives.svg").iter()
+        if element.tag.endswith("rect")
     ]
     scale = 464 / run.ends[-1]
     marks = [x for kind, x, _ in rects if kind == "on"]
@@ -212,8 +216,8 @@ def test_a_step_is_what_was_played(visit):
         check(seen[: len(frames)], frames)
         assert not any(picture.any() for picture in seen[len(frames) :])
         check(pictures(figure, ".stack"), step.stack)
-        told = f"Reward {step.reward}, done {step.done}."
-        expect(figure.locator(".says")).to_contain_text(told)
+        says = f"Reward {step.reward}, done {step.done}."
+        expect(figure.locator(".says")).to_contain_text(says)
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -316,9 +320,9 @@ def test_guesses_count(visit, width):
             expect(wall.locator(".hit")).to_have_count(i // 2 + 1)
             expect(wall.locator(".miss")).to_have_count((i + 1) // 2)
             if i < 5:
-                told = "No" if i % 2 else "Yes"
-                told = f"{told}: it flew on {way}. And this one?"
-                expect(says).to_have_text(told)
+                verdict = "No" if i % 2 else "Yes"
+                words = f"{verdict}: it flew on {way}. And this one?"
+                expect(says).to_have_text(words)
         expect(says).to_contain_text(
             "3 of 6, which a coin reaches in 42 of 64 tries."
         )
@@ -369,8 +373,8 @@ def test_the_agent_is_shown_as_it_was_recorded(visit):
         decision = film.decisions[at]
         value = f"{decision['value']:.2f}"
         expect(figure.locator(".value")).to_have_text(value)
-        told = figure.locator(".choices span").all_text_contents()
-        assert told == [
+        shares = figure.locator(".choices span").all_text_contents()
+        assert shares == [
             f"{100 * chance:.0f}\xa0%" for chance in decision["chances"]
         ]
         name = ["NOOP", "FIRE", "RIGHT", "LEFT"][decision["action"]]
@@ -457,8 +461,8 @@ def test_the_workbench_shows_what_game_returns(visit, name):
         for end, seen in zip(ends, seen_after(figure, ends), strict=True):
             check(seen, played[(before + end) // repeat - 1])
         call = figure.locator(".call").text_content()
-        told = eval(call, {"Game": dict, "seed": {}})
-        assert told == settings
+        called = eval(call, {"Game": dict, "seed": {}})
+        assert called == settings
 
 
 def test_each_ghost_is_drawn_in_one_frame_of_four():

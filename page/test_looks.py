@@ -60,8 +60,10 @@ def test_the_layers_are_those_of_the_network():
             found.append(module(found[-1]))
     after = [found[i + 1] for i in (1, 3, 5, 8)]
     shown = read("network/network")
-    for layer, told in zip(after, shown, strict=True):
-        pictures = unpack(told["pictures"], *told["size"]).astype(int)
+    for layer, recorded_layer in zip(after, shown, strict=True):
+        pictures = unpack(
+            recorded_layer["pictures"], *recorded_layer["size"]
+        ).astype(int)
         shades = (255 * layer / layer.max()).numpy().reshape(pictures.shape)
         assert np.abs(shades - pictures).max() <= 1
         if layer.ndim == 4:
@@ -163,12 +165,12 @@ def test_a_reader_moves_the_patch(visit, put):
         expect(figure.locator("output")).to_have_text(
             f"{before:.1f} → {value:.1f}"
         )
-        for share, told in zip(
+        for share, text in zip(
             shares,
             figure.locator(".choices span").all_text_contents(),
             strict=True,
         ):
-            now = int(told.split("→")[1].removesuffix("\xa0%"))
+            now = int(text.split("→")[1].removesuffix("\xa0%"))
             assert now == min(100, max(0, share))
     pane.press("Escape")
     expect(figure.locator("output")).to_have_text(f"{before:.1f}")

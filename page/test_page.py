@@ -110,13 +110,13 @@ def test_each_source_line_is_in_the_listing_once():
     assert [line for line in shown if line] == [*code.values()]
     title, _, page = html("game.html").partition("<details>")
     page = title + re.sub("(?s)<pre.*?</pre>", " ", page)
-    told = re.sub("(?s)^.*?<main.*?>|<footer.*$", " ", page)
+    main = re.sub("(?s)^.*?<main.*?>|<footer.*$", " ", page)
     # What a picture shows and a link's address are words, too, but the path of
     # a picture and the language of a program aren't.
-    said = " ".join(re.findall('(?:alt|aria-label|href|src)="([^"]*)', told))
-    told = Counter(re.findall(r"\w+", unescape(TAG.sub(" ", told) + said)))
+    said = " ".join(re.findall('(?:alt|aria-label|href|src)="([^"]*)', main))
+    found = Counter(re.findall(r"\w+", unescape(TAG.sub(" ", main) + said)))
     unseen = " ".join(["python", *re.findall(r"\(docs/\S+", SOURCE)])
-    assert not words - told - Counter(re.findall(r"\w+", unseen))
+    assert not words - found - Counter(re.findall(r"\w+", unseen))
 
 
 def test_each_source_line_is_in_game_md_once():
@@ -126,11 +126,11 @@ def test_each_source_line_is_in_game_md_once():
     title, _, text = text.partition("<details>")
     shown = "".join(code for language, code in FENCE.findall(text))
     code, words = code_and_words(SOURCE)
-    found, told = code_and_words(shown)
-    assert [*found.values()] == [*code.values()]
-    told += Counter(re.findall(r"\w+", title + FENCE.sub("", text)))
-    told -= Counter(re.findall(r"\w+", "What the module is built on"))
-    assert words - told == Counter()
+    shown_code, shown_words = code_and_words(shown)
+    assert [*shown_code.values()] == [*code.values()]
+    shown_words += Counter(re.findall(r"\w+", title + FENCE.sub("", text)))
+    shown_words -= Counter(re.findall(r"\w+", "What the module is built on"))
+    assert words - shown_words == Counter()
 
 
 def test_a_function_is_in_one_piece():
@@ -144,7 +144,7 @@ def test_a_function_is_in_one_piece():
             [line for line in piece.splitlines() if line in code.values()]
             for piece in pieces
         ]
-        shown = ["\n".join(it) for it in lines]
+        shown = ["\n".join(row) for row in lines]
         for node in ast.walk(ast.parse(SOURCE)):
             if isinstance(node, ast.FunctionDef):
                 rows = range(node.lineno, node.end_lineno + 1)
@@ -240,8 +240,8 @@ def test_a_program_prints_what_is_shown(program, tmp_path):
 @pytest.mark.parametrize("title", ["Breakout", "Asteroids"])
 def test_a_step_in_code_is_that_of_the_module(title):
     """What the sections from One step to The stack show, line by line."""
-    told = STORY.partition("### One step")[2].partition("### What ends")[0]
-    code = "".join(code for language, code in FENCE.findall(told))
+    section = STORY.partition("### One step")[2].partition("### What ends")[0]
+    code = "".join(code for language, code in FENCE.findall(section))
     one = game.Game(0, f"{title}NoFrameskip-v4", on_life_loss="ignore")
     env, ale = recordings.make(f"{title}NoFrameskip-v4")
     names = {"np": np, "cv2": cv2, "ale": ale, "stack": list(one.reset())}

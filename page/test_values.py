@@ -84,8 +84,8 @@ def test_where_games_is_behind_is_said():
     slower = column(
         games=[300, 310, 320], ale=[400, 410, 420], envpool=[1, 1, 1]
     )
-    told = values.behind({"MsPacman": slower})
-    assert told == "ALE's engine in Ms. Pac-Man (24\u00a0%)"
+    words = values.behind({"MsPacman": slower})
+    assert words == "ALE's engine in Ms. Pac-Man (24\u00a0%)"
 
 
 def test_two_cores_are_those_of_the_machine_that_is_meant(tmp_path):

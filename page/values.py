@@ -335,7 +335,13 @@ def updates_table(machines: Mapping[str, Machine]) -> str:
         name = f"{part.agent} agent, {about.where}, {part.games} games, "
         rows.setdefault(name + about.date, {}).update(compared_updates(part))
     lines = [
-        [name, *(spread(sides[it]) if it in sides else DASH for it in UPDATES)]
+        [
+            name,
+            *(
+                spread(sides[side]) if side in sides else DASH
+                for side in UPDATES
+            ),
+        ]
         for name, sides in rows.items()
         if sides
     ]

@@ -31,7 +31,7 @@ from templates import QUOTED, template
 
 # What has a colour of its own in the story, in words and in code.
 COLOURED = "third|fourth|picture"
-# For whoever wants to cite a heading.
+# To cite a heading by.
 SIGN = r' <a class="sign" href="#\2" aria-label="Link to this place">#</a>'
 # Kinds of tokens that have a style, by their short names in Pygments.
 STYLED = "k.*|c.*|s.*|ow|nf|nc"
@@ -167,14 +167,16 @@ class Page:
                 html += f'<div class="note">{blocks}</div>\n'
             html += listing(self.code(lines.values(), lines))
         code = [line for line in part.lines.values() if line]
-        indent = min((len(it) - len(it.lstrip()) for it in code), default=0)
+        indent = min(
+            (len(line) - len(line.lstrip()) for line in code), default=0
+        )
         style = f' style="--all:{indent}"' if indent else ""
         return f'<div class="card"{style}>{html}</div>\n' if html else ""
 
     def blocks_of_module(self, texts: Iterable[str]) -> list[str]:
         """Return words of the module as HTML, block by block."""
         tokens = self.markdown.parse("\n\n".join(texts))
-        return [self.render(it, of_module=True) for it in blocks(tokens)]
+        return [self.render(block, of_module=True) for block in blocks(tokens)]
 
     def render(self, tokens: list[Token], of_module: bool = False) -> str:
         """Return Markdown as HTML; remember its headings.

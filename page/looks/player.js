@@ -3,7 +3,7 @@
 const WIDTH = 160, HEIGHT = 210, SIZE = 84;
 const ACTIONS = ["NOOP", "FIRE", "RIGHT", "LEFT"];
 
-// Whoever wants less motion starts the films by hand.
+// Readers who want less motion start the films by hand.
 const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 // Pictures from a text: what changes from each to the next, compressed.
@@ -101,10 +101,10 @@ function showChances(rows, chances, { sampled, were }) {
 // and the `gray` of each colour.
 let recorded = null;
 const recording = () => (recorded ??= (async () => {
-  const told = await read("recording");
-  const screens = await unpack(told.frames, WIDTH * HEIGHT);
-  const pictures = await unpack(told.pictures, SIZE ** 2);
-  return { ...told, screens, pictures, colours: packed(told.rgb) };
+  const data = await read("recording");
+  const screens = await unpack(data.frames, WIDTH * HEIGHT);
+  const pictures = await unpack(data.pictures, SIZE ** 2);
+  return { ...data, screens, pictures, colours: packed(data.rgb) };
 })());
 
 // A player: Play, Step, a slider with a tick where something happens, the name

@@ -37,13 +37,13 @@ figure("guess", async (box, $in) => {
       `<i class="${["miss", "hit"][Number(marks[i])] ?? ""}"></i>`).join("");
   }
 
-  function ask(told) {
+  function ask(verdict) {
     const over = marks.length === GUESSES;
     again.hidden = !over;
     up.hidden = down.hidden = over;
     if (!over) {
       draw(deck[0]);
-      $in(".says").textContent = `${told} And this one?`;
+      $in(".says").textContent = `${verdict} And this one?`;
       return;
     }
     const right = marks.filter(Boolean).length;
@@ -76,15 +76,15 @@ figure("guess", async (box, $in) => {
     const at = deck.shift(), way = game.up.includes(at) ? "up" : "down";
     marks.push(guess === way);
     build();
-    const told = `${guess === way ? "Yes" : "No"}: it flew on ${way}.`;
-    $in(".says").textContent = told;
+    const verdict = `${guess === way ? "Yes" : "No"}: it flew on ${way}.`;
+    $in(".says").textContent = verdict;
     for (const i of LATER) {
       draw(at, LATER.slice(0, i), 1);
       await sleep(BLINK);
     }
     await sleep(PROOF);
     flies = false;
-    ask(told);
+    ask(verdict);
   }
 
   for (const button of [up, down]) {

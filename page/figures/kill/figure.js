@@ -6,7 +6,7 @@ figure("kill", async (box, $in) => {
   const does = box.querySelectorAll(".screen span");
   const workers = [...box.querySelectorAll(".four")].map((row) =>
     ({ row, cells: [...row.children], kills: [1] }));
-  let told = "All eight games play on.";
+  let words = "All eight games play on.";
 
   // Since it was killed last, a worker plays its games from their start again.
   const player = film(box, (at) => {
@@ -16,7 +16,7 @@ figure("kill", async (box, $in) => {
         `plays games ${4 * i} to ${4 * i + 3}, step ${every * since}`;
       cells.forEach((cell, j) => put(cell, all[(4 * i + j) * count + since]));
     });
-    return told;
+    return words;
   }, { count, start: killed, pace: 10, name: (i) => `step ${every * (i - 1)}` });
 
   box.querySelectorAll(".screen button").forEach((button, i) =>
@@ -32,7 +32,7 @@ figure("kill", async (box, $in) => {
         row.classList.remove("dead");
         button.disabled = false;
         kills.push(at);
-        told = `Worker ${i} was replaced. Its games start over, ` +
+        words = `Worker ${i} was replaced. Its games start over, ` +
           "and the others play on.";
         player.draw();
         player.go(!calm);

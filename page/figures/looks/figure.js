@@ -9,9 +9,9 @@ figure("looks", async (box, $in) => {
     ArrowDown: [0, 1] };
   const pane = $in(".pane"), [seen, map, patch] = pane.children;
   const maps = $in(".maps"), answer = $in("details");
-  const told = await read("looks"), { decisions, frames } = await read("agent");
+  const recorded = await read("looks"), { decisions, frames } = await read("agent");
   const pictures = await unpack(frames, SIZE ** 2);
-  const [flat] = await unpack(told.changes, told.count * ROWS * PLACES);
+  const [flat] = await unpack(recorded.changes, recorded.count * ROWS * PLACES);
   const changes = new Int8Array(flat.buffer);
   let place = null; // of the patch: column and row
 
@@ -42,8 +42,8 @@ figure("looks", async (box, $in) => {
   }
 
   function show(at) {
-    const { action, value, chances } = decisions[told.first + at - 1];
-    const stack = pictures.slice(told.first + at - 1).slice(0, 4);
+    const { action, value, chances } = decisions[recorded.first + at - 1];
+    const stack = pictures.slice(recorded.first + at - 1).slice(0, 4);
     put(seen, stack.map((pixels, i) =>
       pixels.map((v) => v * (0.4 + 0.2 * i))).reduce(brighter));
     const kind = answer.open && maps.querySelector(":checked").value;
@@ -78,8 +78,8 @@ figure("looks", async (box, $in) => {
     return `It samples ${ACTIONS[action]}.`;
   }
 
-  const player = film(box, show, { count: told.count,
-    start: told.asked - told.first + 1 });
+  const player = film(box, show, { count: recorded.count,
+    start: recorded.asked - recorded.first + 1 });
 
   // All of it waits for the guess, and then begins with the map of the value.
   function cover(column, row) {

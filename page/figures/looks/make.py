@@ -50,7 +50,7 @@ def record() -> dict[str, Any]:
 
     moments, _ = play()
     start = read_film("agent/agent").start + FIRST
-    found = [changes(it.obs) for it in moments[start : start + COUNT]]
+    found = [changes(moment.obs) for moment in moments[start : start + COUNT]]
     # one "picture", since no moment is like the one before
     packed = pack(np.array(found).view(np.uint8).reshape(1, -1))
     moment = {"first": FIRST, "count": COUNT, "asked": ASKED}
