@@ -704,6 +704,7 @@ figure("workbench", async (box, $in) => {
   const recorded = await read("workbench");
   const strip = cells($in(".strip"), 8), stack = cells($in(".seen"), MOST);
   const knobs = $in(".knobs");
+  const made = new Map(); // pictures, by the frame after which they are
   let game, frames;
 
   function cells(place, count) {
@@ -712,11 +713,12 @@ figure("workbench", async (box, $in) => {
   }
 
   async function load(title) {
-    game = recorded[title];
-    const size = WIDTH * game.height;
-    const fours = await unpack(game.frames, 4 * size);
+    const told = recorded[title], size = WIDTH * told.height;
+    const fours = await unpack(told.frames, 4 * size);
+    game = told;
     frames = fours.flatMap((four) => [0, 1, 2, 3].map((i) =>
       four.subarray(i * size, (i + 1) * size)));
+    made.clear();
   }
 
   // The settings, as the knobs have them.
@@ -737,10 +739,12 @@ figure("workbench", async (box, $in) => {
 
   // The picture of a step that ends before a frame.
   function picture(end, { maximum, mean, size, colour }) {
+    if (made.has(end)) return made.get(end);
     const [older, last] = [end - 2, end - 1].map((i) =>
       planes(frames[i], colour));
-    return last.map((plane, c) =>
-      shrunk(maximum ? brighter(older[c], plane) : plane, size, mean));
+    made.set(end, last.map((plane, c) =>
+      shrunk(maximum ? brighter(older[c], plane) : plane, size, mean)));
+    return made.get(end);
   }
 
   function paint(cell, values, width, label, kind = "") {
@@ -809,6 +813,7 @@ figure("workbench", async (box, $in) => {
 
   // The slider stands where a step ends, and a whole stack came before.
   function turn() {
+    made.clear();
     const { repeat, stack } = settings();
     const values = knobs.querySelectorAll("label > span");
     values[0].textContent = repeat;
