@@ -58,6 +58,16 @@ class Updates:
 
 
 @dataclass(frozen=True)
+class ActorUpdates:
+    """Updates by Ray's actors and by ppo.py, in rounds: each one's seconds."""
+
+    measured: Measured
+    games: int  # of an actor
+    steps: int  # of an actor, in an update
+    rounds: list[dict[str, dict[str, float]]]  # by side and part
+
+
+@dataclass(frozen=True)
 class Agent:
     """What an agent has learned. Scores are those of whole games."""
 
@@ -115,6 +125,7 @@ class Machine:
 
     speeds: dict[str, dict[str, Speeds]]  # by part and title, or number
     updates: list[Updates]
+    actors: list[ActorUpdates]
     agents: list[Agent]
     faults: dict[str, dict[str, Seen]]  # by contender and fault
     soak: Soak | None
@@ -154,6 +165,7 @@ def read_machine(folder: Path) -> Machine:
             if any("rows" in part for part in parts.values())
         },
         [updates(part) for part in files.get("updates", {}).values()],
+        [actors(part) for part in files.get("actors", {}).values()],
         [agent(part) for part in files.get("agents", {}).values()],
         {
             name: {fault: seen(found) for fault, found in faults.items()}
@@ -198,6 +210,12 @@ def updates(part: Mapping[str, Any]) -> Updates:
     ]
     return Updates(
         measured(part), part["agent"], part["games"], part["steps"], rounds
+    )
+
+
+def actors(part: Mapping[str, Any]) -> ActorUpdates:
+    return ActorUpdates(
+        measured(part), part["games"], part["steps"], part["updates"]
     )
 
 

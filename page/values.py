@@ -13,6 +13,7 @@ from statistics import mean, median, stdev
 
 from paths import RESULTS
 from results import (
+    ActorUpdates,
     Agent,
     Machine,
     Measured,
@@ -422,6 +423,32 @@ def worker_memory(starts: Mapping[str, Start]) -> str:
     )
 
 
+def actors_table(part: ActorUpdates) -> str:
+    """Of an update by each side the seconds of its parts, and its speed."""
+    rows = []
+    for side in ("ppo", *sorted(part.rounds[0].keys() - {"ppo"})):
+        count = 1 if side == "ppo" else int(side)
+        spent = [one[side] for one in part.rounds]
+        total = median([sum(one.values()) for one in spent])
+        parts = {
+            name: median([one[name] for one in spent]) for name in spent[0]
+        }
+        playing = parts.get("games", 0) + parts.get("network", 0)
+        rows.append(
+            [
+                "`ppo.py`" if side == "ppo" else f"{side} by Ray",
+                f"{count * part.steps:,}",
+                f"{parts.get('waiting', playing):.2f}",
+                f"{parts['sending']:.2f}" if "sending" in parts else DASH,
+                f"{parts['learning']:.2f}",
+                f"{total:.2f}",
+                f"{count * part.steps / total:,.0f}",
+            ]
+        )
+    head = ["actors", "steps", "playing, or waiting", "sending", "learning"]
+    return table([*head, "in all", "steps/s"], rows)
+
+
 # What agents learn
 
 
@@ -543,6 +570,9 @@ def values(machines: Mapping[str, Machine]) -> dict[str, str]:
     (equal_steps,) = RESULTS.glob("*/equal-steps.csv")
     soak = two_cores.soak
     assert soak
+    (found_actors,) = (
+        part for machine in machines.values() for part in machine.actors
+    )
     return {
         "speed_table": speed_table(two_cores, sixteen_cores),
         "speed_other_titles": other_titles(two_cores),
@@ -556,6 +586,10 @@ def values(machines: Mapping[str, Machine]) -> dict[str, str]:
         "number_tables": by_machine(machines, "number", number_table),
         "in_turn_table": in_turn_table(two_cores),
         "updates_table": updates_table(machines),
+        "actors_table": actors_table(found_actors),
+        "actors_rounds": f"{len(found_actors.rounds)}",
+        "actors_on": f"{found_actors.measured.where}, "
+        f"{found_actors.measured.date}",
         "breakout_hours": breakout_hours(machines),
         "soak_steps": f"{soak.steps:,}",
         "soak_replaced": f"{soak.replaced}",
