@@ -424,7 +424,7 @@ def seen_after(figure, ends):
             slider.value = end;
             slider.dispatchEvent(new Event("input"));
             const shown = figure.querySelectorAll(
-              ".seen div:not([hidden]) canvas");
+              ".shrunk div:not([hidden]) canvas");
             return [Number(slider.value),
               [...shown].map((canvas) => canvas.toDataURL())]; })""",
         list(ends),

@@ -3,7 +3,7 @@
 figure("workbench", async (box, $in) => {
   const TOTAL = 384, MOST = 4; // frames, and pictures in a stack
   const recorded = await read("workbench");
-  const strip = cells($in(".strip"), 8), stack = cells($in(".seen"), MOST);
+  const strip = cells($in(".strip"), 8), stack = cells($in(".shrunk"), MOST);
   const knobs = $in(".knobs");
   const made = new Map(); // pictures, by the frame after which they are
   let game, frames;
