@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import ray
 import torch
-from ray.exceptions import RayActorError
+from ray.exceptions import ObjectLostError, RayActorError
 from torch import Tensor
 
 import ppo
@@ -101,7 +101,7 @@ class Actors:
         answer = self._handles[i].start.remote(self._settings, seed)
         self._starting[answer] = i
 
-    def _replace(self, i: int, error: RayActorError) -> None:
+    def _replace(self, i: int, error: ray.exceptions.RayError) -> None:
         """Say that an actor has died, and start another one."""
         self._deaths[i] += 1
         if self._deaths[i] > MOST_DEATHS:
@@ -149,7 +149,8 @@ class Actors:
             for i, call in calls.items():
                 try:
                     columns, games = ray.get(call)
-                except RayActorError as error:
+                # What it has played may be lost with its machine, too.
+                except (RayActorError, ObjectLostError) as error:
                     self.playing.remove(i)
                     self._replace(i, error)
                     continue
