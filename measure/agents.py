@@ -1,4 +1,4 @@
-"""Publish what a run of examples/ppo.py has learned.
+r"""Publish what a run of examples/ppo.py has learned.
 
     pip install -r requirements.txt --group measure
     python examples/ppo.py PongNoFrameskip-v4 --steps 4_000_000
@@ -13,7 +13,8 @@ What motion is worth is in motion.json, two agents of the same seed:
 
     for n in 1 4; do
       python examples/ppo.py --stack $n --steps 2_000_000 --folder runs/$n
-      python measure/agents.py runs/$n --into motion --run "stack $n" --publish
+      python measure/agents.py runs/$n --into motion --run stack-$n \
+        --ways served alone --publish
     done
 """
 
@@ -41,7 +42,10 @@ class Still(Game):
         return pictures
 
 
-def judge(folder: pathlib.Path) -> dict[str, Any]:
+WAYS = [*training_run.WAYS, "still", "film"]
+
+
+def judge(folder: pathlib.Path, ways: list[str]) -> dict[str, Any]:
     """Play whole games; return their scores, and how they were learned."""
     saved = torch.load(folder / "checkpoint.pt", "cpu")
     settings = training_run.begun_with(ppo.Settings, saved["settings"])
@@ -50,12 +54,12 @@ def judge(folder: pathlib.Path) -> dict[str, Any]:
     choose = ppo.load(settings, len(game.meanings), shape, saved["weights"])
     count = settings.here.whole_games
     served = training_run.WAYS["served"]
+    how = {name: (count, each) for name, each in training_run.WAYS.items()}
+    how["still"] = count, served | {"make": Still}
+    how["film"] = 1, served
     scores = {}
-    for way, games, options in (
-        *((way, count, how) for way, how in training_run.WAYS.items()),
-        ("still", count, served | {"make": Still}),
-        ("film", 1, served),
-    ):
+    for way in ways:
+        games, options = how[way]
         with settings.make_games(games, **options) as played:
             scores[way] = training_run.whole_games(
                 choose, played, settings.seed
@@ -81,11 +85,12 @@ def main() -> None:
     parser.add_argument("folder", type=pathlib.Path, help="folder of the run")
     parser.add_argument("--into", default="agents", help="or motion")
     parser.add_argument("--run", help="what it is called, if not by its seed")
+    parser.add_argument("--ways", nargs="+", default=WAYS, choices=WAYS)
     run = parser.parse_args()
-    data = judge(run.folder)
+    data = judge(run.folder, run.ways)
     if run.run:
         data["run"] = run.run
-    name = f"{data['title']}-{data['run'].replace(' ', '-')}"
+    name = f"{data['title']}-{data['run']}"
     common.measure(run, run.into, {name: lambda: data}, timed=False)
     curve = common.folder(run.publish) / f"{name}.csv"
     shutil.copy(run.folder / "curve.csv", curve)
