@@ -150,6 +150,7 @@ def test_resuming_restores_all_but_the_games(run):
             )
         assert second.random.get_state().equal(saved["random"])
         assert second.seconds == {"games": 1.0}
+        second.seconds["games"] = 2.0
         second.add(UPDATE, [training_run.Ended(5, 9)] * 10, {"kl": 0.25})
     before, after = (40 * 1 + 60 * 2) / 100, (30 + 60 * 2 + 10 * 5) / 100
     scores = [float(row["score"]) for row in read_curve()]

@@ -322,7 +322,7 @@ class Run(contextlib.AbstractContextManager):
         say(f"{settings.folder}: {self.steps:,} steps of {settings.steps:,}")
         self._saved = self._told = self.steps
         self._signals = Signals()
-        self._first = self._last_row = (self.steps, time.perf_counter())
+        self._first = self._last_row = self._mark()
         self._next_line = 0.0
 
     def _load(self, path: pathlib.Path | None) -> None:
@@ -379,9 +379,15 @@ class Run(contextlib.AbstractContextManager):
         self._saved = self.steps
         self._write_checkpoint(keep)
 
+    def _mark(self) -> tuple[int, float]:
+        return self.steps, sum(self.seconds.values())
+
     def _speed_since(self, mark: tuple[int, float]) -> float:
-        steps, start = mark
-        return (self.steps - steps) / (time.perf_counter() - start)
+        # Not by the clock: at first processes start.
+        steps, seconds = (
+            now - then for now, then in zip(self._mark(), mark, strict=True)
+        )
+        return steps / seconds
 
     def _mean(self, name: str) -> float | None:
         """The mean of the last whole games; `None` if there are none."""
@@ -398,7 +404,7 @@ class Run(contextlib.AbstractContextManager):
             "score": self._mean("score"),
             "length": self._mean("length"),
         }
-        self._last_row = (self.steps, time.perf_counter())
+        self._last_row = self._mark()
         is_new = not self._curve.exists()
         with self._curve.open("a", newline="") as file:
             writer = csv.writer(file)
