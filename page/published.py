@@ -38,8 +38,11 @@ class Answer(NamedTuple):
 
 @functools.cache
 def agent() -> torch.nn.Module:
+    return agent_of(torch.load(ROOT / "examples/breakout.pt", "cpu"))
+
+
+def agent_of(weights: dict[str, torch.Tensor]) -> torch.nn.Module:
     network = ppo.Agent(4)
-    weights = torch.load(ROOT / "examples/breakout.pt", "cpu")
     network.load_state_dict(weights)
     return network
 
@@ -51,12 +54,13 @@ def ask(obs: np.ndarray) -> Answer:
 
 
 @torch.no_grad()
-def play(instead: dict[int, int] = NO_CHANGE) -> tuple[list[Moment], dict]:
+def play(
+    network: torch.nn.Module, instead: dict[int, int] = NO_CHANGE
+) -> tuple[list[Moment], dict]:
     """Play a game, with raw rewards; return its moments and its `info`.
 
     `instead` has the actions of steps in which the agent isn't followed.
     """
-    network = agent()
     torch.manual_seed(SEED)
     game = Game(SEED, BREAKOUT, **TRAINING | {"clip_reward": False})
     ale = game.env.unwrapped.ale
@@ -80,7 +84,13 @@ def play(instead: dict[int, int] = NO_CHANGE) -> tuple[list[Moment], dict]:
     return moments, info
 
 
-def film(moments: list[Moment], info: dict, start: int, most: int) -> Film:
+def film(
+    moments: list[Moment],
+    info: dict,
+    start: int,
+    most: int,
+    trained: int = TRAINED,
+) -> Film:
     """A part of a game: `most` decisions, from number `start` on."""
     part = moments[start : start + most]
     frames = [*part[0].obs[:3], *(moment.obs[3] for moment in part)]
@@ -89,7 +99,7 @@ def film(moments: list[Moment], info: dict, start: int, most: int) -> Film:
         screens.reshape(-1, 3), axis=0, return_inverse=True
     )
     return Film(
-        trained=TRAINED,
+        trained=trained,
         score=int(info["reward"]),
         length=info["length"],
         start=start,

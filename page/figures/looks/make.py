@@ -46,9 +46,9 @@ def changes(obs: np.ndarray) -> np.ndarray:
 
 
 def record() -> dict[str, Any]:
-    from published import play
+    from published import agent, play
 
-    moments, _ = play()
+    moments, _ = play(agent())
     start = read_film("agent/agent").start + FIRST
     found = [changes(moment.obs) for moment in moments[start : start + COUNT]]
     # one "picture", since no moment is like the one before

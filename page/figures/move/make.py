@@ -17,10 +17,10 @@ FEW = 4  # steps after it
 
 def record() -> dict[str, Any]:
     """The agent's game with NOOP in that step, so that the ball is missed."""
-    from published import film, play
+    from published import agent, film, play
 
     at = read_film("agent/agent").start + SAVED
-    moments, info = play({at: NOOP})
+    moments, info = play(agent(), {at: NOOP})
     return {"missed": asdict(film(moments, info, at + 1, FEW))}
 
 

@@ -18,7 +18,7 @@ def record() -> dict[str, Any]:
 
     from published import agent, play
 
-    moments, _ = play()
+    moments, _ = play(agent())
     obs = moments[read_film("agent/agent").start + ASKED].obs
     layer = torch.as_tensor(obs[None]) / 255
     layers = []
