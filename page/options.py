@@ -12,21 +12,19 @@ from values import table
 WORDS = {
     "env_id": "any Atari id, or an "
     "[`EnvSpec`](docs/reference.md#ids-modes-limits)",
-    "seed": "game i has `seed + i`, which chooses the number of no-ops, and "
-    "sticky actions; without either, a seed changes nothing",
-    "on_life_loss": 'the episode ends, the game goes on; `"ignore"`: only the '
-    'end of the game ends it; `"restart"`: a new game begins, so that an '
-    "agent plays first lives only",
-    "noop_max": "a game begins with 1 to `noop_max` frames without an action",
-    "fire_on_reset": "FIRE, which serves the ball, is held for a step before "
-    "each episode",
+    "seed": "of game 0; game i has `seed + i`",
+    "on_life_loss": 'the episode ends, the game goes on; `"ignore"`: neither '
+    'ends; `"restart"`: a new game begins, so that an agent plays first lives '
+    "only",
+    "noop_max": "a game begins with 1 to so many frames without an action",
+    "fire_on_reset": "FIRE, which serves the ball, begins each episode",
     "clip_reward": "rewards become -1, 0 or 1; scores stay raw",
     "action_repeat": "frames to a step",
     "stack": "pictures to an observation",
     "size": "height and width of a picture",
     "colour": "RGB in place of gray",
-    "processes": "one for each core; 0 plays in this process: for a debugger, "
-    "or within a `DataLoader`'s worker",
+    "processes": "one for each core; 0: this one, for a debugger or within a "
+    "`DataLoader`",
     "timeout": "seconds for a step, until a worker is replaced",
     "context": '`"forkserver"` where there is one, or '
     "[another](docs/reference.md#processes)",
