@@ -1,25 +1,25 @@
 """What was measured: the files of `measure/results/`, as typed records.
 
-A file is `MACHINE/INSTRUMENT.json`, a dict of parts; each says on what and
-when it was measured. Nothing here imports the instruments.
+`MACHINE/NAME.json` is a dict of parts; each says on what and when it was
+measured. Nothing here imports the instruments.
 """
 
 import csv
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from msgspec import Struct, convert, field
 
 from paths import RESULTS
 
 
-class Measured(NamedTuple):
+class Measured(Struct, kw_only=True):
     """On what, when, and with which commit of game.py."""
 
     processor: str
     cores: int
-    gpu: str | None
+    gpu: str | None = None
     date: str
     commit: str
 
@@ -29,80 +29,99 @@ class Measured(NamedTuple):
         return f"{self.cores} cores ({self.processor}{gpu})"
 
 
-class Player(NamedTuple):
+class Player(Struct):
     """How fast a contender played, by rounds, and its memory in MB."""
 
-    speeds: list[float]  # steps/s
-    memory: float | None
+    speed: list[float]  # steps/s
+    memory: float | None = None
 
 
-@dataclass(frozen=True)
-class Speeds:
+class Speeds(Measured):
     """Contenders that took turns, by their names."""
 
-    measured: Measured
     rounds: int
     seconds: float  # of a round
-    players: dict[str, Player]
+    rows: dict[str, Player]
 
 
-@dataclass(frozen=True)
-class Updates:
-    """Updates of PPO, in rounds: of each side the seconds of one."""
+class Updates(Measured):
+    """Updates of PPO, in rounds: of each side the seconds of its parts."""
 
-    measured: Measured
     agent: str  # "trained" or "untrained"
     games: int
     steps: int  # of an update
-    rounds: list[dict[str, float]]
+    rounds: list[dict[str, list[float]]]
 
 
-@dataclass(frozen=True)
-class ActorUpdates:
+class ActorUpdates(Measured):
     """Updates by Ray's actors and by ppo.py, in rounds: each one's seconds."""
 
-    measured: Measured
     games: int  # of an actor
     steps: int  # of an actor, in an update
-    rounds: list[dict[str, dict[str, float]]]  # by side and part
+    updates: list[dict[str, dict[str, float]]]  # by side and part
 
 
-@dataclass(frozen=True)
-class Agent:
-    """What an agent has learned. Scores are those of whole games."""
+class Scores(Struct):
+    """Of whole games."""
 
-    measured: Measured
+    served: list[float]
+    alone: list[float]  # nobody pressed FIRE for the agent
+    still: list[float] = []  # nothing moved in what it saw
+    film: list[float] = []
+
+
+class Agent(Measured):
+    """What an agent has learned."""
+
     title: str
     run: str  # its seed, and where it learned
     steps: int
-    hours: float
+    seconds: dict[str, float]  # of its training, by activity
     last_score: float  # the mean of its last hundred games of training
-    served: list[float]
-    alone: list[float]  # nobody pressed FIRE for it
-    still: list[float]  # nothing moved in what it saw
-    film: list[float]
+    scores: Scores
+
+    @property
+    def hours(self) -> float:
+        return sum(self.seconds.values()) / 3600
 
 
-class Seen(NamedTuple):
+class Seen(Struct):
     """What a vector environment does about a fault."""
 
-    step: str | None  # what its step says, if it returns
-    later: str
     end: str
+    step: str | None = None  # what its step says, if it returns
+    next_step: str | None = field(default=None, name="next step")
 
 
-class Soak(NamedTuple):
+class Peers(Measured):
+    peers: dict[str, dict[str, Seen]]  # by contender and fault
+
+
+class Counts(Struct):
     steps: int
     replaced: int  # workers
 
 
-class Start(NamedTuple):
+class Soak(Measured):
+    counts: Counts
+
+
+class Chaos(Struct):
+    peers: Peers
+    soak: Soak
+
+
+class Start(Struct):
     """What it costs to start processes by a method."""
 
     first: float  # seconds until `Games(8)` has answered
     later: float
     workers: float  # until 64 `Worker`s have
     memory: int  # MB of a worker, its own
+
+
+class Starts(Measured):
+    methods: dict[str, Start]
 
 
 class Span(NamedTuple):
@@ -112,25 +131,33 @@ class Span(NamedTuple):
     end: float
 
 
-class Lanes(NamedTuple):
+class Lanes(Struct):
     """When the program and each game were at work in a step."""
 
     program: list[Span]
     games: list[Span]
 
 
-@dataclass(frozen=True)
-class Machine:
-    """What was measured on a machine."""
+class Race(Measured):
+    workers: Lanes  # one for each game
+    games: Lanes
 
-    speeds: dict[str, dict[str, Speeds]]  # by part and title, or number
-    updates: list[Updates]
-    actors: list[ActorUpdates]
-    agents: list[Agent]
-    faults: dict[str, dict[str, Seen]]  # by contender and fault
-    soak: Soak | None
-    starts: dict[str, Start]  # by method
-    race: dict[str, Lanes]  # by side
+
+class Machine(Struct):
+    """What was measured on a machine, by file and part."""
+
+    lockstep: dict[str, Speeds] = {}
+    wrappers: dict[str, Speeds] = {}
+    waits: dict[str, Speeds] = {}
+    computes: dict[str, Speeds] = {}
+    none: dict[str, Speeds] = {}
+    number: dict[str, Speeds] = {}
+    updates: dict[str, Updates] = {}
+    actors: dict[str, ActorUpdates] = {}
+    agents: dict[str, Agent] = {}
+    chaos: Chaos | None = None
+    starts: dict[str, Starts] = {}
+    race: dict[str, Race] = {}
 
 
 class Learned(NamedTuple):
@@ -140,114 +167,19 @@ class Learned(NamedTuple):
     score: float
 
 
-# Reading
-
-
 def read(folder: Path = RESULTS) -> dict[str, Machine]:
     """All results, by machine."""
     return {
-        path.name: read_machine(path)
-        for path in sorted(folder.iterdir())
-        if path.is_dir()
+        machine.name: convert(
+            {
+                path.stem: json.loads(path.read_text("utf-8"))
+                for path in machine.glob("*.json")
+            },
+            Machine,
+        )
+        for machine in sorted(folder.iterdir())
+        if machine.is_dir()
     }
-
-
-def read_machine(folder: Path) -> Machine:
-    files = {
-        path.stem: json.loads(path.read_text("utf-8"))
-        for path in sorted(folder.glob("*.json"))
-    }
-    chaos = files.get("chaos", {})
-    return Machine(
-        {
-            name: {column: speeds(part) for column, part in parts.items()}
-            for name, parts in files.items()
-            if any("rows" in part for part in parts.values())
-        },
-        [updates(part) for part in files.get("updates", {}).values()],
-        [actors(part) for part in files.get("actors", {}).values()],
-        [agent(part) for part in files.get("agents", {}).values()],
-        {
-            name: {fault: seen(found) for fault, found in faults.items()}
-            for name, faults in chaos.get("peers", {}).get("peers", {}).items()
-        },
-        soak(chaos["soak"]["counts"]) if "soak" in chaos else None,
-        {
-            method: Start(**taken)
-            for part in files.get("starts", {}).values()
-            for method, taken in part["methods"].items()
-        },
-        {
-            side: lanes(part[side])
-            for part in files.get("race", {}).values()
-            for side in ("workers", "games")
-        },
-    )
-
-
-def measured(part: Mapping[str, Any]) -> Measured:
-    return Measured(
-        part["processor"],
-        part["cores"],
-        part.get("gpu"),
-        part["date"],
-        part["commit"],
-    )
-
-
-def speeds(part: Mapping[str, Any]) -> Speeds:
-    players = {
-        name: Player(row["speed"], row.get("memory"))
-        for name, row in part["rows"].items()
-    }
-    return Speeds(measured(part), part["rounds"], part["seconds"], players)
-
-
-def updates(part: Mapping[str, Any]) -> Updates:
-    rounds = [
-        {side: sum(seconds) for side, seconds in one.items()}
-        for one in part["rounds"]
-    ]
-    return Updates(
-        measured(part), part["agent"], part["games"], part["steps"], rounds
-    )
-
-
-def actors(part: Mapping[str, Any]) -> ActorUpdates:
-    return ActorUpdates(
-        measured(part), part["games"], part["steps"], part["updates"]
-    )
-
-
-def agent(part: Mapping[str, Any]) -> Agent:
-    return Agent(
-        measured(part),
-        part["title"],
-        part["run"],
-        part["steps"],
-        sum(part["seconds"].values()) / 3600,
-        part["last_score"],
-        part["scores"]["served"],
-        part["scores"]["alone"],
-        part["scores"].get("still", []),
-        part["scores"].get("film", []),
-    )
-
-
-def seen(found: Mapping[str, Any]) -> Seen:
-    later = found.get("next step", found["end"])
-    return Seen(found.get("step"), later, found["end"])
-
-
-def soak(counts: Mapping[str, int]) -> Soak:
-    return Soak(counts["steps"], counts["replaced"])
-
-
-def lanes(side: Mapping[str, list[list[float]]]) -> Lanes:
-    return Lanes(
-        [Span(*span) for span in side["program"]],
-        [Span(*span) for span in side["games"]],
-    )
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:

@@ -2,22 +2,27 @@
 
 import json
 import shutil
-from dataclasses import replace
 
+import msgspec
 import pytest
 
 import results
 import values
 from paths import RESULTS
-from results import Measured, Player, Seen, Speeds
-
-ABOUT = Measured("Z80", 2, None, "1982-01-01", "abc")
+from results import Player, Seen, Speeds
 
 
 def column(**players):
     """Speeds of some contenders, round by round."""
-    found = {name: Player(speeds, None) for name, speeds in players.items()}
-    return Speeds(ABOUT, 3, 10, found)
+    return Speeds(
+        processor="Z80",
+        cores=2,
+        date="1982-01-01",
+        commit="abc",
+        rounds=3,
+        seconds=10,
+        rows={name: Player(speeds) for name, speeds in players.items()},
+    )
 
 
 COLUMN = column(
@@ -39,8 +44,8 @@ def cells(text):
 @pytest.mark.parametrize("order", [1, -1])
 def test_the_number_under_each_head_is_its_own(order):
     """In whatever order the results come."""
-    players = dict(list(COLUMN.players.items())[::order])
-    one = replace(COLUMN, players=players)
+    rows = dict(list(COLUMN.rows.items())[::order])
+    one = msgspec.structs.replace(COLUMN, rows=rows)
     columns = dict([("Breakout", one), ("Pong", one)][::order])
     found = cells(values.comparison_table(columns))
     assert found["`Games`", "Pong"] == "310 steps/s"
@@ -50,15 +55,12 @@ def test_the_number_under_each_head_is_its_own(order):
 
 def test_a_fault_is_told_of_who_has_it():
     seen = {
-        "games": Seen("reports", "says nothing", "dies"),
-        "envpool": Seen(None, "stops", "stops"),
-        "ale": Seen("says nothing", "says nothing", "dies"),
+        "games": Seen("dies", "reports", "says nothing"),
+        "envpool": Seen("stops"),
+        "ale": Seen("dies", "says nothing", "says nothing"),
     }
-    machine = replace(
-        results.read()[values.TWO_CORES],
-        faults={name: {"killed": found} for name, found in seen.items()},
-    )
-    found = cells(values.fault_table(machine))
+    table = values.fault_table({who: {"killed": seen[who]} for who in seen})
+    found = cells(table)
     for name, words in (
         ("games", "replaced and reported"),
         ("envpool", "the program stops"),

@@ -16,7 +16,6 @@ from results import (
     ActorUpdates,
     Agent,
     Machine,
-    Measured,
     Seen,
     Speeds,
     Start,
@@ -130,20 +129,18 @@ def listed(words: Sequence[str]) -> str:
 
 def beside(column: Speeds, name: str, ours: str = "games") -> Sequence[float]:
     """The ratios of our speed to that of another, round by round."""
-    speeds = zip(
-        column.players[ours].speeds, column.players[name].speeds, strict=True
-    )
+    speeds = zip(column.rows[ours].speed, column.rows[name].speed, strict=True)
     return [our_speed / speed for our_speed, speed in speeds]
 
 
 def speed(column: Speeds, name: str) -> str:
-    return f"{median(column.players[name].speeds):,.0f}"
+    return f"{median(column.rows[name].speed):,.0f}"
 
 
 def names_in(columns: Mapping[str, Speeds]) -> dict[str, str]:
     """Who plays, in the order of the first column, with its words."""
     first = next(iter(columns.values()))
-    return {name: NAMES[name] for name in first.players}
+    return {name: NAMES[name] for name in first.rows}
 
 
 def how(columns: Mapping[str, Speeds]) -> str:
@@ -152,7 +149,7 @@ def how(columns: Mapping[str, Speeds]) -> str:
         f"{column.rounds} rounds of {column.seconds:g} s"
         for column in columns.values()
     ]
-    about = [column.measured for column in columns.values()]
+    about = list(columns.values())
     days = sorted(one.date for one in about)
     return (
         f"{about[0].where}: {' or '.join(dict.fromkeys(rounds))}, "
@@ -162,17 +159,15 @@ def how(columns: Mapping[str, Speeds]) -> str:
 
 
 def by_machine(
-    machines: Mapping[str, Machine],
-    part: str,
+    machines: Iterable[Mapping[str, Speeds]],
     write: Callable[[Mapping[str, Speeds]], str],
 ) -> str:
-    """A part's table for each machine, below how it was measured."""
-    found = [
-        machine.speeds[part]
-        for machine in machines.values()
-        if part in machine.speeds
-    ]
-    return "\n\n".join(f"{how(each)}\n\n{write(each)}" for each in found)
+    """A table for each machine that has columns, below how it was measured."""
+    return "\n\n".join(
+        f"{how(columns)}\n\n{write(columns)}"
+        for columns in machines
+        if columns
+    )
 
 
 def comparison_table(columns: Mapping[str, Speeds]) -> str:
@@ -184,9 +179,7 @@ def comparison_table(columns: Mapping[str, Speeds]) -> str:
         return spread(beside(column, name))
 
     cells = {
-        title_name(title): {
-            name: cell(column, name) for name in column.players
-        }
+        title_name(title): {name: cell(column, name) for name in column.rows}
         for title, column in columns.items()
     }
     return grid("`Games` beside", cells, names_in(columns))
@@ -213,21 +206,21 @@ def behind(columns: Mapping[str, Speeds]) -> str:
 
 def speed_table(two_cores: Machine, sixteen_cores: Machine) -> str:
     """README's: who, and how many times as fast `Games` is."""
-    lockstep = two_cores.speeds["lockstep"]
+    lockstep = two_cores.lockstep
     columns = {
         "Breakout, 2 cores": [
             lockstep["Breakout"],
-            two_cores.speeds["wrappers"]["Breakout"],
+            two_cores.wrappers["Breakout"],
         ],
         "other titles, 2 cores": [
             lockstep[title] for title in lockstep if title != "Breakout"
         ],
-        "Breakout, 16 cores": [sixteen_cores.speeds["lockstep"]["Breakout"]],
+        "Breakout, 16 cores": [sixteen_cores.lockstep["Breakout"]],
     }
     names = dict.fromkeys(
         name
         for column in columns["Breakout, 2 cores"]
-        for name in column.players
+        for name in column.rows
         if name not in ("games", "worker")
     )
     cells = {
@@ -236,7 +229,7 @@ def speed_table(two_cores: Machine, sixteen_cores: Machine) -> str:
                 [
                     beside(column, name)
                     for column in measured
-                    if name in column.players
+                    if name in column.rows
                 ]
             )
             for name in names
@@ -248,26 +241,20 @@ def speed_table(two_cores: Machine, sixteen_cores: Machine) -> str:
 
 def other_titles(machine: Machine) -> str:
     """Which titles README's table calls others."""
-    titles = [
-        title for title in machine.speeds["lockstep"] if title != "Breakout"
-    ]
+    titles = [title for title in machine.lockstep if title != "Breakout"]
     return listed([title_name(title) for title in titles])
 
 
-def measured_on(machine: Machine) -> str:
+def measured_on(columns: Mapping[str, Speeds]) -> str:
     """On what, and when last."""
-    about = [
-        column.measured
-        for columns in machine.speeds.values()
-        for column in columns.values()
-    ]
+    about = list(columns.values())
     return f"{about[0].where}, {max(one.date for one in about)}"
 
 
 def beside_best(column: Speeds) -> Sequence[float]:
     """Several in turn beside the fastest of the asynchronous engines."""
-    engines = [name for name in column.players if not name.startswith("games")]
-    best = max(engines, key=lambda name: median(column.players[name].speeds))
+    engines = [name for name in column.rows if not name.startswith("games")]
+    best = max(engines, key=lambda name: median(column.rows[name].speed))
     return beside(column, best, "games_ready")
 
 
@@ -276,11 +263,11 @@ def in_turn_table(machine: Machine) -> str:
     columns = {
         f"{title_name(title)}, {words}": column
         for network, words in NETWORKS.items()
-        for title, column in machine.speeds[network].items()
+        for title, column in getattr(machine, network).items()
     }
     ratios = "beside the fastest"
     cells = {
-        head: {name: speed(column, name) for name in column.players}
+        head: {name: speed(column, name) for name in column.rows}
         | {ratios: spread(beside_best(column))}
         for head, column in columns.items()
     }
@@ -290,10 +277,7 @@ def in_turn_table(machine: Machine) -> str:
 
 def in_turn(machine: Machine) -> str:
     """How fast several in turn are while a network waits, beside others."""
-    found = [
-        median(beside_best(column))
-        for column in machine.speeds["waits"].values()
-    ]
+    found = [median(beside_best(column)) for column in machine.waits.values()]
     return f"{min(found):.2f} to {max(found):.2f}"
 
 
@@ -301,14 +285,12 @@ def number_table(columns: Mapping[str, Speeds]) -> str:
     """Speeds and memory, with a column for each number of games."""
 
     def cell(column: Speeds, name: str) -> str:
-        memory = column.players[name].memory
+        memory = column.rows[name].memory
         used = f", {memory:.0f} MB" if memory else ""
         return speed(column, name) + used
 
     cells = {
-        f"{number} games": {
-            name: cell(column, name) for name in column.players
-        }
+        f"{number} games": {name: cell(column, name) for name in column.rows}
         for number, column in columns.items()
     }
     return grid("steps/s", cells, names_in(columns))
@@ -323,18 +305,21 @@ def compared_updates(part: Updates) -> dict[str, list[float]]:
     for name in UPDATES:
         ours = "sb3_games" if name == "sb3" else "games"
         if name in part.rounds[0]:
-            sides[name] = [one[name] / one[ours] for one in part.rounds]
+            sides[name] = [
+                sum(one[name]) / sum(one[ours]) for one in part.rounds
+            ]
     return sides
 
 
 def updates_table(machines: Mapping[str, Machine]) -> str:
     """How many times as fast an update is on `Games`, by agent and machine."""
-    parts = [part for one in machines.values() for part in one.updates]
+    parts = [
+        part for one in machines.values() for part in one.updates.values()
+    ]
     rows: dict[str, dict[str, list[float]]] = {}
-    for part in sorted(parts, key=lambda part: part.measured.date)[::-1]:
-        about = part.measured
-        name = f"{part.agent} agent, {about.where}, {part.games} games, "
-        rows.setdefault(name + about.date, {}).update(compared_updates(part))
+    for part in sorted(parts, key=lambda part: part.date)[::-1]:
+        name = f"{part.agent} agent, {part.where}, {part.games} games, "
+        rows.setdefault(name + part.date, {}).update(compared_updates(part))
     lines = [
         [
             name,
@@ -353,10 +338,10 @@ def training_table(machines: Mapping[str, Machine]) -> str:
     """README's: how many times as fast the trained agent's updates are."""
     columns: dict[str, dict[str, str]] = {}
     for machine in TWO_CORES, SIXTEEN_CORES:
-        for part in machines[machine].updates:
+        for part in machines[machine].updates.values():
             if part.agent == "trained":
-                gpu = " and a GPU" if part.measured.gpu else ""
-                head = f"{part.measured.cores} cores{gpu}"
+                gpu = " and a GPU" if part.gpu else ""
+                head = f"{part.cores} cores{gpu}"
                 columns[head] = {
                     name: spread(ratios)
                     for name, ratios in compared_updates(part).items()
@@ -367,10 +352,13 @@ def training_table(machines: Mapping[str, Machine]) -> str:
 def breakout_hours(machines: Mapping[str, Machine]) -> str:
     """From which to which hours 10 million steps take on two cores."""
     hours = [
-        10e6 / part.steps * median(one["games"] for one in part.rounds) / 3600
+        10e6
+        / part.steps
+        * median(sum(one["games"]) for one in part.rounds)
+        / 3600
         for machine in machines.values()
-        for part in machine.updates
-        if part.measured.cores == 2 and "games" in part.rounds[0]
+        for part in machine.updates.values()
+        if part.cores == 2 and "games" in part.rounds[0]
     ]
     return f"{min(hours):.0f} to {max(hours):.0f}"
 
@@ -384,17 +372,18 @@ def in_words(seen: Seen) -> str:
         return f"the program {seen.end}"
     if seen.step == "reports":
         return "replaced and reported"
-    goes_on = "plays on" if seen.later == "says nothing" else "no step works"
+    later = seen.next_step or seen.end
+    goes_on = "plays on" if later == "says nothing" else "no step works"
     if seen.step == "says nothing":
         return f"{goes_on} in silence"
     return f"`{seen.step}`, {goes_on}"
 
 
-def fault_table(machine: Machine) -> str:
+def fault_table(peers: Mapping[str, Mapping[str, Seen]]) -> str:
     """What everybody does; a row for each fault."""
     columns = {
         NAMES[name]: {fault: in_words(seen) for fault, seen in faults.items()}
-        for name, faults in machine.faults.items()
+        for name, faults in peers.items()
     }
     return grid("", columns, FAULTS)
 
@@ -426,9 +415,9 @@ def worker_memory(starts: Mapping[str, Start]) -> str:
 def actors_table(part: ActorUpdates) -> str:
     """Of an update by each side the seconds of its parts, and its speed."""
     rows = []
-    for side in ("ppo", *sorted(part.rounds[0].keys() - {"ppo"})):
+    for side in ("ppo", *sorted(part.updates[0].keys() - {"ppo"})):
         count = 1 if side == "ppo" else int(side)
-        spent = [one[side] for one in part.rounds]
+        spent = [one[side] for one in part.updates]
         total = median([sum(one.values()) for one in spent])
         parts = {
             name: median([one[name] for one in spent]) for name in spent[0]
@@ -465,8 +454,8 @@ def agent_table(agents: Sequence[Agent]) -> str:
             f"{agent.steps:,}",
             f"{agent.hours:.1f}",
             f"{agent.last_score:.1f}",
-            whole_games(agent.served),
-            whole_games(agent.alone),
+            whole_games(agent.scores.served),
+            whole_games(agent.scores.alone),
         ]
         for agent in agents
     ]
@@ -530,35 +519,32 @@ def agent_values(agents: Sequence[Agent]) -> dict[str, str]:
     field = json.loads((RESULTS / "field.json").read_text("utf-8"))
     breakout = [agent for agent in agents if agent.title == "Breakout"]
     pong = [agent for agent in agents if agent.title == "Pong"]
-    means = [f"{mean(agent.served):.0f}" for agent in breakout]
+    means = [f"{mean(agent.scores.served):.0f}" for agent in breakout]
+    best = max(max(agent.scores.served) for agent in breakout)
     return {
-        "agent_points": f"{breakout[0].film[0]:.0f}",
-        "agent_mean": f"{mean(breakout[0].served):.1f}",
+        "agent_points": f"{breakout[0].scores.film[0]:.0f}",
+        "agent_mean": f"{mean(breakout[0].scores.served):.1f}",
         "agent_mean_rounded": means[0],
-        "agent_still_mean": f"{mean(breakout[0].still):.1f}",
-        "agent_still_mean_rounded": f"{mean(breakout[0].still):.0f}",
+        "agent_still_mean": f"{mean(breakout[0].scores.still):.1f}",
+        "agent_still_mean_rounded": f"{mean(breakout[0].scores.still):.0f}",
         "breakout_means": f"{listed(means)} points in the mean of "
-        f"{len(breakout[0].served)} games each",
-        "breakout_best": f"{max(max(agent.served) for agent in breakout):.0f}",
-        "agent_error": f"{standard_error(breakout[0].served):.0f}",
+        f"{len(breakout[0].scores.served)} games each",
+        "breakout_best": f"{best:.0f}",
+        "agent_error": f"{standard_error(breakout[0].scores.served):.0f}",
         "breakout_end": end_of_training(breakout),
         "breakout_table": agent_table(breakout),
-        "pong_mean": f"{mean(pong[0].served):.1f}",
+        "pong_mean": f"{mean(pong[0].scores.served):.1f}",
         "pong_minutes": f"{60 * pong[1].hours:.0f}",
         "pong_table": agent_table(pong),
         "field_table": field_table(field["agents"], breakout, pong[0]),
         "field_date": field["date"],
-        "agents_trained_on": agents_trained_on(breakout[0].measured),
+        "agents_trained_on": f"{breakout[0].where}, {breakout[0].date}",
         "human_points": "31.8",  # DQN's professional tester (Mnih et al. 2015)
     }
 
 
 def standard_error(scores: Sequence[float]) -> float:
     return stdev(scores) / len(scores) ** 0.5
-
-
-def agents_trained_on(about: Measured) -> str:
-    return f"{about.where}, {about.date}"
 
 
 # All of them
@@ -568,34 +554,43 @@ def values(machines: Mapping[str, Machine]) -> dict[str, str]:
     """All values, by name."""
     two_cores, sixteen_cores = machines[TWO_CORES], machines[SIXTEEN_CORES]
     (equal_steps,) = RESULTS.glob("*/equal-steps.csv")
-    soak = two_cores.soak
-    assert soak
+    chaos = two_cores.chaos
+    assert chaos
+    counts = chaos.soak.counts
     (found_actors,) = (
-        part for machine in machines.values() for part in machine.actors
+        part
+        for machine in machines.values()
+        for part in machine.actors.values()
     )
     return {
         "speed_table": speed_table(two_cores, sixteen_cores),
         "speed_other_titles": other_titles(two_cores),
-        "speed_behind": behind(two_cores.speeds["lockstep"]),
-        "two_cores": measured_on(two_cores),
-        "sixteen_cores": measured_on(sixteen_cores),
+        "speed_behind": behind(two_cores.lockstep),
+        "two_cores": measured_on(two_cores.lockstep),
+        "sixteen_cores": measured_on(sixteen_cores.lockstep),
         "training_table": training_table(machines),
         "in_turn_ratios": in_turn(two_cores),
-        "lockstep_tables": by_machine(machines, "lockstep", lockstep_table),
-        "wrappers_tables": by_machine(machines, "wrappers", comparison_table),
-        "number_tables": by_machine(machines, "number", number_table),
+        "lockstep_tables": by_machine(
+            [machine.lockstep for machine in machines.values()], lockstep_table
+        ),
+        "wrappers_tables": by_machine(
+            [machine.wrappers for machine in machines.values()],
+            comparison_table,
+        ),
+        "number_tables": by_machine(
+            [machine.number for machine in machines.values()], number_table
+        ),
         "in_turn_table": in_turn_table(two_cores),
         "updates_table": updates_table(machines),
         "actors_table": actors_table(found_actors),
-        "actors_rounds": f"{len(found_actors.rounds)}",
-        "actors_on": f"{found_actors.measured.where}, "
-        f"{found_actors.measured.date}",
+        "actors_rounds": f"{len(found_actors.updates)}",
+        "actors_on": f"{found_actors.where}, {found_actors.date}",
         "breakout_hours": breakout_hours(machines),
-        "soak_steps": f"{soak.steps:,}",
-        "soak_replaced": f"{soak.replaced}",
-        "fault_table": fault_table(two_cores),
-        "start_costs_table": start_costs(two_cores.starts),
-        "worker_memory": worker_memory(two_cores.starts),
+        "soak_steps": f"{counts.steps:,}",
+        "soak_replaced": f"{counts.replaced}",
+        "fault_table": fault_table(chaos.peers.peers),
+        "start_costs_table": start_costs(two_cores.starts["starts"].methods),
+        "worker_memory": worker_memory(two_cores.starts["starts"].methods),
         "equal_steps_table": equal_steps_table(read_rows(equal_steps)),
-        **agent_values(machines[AGENTS].agents),
+        **agent_values([*machines[AGENTS].agents.values()]),
     }

@@ -10,19 +10,18 @@ MACHINE = "intel-xeon-2-cores"
 
 
 def draw() -> str:
-    sides = read()[MACHINE].race
+    race = read()[MACHINE].race["step"]
     d = Drawing(298, screen=False)
-    for top, title, name, count in (
-        (4, "8 workers, a game each", "workers", 8),
-        (196, "2 workers, 4 games each", "games", 2),
+    for top, title, side, count in (
+        (4, "8 workers, a game each", race.workers, 8),
+        (196, "2 workers, 4 games each", race.games, 2),
     ):
-        program, games = sides[name]
-        each = len(games) // count
-        lanes = {"program": program}
+        each = len(side.games) // count
+        lanes = {"program": side.program}
         for k in range(count):
-            lanes[f"worker {k}"] = games[k * each : (k + 1) * each]
+            lanes[f"worker {k}"] = side.games[k * each : (k + 1) * each]
         d.text(4, top + 14, title, "strong")
-        d.text(474, top + 14, f"{program[-1].end:.2f} ms", "strong end")
+        d.text(474, top + 14, f"{side.program[-1].end:.2f} ms", "strong end")
         for row, (label, spans) in enumerate(lanes.items()):
             y = top + 22 + HIGH * row
             d.text(4, y + 13, label, "quiet")

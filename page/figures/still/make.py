@@ -10,15 +10,15 @@ BOTTOM, HEIGHT = 146, 108  # of the axis, and of 400 points
 
 
 def draw() -> str:
-    agent = read()[AGENTS].agents[0]
+    scores = read()[AGENTS].agents["Breakout-0"].scores
     d = Drawing(172, large=True)
     for level in 0, 200, 400:
         y = BOTTOM - HEIGHT * level / 400
         d.line((36, y), (474, y), kind="line grid")
         d.text(32, y + 5, str(level), "quiet end")
     for left, words, points in (
-        (40, "its four pictures", agent.served),
-        (262, "the newest, four times", agent.still),
+        (40, "its four pictures", scores.served),
+        (262, "the newest, four times", scores.still),
     ):
         if words.startswith("the newest"):
             d.begin_answer()
