@@ -33,6 +33,8 @@ __version__ = "1.0.0"
 import argparse
 import collections
 import contextlib
+import enum
+import functools
 import math
 import multiprocessing
 import operator
@@ -46,31 +48,25 @@ import warnings
 from collections.abc import Callable
 from multiprocessing import connection, util
 from multiprocessing.context import BaseContext
-from typing import Any, Literal, SupportsIndex
+from multiprocessing.process import BaseProcess
+from typing import Any, Literal, NamedTuple, SupportsIndex
 
 import ale_py
 import cv2
 import gymnasium as gym
 import numpy as np
 from gymnasium.envs.registration import EnvSpec
-from gymnasium.vector.utils import batch_space
+from gymnasium.vector.utils import CloudpickleWrapper, batch_space
 from numpy.typing import ArrayLike, NDArray
+
+if not hasattr(gym.vector, "AutoresetMode"):
+    raise ImportError("game.py needs Gymnasium 1.1 or newer")
 
 # ## One game
 BREAKOUT = "BreakoutNoFrameskip-v4"
 
 # A step returns `obs_4, reward, done, episode_info`.
 Step = tuple[NDArray, float, bool, dict | None]
-
-# What Gymnasium's `AtariEnv` takes and `Game` passes on to it.
-EMULATOR_OPTIONS = (
-    "full_action_space",  # all 18 actions, those without an effect too
-    "repeat_action_probability",  # of *sticky actions*
-    "mode",
-    "difficulty",
-    "max_num_frames_per_episode",
-    "render_mode",  # "human" opens a window
-)
 
 
 class Game:
@@ -84,8 +80,8 @@ class Game:
     5. When an episode is over, the next one begins within the same step.
     """
 
-    # What a lost life does to the episode, and how many lives must be left
-    # for that. [What ends an episode](#what-ends-an-episode) has the reasons.
+    # How many lives must be left for a lost one to end the episode, by
+    # `on_life_loss` ([the reasons](#what-ends-an-episode)).
     LIVES_NEEDED = {"restart": 0, "continue": 1, "ignore": math.inf}
 
     def __init__(
@@ -161,13 +157,13 @@ class Game:
     # objects at a time, and many titles draw some on even frames and the rest
     # on odd ones. The brighter of two frames, pixel by pixel, has them all.
     # Only a few titles need more: Pacman draws each of its four enemies in one
-    # frame of four, and here, as with everybody, two are never seen.
+    # frame of four, and here, as in other wrappers, two are never seen.
     def step(self, action: SupportsIndex) -> Step:
         """Hold `action`, an index into `meanings`, for four frames.
 
         Returns `obs_4`, `uint8 (4, 84, 84)`, oldest picture first, a copy that
-        is yours; `reward`, the points of these frames; `done`, whether an
-        episode is over, and `obs_4` the first of the next one; and
+        is yours; `reward`, the points of these frames; `done`, true when an
+        episode is over: `obs_4` is then the first of the next one; and
         `episode_info`, `None` or, if a new game was started, a dict of the one
         before: its `"reward"`, its `"length"` in steps, and whether a limit
         has `"truncated"` it. Raises `ResetNeeded` before the first `reset`,
@@ -218,10 +214,7 @@ class Game:
     # is the mean of the area that it covers: picking single pixels would lose
     # thin objects.
     def screen(self) -> NDArray:
-        """Return the screen, `(210, 160)` in most titles, a copy.
-
-        With `colour` it is `(210, 160, 3)`, red, green and blue.
-        """
+        """Return a copy of the screen: `(210, 160)`, in colour with a 3."""
         return self._console.screen(self.colour)
 
     def shrink(self, screen: NDArray) -> NDArray:
@@ -268,7 +261,7 @@ class Game:
         game_lost = self._ale.game_over(with_truncation=False)
         self.terminated = life_over or game_lost
         self.final_obs = self.observe()
-        self._stack.clear()
+        self._stack.clear()  # as in `reset`
         episode_info = None
         if game_over or self._restarts:
             episode_info = {
@@ -294,7 +287,7 @@ class Game:
         self._stack.clear()
         self._start_game(seed)
         self._begin_episode()
-        self._seed = None
+        self._seed = None  # it is used once
         return self.observe()
 
     def _start_game(self, seed=None):
@@ -304,8 +297,9 @@ class Game:
         self._length = 0
 
         # Without no-op frames or sticky actions a seed would change nothing.
-        # Their number is sampled as Gymnasium does it, which also seeds again
-        # if the game ends among them. A title without NOOP has none.
+        # The number of no-op frames is sampled as Gymnasium does it, which
+        # also seeds again if the game ends among them. A title without NOOP
+        # has none.
         if self._noop_max == 0 or self.meanings[0] != "NOOP":
             return
         rng = self.env.unwrapped.np_random
@@ -336,7 +330,7 @@ class Game:
         self._last = (screen, picture)
         self._stack.extend([picture] * self.stack)
 
-    # ### For people
+    # ### Rendering and copying
     def render(self) -> NDArray[np.uint8]:
         """Return the colour screen as it is now, `(height, 160, 3)`, yours."""
         return self._console.screen(colour=True)
@@ -360,6 +354,16 @@ TRAINING: dict[str, Any] = dict(
     clip_reward=True,  # a reward becomes -1, 0 or 1; the score stays raw
 )
 
+# These options go to Gymnasium's `AtariEnv`.
+EMULATOR_OPTIONS = (
+    "full_action_space",  # all 18 actions of the console
+    "repeat_action_probability",  # of sticky actions
+    "mode",
+    "difficulty",
+    "max_num_frames_per_episode",
+    "render_mode",  # "human" opens a window
+)
+
 # ## A game in another process
 #
 # Python threads take turns, since only one can hold the GIL. Games that are to
@@ -374,21 +378,25 @@ def worker_process(
     make: Callable = Game,
     **options,
 ) -> None:
-    """Play a game for the other end of the pipe `remote`.
+    """Play a game in this process, whose end of the pipe is `remote`.
 
     Answers `("step", action)`, `("reset", seed or None)` and
     `("render", None)` with what the game returns, or with the error that it
     raised, until `("close", None)` or the end of the pipe. The game is
-    `make(seed, env_id, **options)`, anything with these three methods.
+    `make(seed, env_id, **options)`, anything with these three methods. If it
+    has a method `close`, too, that is called at the end.
     """
     inbox = prepare_process(remote)
+    make_game: Any = make
+    if isinstance(make, CloudpickleWrapper):  # as `Worker` sends it
+        make_game = make.fn
     game = None
-    # If the pipe is broken, so is the attempt to report that: an `OSError`,
-    # which ends the loop.
-    with contextlib.suppress(OSError):
+    # At the end the game is closed. If the pipe is broken, so is the attempt
+    # to report that: an `OSError`, which ends the loop.
+    with contextlib.ExitStack() as ending, contextlib.suppress(OSError):
         while True:
-            # It also watches the parent. A fork has its own copies of all ends
-            # of a pipe, so the pipe doesn't break when the parent dies.
+            # `inbox` also watches the parent. A fork has its own copies of all
+            # ends of a pipe, so the pipe doesn't break when the parent dies.
             if wait_for(inbox) != [remote]:
                 return
             try:
@@ -398,10 +406,9 @@ def worker_process(
                 # The game is made here, so that an error while it is made is
                 # sent back, too.
                 if game is None:
-                    game = make(seed, env_id, **options)
-                answer = perform(game, command, data)
-                # What `send` does, but faster: eight games gain 0.5 %.
-                remote.send_bytes(pickle.dumps(answer))
+                    game = make_game(seed, env_id, **options)
+                    ending.callback(close_game, game)
+                remote.send(perform(game, command, data))
             except Exception as error:
                 remote.send(Raised(error))
 
@@ -415,33 +422,44 @@ def perform(game, command, data):
     raise NotImplementedError(f"unknown command {command!r}")
 
 
+def close_game(game):
+    """Close a game that can be closed, such as one that writes a file."""
+    if hasattr(game, "close"):
+        game.close()
+
+
 # ### An error on its way
 
 
 class Raised:
-    """An error that is raised where it is received.
-
-    To unpickle this object is to call `raise_error`.
-    """
+    """An error that is raised where it is unpickled, by `raise_error`."""
 
     def __init__(self, error):
-        self._error = error
-
-    def __reduce__(self):
-        error = self._error
-        text = "".join(traceback.format_exception(error))
+        self._text = "".join(traceback.format_exception(error))
         # Some errors can't be pickled, or can't be unpickled. Their words can.
         try:
             pickle.loads(pickle.dumps(error))
         except Exception:
             words = traceback.format_exception_only(error)
             error = RuntimeError("".join(words).strip())
-        return raise_error, (error, text)
+        self._error = error
+
+    def __reduce__(self):
+        return raise_error, (self._error, self._text)
 
 
 def raise_error(error, text):
     """Raise `error`; its cause is the traceback of the other process."""
     raise error from RuntimeError(f"in the worker:\n{text}")
+
+
+def is_of_a_pipe(error):
+    """Return whether `error` comes from a pipe whose other end is closed.
+
+    A signal handler that runs meanwhile can raise the same types.
+    """
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    return frame.f_globals is vars(connection)
 
 
 # ### The worker, as its parent sees it
@@ -452,13 +470,14 @@ class Worker(contextlib.AbstractContextManager):
     A game in a process of its own.
 
     It takes the arguments of `Game`; `context`, a start method's name or a
-    context of `multiprocessing`; and `make`, called in place of `Game`.
+    context of `multiprocessing`; and `make`, called in place of `Game`: any
+    callable, a lambda or a class of a notebook, too.
 
     `child` is the parent's end of the pipe, a `Connection`.
     `child.send(("step", action))` sends a command; `child.recv()` returns what
-    `Game.step` returns or raises what it has raised, the first one also a
-    wrong option's error. If the process has died, they raise `EOFError` or an
-    `OSError`. `process` is the `multiprocessing.Process`.
+    `Game.step` returns, or raises what it has raised. The first answer may
+    also be the error of a wrong option. If the process has died, they raise
+    `EOFError` or an `OSError`. `process` is the `multiprocessing.Process`.
     """
 
     def __init__(
@@ -473,23 +492,41 @@ class Worker(contextlib.AbstractContextManager):
         ctx = find_context(context)
         self.child, remote = ctx.Pipe()
 
+        # `pickle` knows a class by the file that it is in. Cloudpickle sends
+        # the class itself where that can't be imported.
+        args = (remote, seed, env_id, CloudpickleWrapper(make))
+
         # Python ends a *daemon* process when the program exits.
-        args = (remote, seed, env_id, make)
         self.process = ctx.Process(
             target=worker_process, args=args, kwargs=options, daemon=True
         )
 
         # The process also ends when this object is dropped, and at exit before
         # Python waits for it: it would wait for a suspended one forever.
-        self._ends = (self.child, self.process, os.getpid())
-        util.Finalize(self, end_process, args=self._ends, exitpriority=0)
+        self._ends = (os.getpid(), [Ends(self.child, self.process)])
+        util.Finalize(self, end_workers, args=self._ends, exitpriority=0)
         self.process.start()
         # Now only the worker holds this end: if it dies, the pipe breaks.
         remote.close()
 
+    def ask(self, command, data):
+        """Send a command; if the process has died, its answer tells."""
+        # Python 3.12.1 crashes when it collects the buffer of a `send` that
+        # was interrupted, so the bytes are made here.
+        message = pickle.dumps((command, data))
+        try:
+            self.child.send_bytes(message)
+        except ConnectionError as error:
+            if not is_of_a_pipe(error):
+                raise
+
     def close(self) -> None:
-        """End the process, in whatever state it is; may be called twice."""
-        end_process(*self._ends)
+        """End the process, in whatever state it is; may be called twice.
+
+        It closes its game and writes what is buffered. After a second it is
+        killed.
+        """
+        end_workers(*self._ends)
 
     def __exit__(self, *_):
         self.close()
@@ -534,11 +571,13 @@ class Share:
     each game of all processes, and `rows` is the slice that belongs here.
     """
 
-    def __init__(self, seeds, env_id, make_game, options, rows, memory, dtype):
-        self._games = [make_game(seed, env_id, **options) for seed in seeds]
+    def __init__(self, seeds, env_id, make_game, rows, memory, dtype):
         # A column is an array with an item for each game.
         records = np.frombuffer(memory, dtype)[rows]
         self._columns = {name: records[name] for name in records.dtype.names}
+        self._columns["player"][:] = os.getpid()
+        # `Games` has wrapped what makes a game, with its options.
+        self._games = [make_game.fn(seed, env_id) for seed in seeds]
 
     def step(self, actions):
         """Step all games but those that rest, whose action is `None`."""
@@ -554,9 +593,10 @@ class Share:
             if done:
                 columns["final_obs"][i] = game.final_obs
                 columns["terminated"][i] = game.terminated
+                columns["truncated"][i] = not game.terminated
             if info is not None:
                 columns["game_over"][i] = True
-                columns["truncated"][i] = info["truncated"]
+                columns["truncated"][i] |= info["truncated"]
                 columns["score"][i] = info["reward"]
                 columns["length"][i] = info["length"]
 
@@ -576,24 +616,14 @@ class Share:
         for i, game in enumerate(self._games):
             self._columns["screen"][i] = game.render()
 
-    # `Games` has *players*, which it asks and closes: with `processes=0` it is
-    # a share that plays in this process, else a worker for each share.
-    def ask(self, command, data):
-        """Carry out a command at once."""
-        perform(self, command, data)
-
     def close(self):
-        pass  # there is nothing to end
-
-
-class RemoteShare(Worker):
-    """A share in a process of its own, with the two methods of a player."""
+        """Close the games that can be closed."""
+        for game in self._games:
+            close_game(game)
 
     def ask(self, command, data):
-        """Send a command to the worker."""
-        # Python 3.12.1 crashes when it collects the buffer of a `send` that
-        # was interrupted, so the bytes are made here.
-        self.child.send_bytes(pickle.dumps((command, data)))
+        """Carry out a command at once, in this process."""
+        perform(self, command, data)
 
 
 # ### The vector environment
@@ -607,17 +637,38 @@ NEXT_STEP = gym.vector.AutoresetMode.NEXT_STEP
 # What a step of many games returns.
 Batch = tuple[NDArray, NDArray, NDArray, NDArray, dict]
 
+START_TIMEOUT = 60.0  # seconds for a start or a reset, and one more a game
+GRACE = 1.0  # seconds more, for a worker that is late or is to end
+MOST_LOSSES = 3  # of a worker, with no end of a game since
+
+
+class State(enum.Enum):
+    """Which calls are allowed next."""
+
+    NEEDS_RESET = "reset"
+    READY = "all but step_wait"
+    STEPPING = "step_wait"
+
+
+class Loss(NamedTuple):
+    """Which process was lost, and how."""
+
+    pid: int
+    words: str
+
 
 class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     """
     Many Atari games at once: a Gymnasium vector environment.
 
-    Each call asks all players (`_ask`), waits for all (`_wait`), and replaces
-    those that are lost (`_start_lost`). `_ask` marks the games as needing a
-    reset, and only a call that comes to its end takes the mark away. So after
-    an error of a game, or Ctrl-C, `step` raises `ResetNeeded`, and `reset`
-    makes all players anew. Calls after `close` raise
-    `ClosedEnvironmentError`. Use it in one thread at a time.
+    Its *players* are workers, each with a share of the games, or with
+    `processes=0` a share in this process. A call asks all of them (`_ask`),
+    waits for all (`_wait`), and replaces those that are lost
+    (`_replace_lost`). `_ask` says that a reset is needed, and only a call that
+    comes to its end takes that back. So after an error of a game, or Ctrl-C,
+    `step` raises `ResetNeeded`, and `reset` starts all players anew. Calls
+    after `close` raise `ClosedEnvironmentError`. Use it in one thread at a
+    time.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 15}
@@ -646,13 +697,14 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         - `seed`: game i is seeded with `seed + i`, or `seed[i]` of a list;
         - `processes`: how many play, `None` for one a core, 0 to play in this
           process, with the same results;
-        - `timeout`: seconds after which a worker that doesn't answer a step is
-          replaced; starts and resets may take at least a minute;
+        - `timeout`: seconds for a step. A worker that hasn't answered after
+          one more is replaced. Starts and resets get at least a minute;
         - `context`: as for `Worker`;
         - `autoreset_mode`: SAME_STEP or NEXT_STEP;
-        - `make`: called in place of `Game` with a seed, `env_id` and all
-          options. Its observations set shape and type. Besides the methods it
-          has `env`, `meanings`, `final_obs` and `terminated`.
+        - `make`: any callable, called in place of `Game` with a seed, `env_id`
+          and all options. Its observations set shape and type. Besides the
+          methods it has `env`, `meanings`, `final_obs` and `terminated`;
+        - `game_options`: what else `Game` takes, such as `stack`.
 
         Raises `ValueError` or `TypeError` for bad arguments, and Gymnasium's
         own error for an unknown id.
@@ -681,6 +733,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         game_options["clip_reward"] = clip_reward
         game = make(0, env_id, **game_options)
         obs = game.reset()
+        screen = game.render()
+        close_game(game)
         self.spec = game.env.spec
         self.meanings = game.meanings
         self.single_observation_space = box_of(obs)
@@ -691,6 +745,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         # A record for each game. Processes can only inherit memory that they
         # share, so it is made before them.
         dtype = [
+            ("player", np.int64),  # the id of the process
             ("obs", obs.dtype, obs.shape),
             ("reward", np.float64),
             ("terminated", bool),
@@ -699,22 +754,34 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             ("game_over", bool),
             ("score", np.float64),
             ("length", np.int64),
-            ("screen", np.uint8, game.render().shape),
+            ("screen", np.uint8, screen.shape),
         ]
         memory = multiprocessing.RawArray("B", n * np.dtype(dtype).itemsize)
         self._records = np.frombuffer(memory, dtype)
-        share = dict(env_id=env_id, make_game=make, options=game_options)
-        self._share = share | dict(memory=memory, dtype=dtype)
+        make_game = functools.partial(make, **game_options)
+        self._share_options = {
+            "env_id": env_id,
+            "make_game": CloudpickleWrapper(make_game),
+            "memory": memory,
+            "dtype": dtype,
+        }
 
-        # Each player has a slice of the games.
+        # Each player has its rows of the records, and a number: a selector
+        # that held the players would form a cycle with them, and they would
+        # end only when Python collects it.
         k = max(1, min(self._processes, n))
-        self._slices = [slice(i * n // k, (i + 1) * n // k) for i in range(k)]
-        self._players = {}
-        self._lost = {}  # how, by the player's number
+        self._rows = [slice(i * n // k, (i + 1) * n // k) for i in range(k)]
+        self._players = {}  # by number
+        self._inbox = selectors.DefaultSelector()
+        self._lost = {}  # a `Loss` by number
         self._losses = np.zeros(n, int)  # of each game, since its last end
-        self._replaced = 0  # in all
-        self._needs_reset = True
-        self._is_pending = False
+        self._all_losses = 0
+        self._state = State.NEEDS_RESET
+
+        # At exit all workers get the same second to end.
+        if self._processes > 0:
+            ends = (self._owner, self._players.values())
+            util.Finalize(self, end_workers, args=ends, exitpriority=1)
 
     def _set_seeds(self, seed):
         """Take a seed for each game, from one number or a list of them."""
@@ -722,9 +789,24 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         if np.ndim(seed) == 0:
             seed = [check_number("seed", seed) + i for i in range(n)]
         require(len(seed) == n, f"{n} seeds", seed)
+        self._seeds = tuple(check_number("seed", one) for one in seed)
         # Gymnasium's own name: `np_random_seed` returns it.
-        self._np_random_seed = tuple(check_number("seed", it) for it in seed)
-        return self._np_random_seed
+        self._np_random_seed = self._seeds
+        return self._seeds
+
+    def _check(self, call):
+        """Raise an error if this call isn't allowed now."""
+        if self.closed:
+            raise gym.error.ClosedEnvironmentError("the games are closed")
+        if os.getpid() != self._owner:  # in a forked copy of the program
+            raise RuntimeError("these games belong to another process")
+        stepping = self._state is State.STEPPING
+        if stepping and call != "step_wait":
+            raise gym.error.AlreadyPendingCallError("call step_wait()", "step")
+        if call == "step_wait" and not stepping:
+            raise gym.error.NoAsyncCallError("call step_async()", "step")
+        if self._state is State.NEEDS_RESET and call != "reset":
+            raise gym.error.ResetNeeded(f"call reset() before {call}()")
 
     @property
     def pipes(self) -> list:
@@ -733,8 +815,11 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         For `multiprocessing.connection.wait`: one is ready when its worker has
         answered, or died. With `processes=1` `step_wait` then doesn't wait.
         """
-        players = self._players.values()
-        return [it.child for it in players if self._processes > 0]
+        if self._processes == 0:
+            return []
+        return [
+            self._players[number].child for number in sorted(self._players)
+        ]
 
     # ### Asking all
     def reset(
@@ -745,24 +830,28 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         `observations` is `uint8 (num_envs, 4, 84, 84)`, a copy that is yours.
         `seed` is a number or a list, as in the construction. With `None` the
         games go on with their random numbers; the first time, and after an
-        error or Ctrl-C, they start from the seeds that were given last.
-        `options` must be empty.
+        error or Ctrl-C, they start from the seeds that were given last, as do
+        games whose worker is found dead. `options` must be empty.
         """
-        self._check_order("reset")
+        self._check("reset")
         require(not options, "no options", options)
         seeds = [None] * self.num_envs
         if seed is not None:
             seeds = self._set_seeds(seed)
-        if self._needs_reset:
+        if self._state is State.NEEDS_RESET:
+            # Those that played before may still owe an answer.
+            self.close_extras()
+            self._lost.clear()
             self._inbox = selectors.DefaultSelector()
-            self._lost = dict.fromkeys(range(len(self._slices)), "replaced")
-        self._ask(self._alive(), "reset", seeds)
-        self._wait(self._start_timeout)
-        self._start_lost()
+            self._start(range(len(self._rows)))
+        else:
+            self._ask(self._players, "reset", seeds)
+            self._wait(self._start_timeout)
+            self._losses[:] = 0
+            self._replace_lost(stacklevel=3)
         self._losses[:] = 0
-        self._resting = []
         self._last_obs = self._records["obs"].copy()
-        self._needs_reset = False
+        self._state = State.READY
         return self._last_obs, {}
 
     def step(self, actions: ArrayLike) -> Batch:
@@ -774,7 +863,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         game is over, that has `"episode"`: its raw points `"r"` and its steps
         `"l"`, with the mask `"_episode"`. Under SAME_STEP it has the
         `"final_obs"` of ended episodes, with the mask `"_final_obs"`.
-        `"restarted"` is the mask of games whose worker was lost.
+        `"restarted"` is the mask of games whose worker was lost: their final
+        observation is the array that was returned last, as it is now.
 
         Raises `ResetNeeded` before the first `reset`, and `ValueError` for bad
         actions: then no game has moved.
@@ -789,16 +879,14 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         `step_wait`, every other call raises `AlreadyPendingCallError`.
         """
         self._begin_step(actions)
-        self._is_pending = True
+        self._state = State.STEPPING
 
     def step_wait(self) -> Batch:
         """Wait for the step that was begun; return what `step` returns.
 
         Raises `NoAsyncCallError` if none was.
         """
-        self._check_open()
-        if not self._is_pending:
-            raise gym.error.NoAsyncCallError("call step_async()", "step")
+        self._check("step_wait")
         return self._finish_step()
 
     def render(self) -> tuple[NDArray[np.uint8], ...]:
@@ -807,36 +895,34 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         They are copies that are yours. Those of a lost worker are black; the
         next step or reset replaces it.
         """
-        self._check_order("render")
-        self._ask(self._alive(), "render", [None] * self.num_envs)
+        self._check("render")
+        self._ask(self._players, "render", [None] * self.num_envs)
         self._wait(self._timeout)
         for number in self._lost:
-            self._records["screen"][self._slices[number]] = 0
-        self._needs_reset = False
+            self._records["screen"][self._rows[number]] = 0
+        self._state = State.READY
         return tuple(self._records["screen"].copy())
 
     def _ask(self, numbers, command, data):
         """Send a command to players, with an item of `data` for each game."""
-        self._needs_reset = True
+        self._state = State.NEEDS_RESET
         self._asked = set(numbers)
         for number in numbers:
-            share = data[self._slices[number]]
-            # A worker that has died is noticed where its answer is read.
-            with contextlib.suppress(ConnectionError):
-                self._players[number].ask(command, share)
+            self._players[number].ask(command, data[self._rows[number]])
 
-    def _alive(self):
-        """Return the numbers of the players that aren't lost."""
-        return self._players.keys() - self._lost.keys()
+    def _ended(self):
+        """Return the mask of the games that have ended in the last step."""
+        return self._records["terminated"] | self._records["truncated"]
 
     def _begin_step(self, actions):
         """Check the actions, and ask for a step."""
-        self._check_order("step")
+        self._check("step")
         checked = check_actions(actions, self.meanings, (self.num_envs,))
-        # Under NEXT_STEP a game *rests* in the step after an end.
-        for i in self._resting:
-            checked[i] = None
-        self._ask(self._alive(), "step", checked)
+        if self.autoreset_mode is NEXT_STEP:
+            # A game *rests* in the step after an end.
+            for i in np.flatnonzero(self._ended()):
+                checked[i] = None
+        self._ask(self._players, "step", checked)
 
     # ### Waiting for all
     def _wait(self, timeout):
@@ -850,30 +936,39 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         # Ctrl-Z, so late workers get another moment.
         for seconds in (timeout, GRACE):
             deadline = time.monotonic() + seconds
-            while self._asked and time.monotonic() < deadline:
-                left = deadline - time.monotonic()
+            while self._asked and (left := deadline - time.monotonic()) > 0:
                 for pipe in wait_for(self._inbox, left):
-                    number = self._inbox.get_key(pipe).data
-                    self._asked.discard(number)
-                    try:
-                        answer = pipe.recv_bytes()
-                    except (EOFError, ConnectionError):
-                        # The `repr` of a process says how it has ended.
-                        process = self._players[number].process
-                        process.join(GRACE)
-                        self._lose(number, f"has died, {process!r}")
-                    else:
-                        pickle.loads(answer)  # it may raise
+                    self._receive(pipe)
         for number in self._asked:
             self._lose(number, f"didn't answer within {timeout:g} s")
 
+    def _receive(self, pipe):
+        """Read the answer of a worker, or lose it if it has died."""
+        number = self._inbox.get_key(pipe).data
+        self._asked.discard(number)
+        try:
+            answer = pipe.recv_bytes()
+        except (EOFError, ConnectionError) as error:
+            if not is_of_a_pipe(error):
+                raise
+            # The `repr` of a process says how it has ended.
+            process = self._players[number].process
+            process.join(END_TIMEOUT)
+            self._lose(number, f"has died, {process!r}")
+        else:
+            pickle.loads(answer)  # it may raise
+
     def _finish_step(self):
         """Wait for the answers to a step; return what `step` returns."""
-        self._is_pending = False
+        self._state = State.NEEDS_RESET
         self._wait(self._timeout)
         infos = {}
         if self._lost:
-            infos["restarted"] = self._replace_lost()
+            restarted = self._replace_lost(stacklevel=4)
+            infos["restarted"] = restarted
+            # These games were cut short.
+            self._records["truncated"][restarted] = True
+            self._records["final_obs"][restarted] = self._last_obs[restarted]
 
         # The players have written all of it into the records.
         records = self._records
@@ -894,9 +989,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             }
         # The records have the next episode's first observation already. Under
         # NEXT_STEP that waits for the next step.
-        ended = terminated | truncated
+        ended = self._ended()
         if self.autoreset_mode is NEXT_STEP:
-            self._resting = np.flatnonzero(ended)
             observations[ended] = records["final_obs"][ended]
         elif ended.any():
             infos["_final_obs"] = ended
@@ -904,78 +998,86 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             for i in np.flatnonzero(ended):
                 infos["final_obs"][i] = records["final_obs"][i].copy()
         self._last_obs = observations
-        self._needs_reset = False
+        self._state = State.READY
         return observations, rewards, terminated, truncated, infos
 
     # ### Replacing the lost
     #
     # A worker that dies, or doesn't answer in time, is *lost*. Another one
-    # starts its games over from their seeds, and the others go on.
+    # starts its games over from their seeds, and the others go on. A new
+    # process imports the program's files as they are now: if one of them was
+    # edited meanwhile, it plays something else than the others.
     #
     # ![Eight games of two workers. One worker was killed: its four games begin
     # again, and those of the other go
     # on.](docs/figures/kill.png "Kill a worker.")
-    def _lose(self, number, how):
+    def _lose(self, number, words):
         """Ask a worker no more, and kill it, in case it is merely late."""
+        # It would write to the memory of the one that takes its place.
         worker = self._players[number]
         self._inbox.unregister(worker.child)
-        worker.process.kill()
-        self._lost[number] = how
+        if worker.process.is_alive():
+            worker.process.kill()
+        worker.close()
+        del self._players[number]
+        self._lost[number] = Loss(worker.process.pid, words)
 
-    def _start_lost(self):
-        """Start players in place of the lost ones, and reset their games."""
-        numbers = list(self._lost)
-        self._lost = {}
+    def _start(self, numbers, tries=2):
+        """Start players, and reset their games from their seeds."""
         for number in numbers:
-            # A worker that is merely late would write to the same memory.
-            if number in self._players:
-                self._players[number].close()
-            games = self._slices[number]
-            seeds = self._np_random_seed[games]
+            rows = self._rows[number]
+            options = dict(self._share_options, rows=rows)
             if self._processes == 0:
-                player = Share(seeds, rows=games, **self._share)
+                player = Share(self._seeds[rows], **options)
             else:
-                options = dict(self._share, rows=games, make=Share)
-                player = RemoteShare(seeds, context=self._context, **options)
-                self._inbox.register(player.child, READ, number)
+                options.update(context=self._context, make=Share)
+                player = Worker(self._seeds[rows], **options)
+                self._inbox.register(
+                    player.child, selectors.EVENT_READ, number
+                )
             self._players[number] = player
-        self._ask(numbers, "reset", self._np_random_seed)
+        self._ask(numbers, "reset", self._seeds)
         self._wait(self._start_timeout)
 
-        # If a new one dies at once, the next one probably would, too.
-        failed = [self._lost[i] for i in numbers if i in self._lost]
-        if failed:
-            self.close()
-            raise RuntimeError(
-                f"a new worker {failed[0]}; its own error is on stderr. What"
-                " it plays must be in a file that it can import, or take"
-                ' context="fork"'
-            )
+        # Older workers may have died meanwhile; the next step replaces them.
+        failed = {i: self._lost.pop(i) for i in numbers if i in self._lost}
+        if not failed:
+            return
+        # Ctrl-C also ends a process that is still importing. Whether the
+        # program goes on is the choice of its own handler, so one that hasn't
+        # begun to play is started once more.
+        pids = {loss.pid for loss in failed.values()}
+        if tries > 1 and pids.isdisjoint(self._records["player"]):
+            self._start(list(failed), tries - 1)
+            return
+        self.close()
+        loss, *_ = failed.values()
+        raise RuntimeError(
+            f"a new worker {loss.words}; its own error is on stderr. Likely"
+            " reasons: the main guard is missing, a class can't be imported,"
+            " or a file was edited"
+        )
 
-    def _replace_lost(self):
+    def _replace_lost(self, stacklevel):
         """Start lost games over; warn, and return the mask of them."""
         restarted = np.zeros(self.num_envs, bool)
-        for number, how in self._lost.items():
-            games = self._slices[number]
-            restarted[games] = True
-            self._losses[games] += 1
-            self._replaced += 1
-            which = f"{games.start} to {games.stop - 1}"
-            words = f"the worker of games {which} {how}"
-            # The end of any game shows that its worker gets somewhere.
-            if self._losses[games].min() > MOST_LOSSES:
+        for number, loss in self._lost.items():
+            rows = self._rows[number]
+            restarted[rows] = True
+            self._losses[rows] += 1
+            self._all_losses += 1
+            which = f"{rows.start} to {rows.stop - 1}"
+            words = f"the worker of games {which} {loss.words}"
+            # The end of any of its games shows that a worker gets somewhere,
+            # so the least counts.
+            if self._losses[rows].min() > MOST_LOSSES:
                 self.close()
                 raise RuntimeError(f"{words}, again and again")
-            # Of the functions that are open here, the caller's is the fourth.
-            words = f"{words}; replaced so far: {self._replaced}"
-            warnings.warn(words, RuntimeWarning, stacklevel=4)
-        self._start_lost()
-
-        # These games were cut short. Their last observation is the one that
-        # the caller was given last.
-        records = self._records
-        records["truncated"][restarted] = True
-        records["final_obs"][restarted] = self._last_obs[restarted]
+            words = f"{words}; replaced so far: {self._all_losses}"
+            warnings.warn(words, RuntimeWarning, stacklevel)
+        numbers = list(self._lost)
+        self._lost.clear()
+        self._start(numbers)
         return restarted
 
     # ### Closing
@@ -983,29 +1085,19 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     # `Games` is a *context manager*: a `with` statement ends all processes.
     def close_extras(self, **_):
         """End all players; called by `close`, as Gymnasium has it."""
-        for player in self._players.values():
-            player.close()
+        if self._processes > 0:
+            end_workers(self._owner, self._players.values())
+        elif os.getpid() == self._owner:
+            for share in self._players.values():
+                share.close()
+        self._players.clear()
+        self._inbox.close()
 
     def __exit__(self, *_):
         self.close()
 
     def __reduce__(self):
         raise TypeError("Games can't be copied or pickled: make another one")
-
-    def _check_open(self):
-        """Raise an error after `close`, or in a forked copy of the program."""
-        if self.closed:
-            raise gym.error.ClosedEnvironmentError("the games are closed")
-        if os.getpid() != self._owner:
-            raise RuntimeError("these games belong to another process")
-
-    def _check_order(self, call):
-        """Raise an error if this call isn't allowed now."""
-        self._check_open()
-        if self._is_pending:
-            raise gym.error.AlreadyPendingCallError("call step_wait()", "step")
-        if self._needs_reset and call != "reset":
-            raise gym.error.ResetNeeded(f"call reset() before {call}()")
 
 
 # ## What makes it fast
@@ -1019,7 +1111,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
 #
 # The snapshots of some titles are lossy: after a restore, another game is
 # played. These titles take true resets, and so does every mode or difficulty
-# that is asked for. `GAME_TESTS=all` has the tests look for such titles.
+# that is asked for. With `GAME_TESTS=all` the tests look for such titles.
 LOSSY = {"amidar", "koolaid", "qbert", "tetris", "tic_tac_toe_3d", "trondead"}
 
 
@@ -1080,7 +1172,7 @@ class Console:
 
 
 def shrink_changes(game, screen, last_screen, last_picture):
-    """Return `game.shrink(screen)`, given the last screen and its picture."""
+    """Return `game.shrink(screen)`, by what has changed."""
     # Another `shrink`, of a subclass or an object, may give another result
     # band by band, and so does OpenCV when it enlarges.
     height, width = game.size
@@ -1108,7 +1200,6 @@ def shrink_changes(game, screen, last_screen, last_picture):
 # So a process that waits asks for a moment again and again, which is called
 # *spinning*, and offers the core to others meanwhile.
 SPIN = 0.0003  # seconds
-READ = selectors.EVENT_READ
 
 
 def wait_for(inbox, timeout=None):
@@ -1116,13 +1207,10 @@ def wait_for(inbox, timeout=None):
     if os.name == "nt":  # there a selector can't watch pipes
         pipes = [key.fileobj for key in inbox.get_map().values()]
         return connection.wait(pipes, timeout)
-    found = inbox.select(0)
     until = time.perf_counter() + SPIN
-    while not found and time.perf_counter() < until:
+    while not (found := inbox.select(0)) and time.perf_counter() < until:
         os.sched_yield()
-        found = inbox.select(0)
-    found = found or inbox.select(timeout)
-    return [key.fileobj for key, _ in found]
+    return [key.fileobj for key, _ in found or inbox.select(timeout)]
 
 
 def prepare_process(pipe):
@@ -1137,6 +1225,9 @@ def prepare_process(pipe):
     # OpenCV's own threads would compete with the other workers for the cores.
     cv2.setNumThreads(0)
 
+    # After a fork all workers would have the same state of `np.random`.
+    np.random.seed()
+
     # On Linux a process that wakes up may interrupt another one: here the
     # parent, which has just woken it, and would have to wait until a share of
     # the games has played. Under `SCHED_BATCH` it interrupts nobody.
@@ -1146,18 +1237,16 @@ def prepare_process(pipe):
     # `pipe.poll()` makes a selector for each call, which takes five times as
     # long as using one that is kept.
     inbox = selectors.DefaultSelector()
-    inbox.register(pipe, READ)
-    inbox.register(multiprocessing.parent_process().sentinel, READ)
+    inbox.register(pipe, selectors.EVENT_READ)
+    parent = multiprocessing.parent_process()
+    inbox.register(parent.sentinel, selectors.EVENT_READ)
     return inbox
 
 
 # ## What makes it safe
 #
 # ### Starting and ending a worker
-START_TIMEOUT = 60.0  # seconds for a start or a reset, and one more a game
-GRACE = 1.0  # seconds, for a worker that is late
 END_TIMEOUT = 5.0  # seconds, for the system to end a process
-MOST_LOSSES = 3  # of a worker, with no end of a game since
 
 
 def count_cores():
@@ -1171,19 +1260,39 @@ def count_cores():
     return os.cpu_count()
 
 
-def end_process(pipe, process, owner):
-    """End `process`, in whatever state it is, and close `pipe`."""
-    # A forked copy of the program has a copy of the worker, too.
+class Ends(NamedTuple):
+    """What of a worker is needed to end it."""
+
+    child: connection.Connection
+    process: BaseProcess
+
+
+def end_workers(owner, workers):
+    """End workers, in whatever state they are, and close their pipes."""
+    # A forked copy of the program has copies of the workers, too.
     if os.getpid() != owner:
         return
 
-    # A worker has nothing to save, so it is killed, which also ends a process
-    # that is stopped or hangs. The pipe is closed first: if Ctrl-C interrupts
-    # the rest, a waiting worker ends by itself.
-    pipe.close()
-    if process.pid is not None:
-        process.kill()
-        process.join(END_TIMEOUT)
+    # Each is asked to end. After a fork other workers may hold a copy of this
+    # end of its pipe, so that to close it isn't enough. The pipe of a stopped
+    # worker may be full, and mustn't block.
+    for worker in workers:
+        with contextlib.suppress(OSError):
+            if os.name != "nt":
+                os.set_blocking(worker.child.fileno(), False)
+                worker.child.send(("close", None))
+        worker.child.close()
+
+    # All have the same time. To be killed ends a process that is stopped or
+    # hangs, too.
+    deadline = time.monotonic() + GRACE
+    for worker in workers:
+        if worker.process.pid is None:
+            continue  # it was never started
+        worker.process.join(max(0, deadline - time.monotonic()))
+        if worker.process.is_alive():
+            worker.process.kill()
+            worker.process.join(END_TIMEOUT)
 
 
 # ### Checking the input
@@ -1208,21 +1317,20 @@ def check_actions(actions, meanings, shape=()):
     This checks a single action, of shape `()`, or a batch. Floats aren't
     accepted, not even whole ones, since they can't be used as an index.
     """
-    cause = None
+    names = ", ".join(meanings)
+    most = len(meanings) - 1
+    expected = f"integers from 0 to {most} ({names}), of shape {shape}"
     try:
         array = np.asarray(actions)
-        if array.dtype.kind in "iu" and array.shape == shape:
-            # For a few numbers, Python's `min` and `max` beat NumPy's.
-            flat = array.ravel().tolist()
-            if min(flat) >= 0 and max(flat) < len(meanings):
-                return array.tolist()
     except (TypeError, ValueError, RuntimeError) as error:
         # PyTorch's error says what to do with a tensor on a GPU.
-        cause = error
-    most = len(meanings) - 1
-    names = ", ".join(meanings)
-    expected = f"integers from 0 to {most} ({names}), of shape {shape}"
-    raise ValueError(f"expected {expected}, got {actions!r}") from cause
+        raise ValueError(f"expected {expected}, got {actions!r}") from error
+    are_integers = array.dtype.kind in "iu" and array.shape == shape
+    require(are_integers, expected, actions)
+    # For a few numbers, Python's `min` and `max` beat NumPy's.
+    flat = array.ravel().tolist()
+    require(min(flat) >= 0 and max(flat) <= most, expected, actions)
+    return array.tolist()
 
 
 def make_env(env_id, emulator):
@@ -1303,7 +1411,7 @@ def main():
     rng = np.random.default_rng(args.seed)
     scores = []
     steps = 0
-    with games, open("game.png", "wb") as file:
+    with games:
         seen, _ = games.reset()
         start = time.perf_counter()
 
@@ -1327,7 +1435,11 @@ def main():
                     speed = steps / (time.perf_counter() - start)
                     tracker.save(steps, {"steps per second": speed})
         speed = steps / (time.perf_counter() - start)
+
+    # An older picture stays until the new one is whole.
+    with open("game.png.part", "wb") as file:
         file.write(draw(seen))
+    os.replace("game.png.part", "game.png")
 
     print(f"\n{steps:,} steps of {n} games, {len(scores)} episodes")
     if scores:

@@ -564,6 +564,9 @@ def pair(n=4, processes=2, mode=SAME_STEP, timeout=60, model=Model, **options):
 ERRORS = {
     "crash": ZeroDivisionError("a bug in the middle of a step"),
     "unsendable": ArithmeticError("an odd error", threading.Lock()),
+    # As a pipe's, but a game's own: of a server that it asks, for example.
+    "reset": ConnectionResetError("a bug of a server"),
+    "end": EOFError("a bug in a file"),
 }
 DEEDS = [*ERRORS, "interrupt", "leave", "die", "hang"]
 ENDS = dict(leave="exitcode=42|42", die="SIGKILL|-9")  # as is told of them
@@ -862,7 +865,9 @@ class TestWorker:
             before = trajectory(worker, [NOOP] * 20)
             trap.set(deed, 5)
             words = "a bug|ArithmeticError: .*an odd"
-            error = ZeroDivisionError if deed == "crash" else RuntimeError
+            error = type(ERRORS[deed])
+            if deed == "unsendable":
+                error = RuntimeError
             with pytest.raises(error, match=words) as raised:
                 ask(worker, "step", NOOP)
             text = "".join(traceback.format_exception(raised.value))
@@ -885,6 +890,25 @@ class TestWorker:
                     ask(worker, command)
             assert seen(ask(worker, "reset")) == [(0,)] * 4
 
+    @each("method", START_METHODS)
+    def test_draws_of_numpy_differ(self, method):
+        """Between workers, however they are started."""
+        options = dict(context=method, make=Dice)
+        with Worker(0, **options) as one, Worker(0, **options) as other:
+            assert ask(one, "reset") != ask(other, "reset")
+
+    @pytest.mark.skipif("forkserver" not in START_METHODS, reason="needs it")
+    def test_no_signal_is_sent_to_who_is_gone(self, monkeypatch):
+        """The system may have given its number to another process."""
+        with Worker(0) as worker:
+            pid = worker.process.pid
+            os.kill(pid, signal.SIGKILL)
+            assert connection.wait([worker.process.sentinel], PATIENCE)
+            sent = []
+            monkeypatch.setattr(os, "kill", lambda *args: sent.append(args))
+            worker.close()
+        assert sent == []
+
     @needs_fork
     @needs_proc
     @each("deed", ["leave", "die"])
@@ -901,6 +925,7 @@ class TestWorker:
 # --- 4. Many games -----------------------------------------------------------
 
 SHORT = atari(BREAKOUT, max_num_frames_per_episode=150)
+STICKY = dict(full_action_space=True, repeat_action_probability=0.25)
 WAYS = [(5, "fork"), (1, "spawn"), (3, "forkserver")]
 WAYS = [(0, None)] + [way for way in WAYS if way[1] in START_METHODS]
 
@@ -911,8 +936,11 @@ class TestGames:
     @each("processes, method", WAYS)
     def test_the_same_games_whatever_plays_them(self, processes, method):
         """Bit for bit those of `Game` with the options to train with."""
-        twin = Twin(range(20, 25), model=Game, env_id=SHORT, **TRAINING)
-        how = dict(processes=processes, context=method)
+        looks = dict(stack=2, size=(42, 63), colour=True, **STICKY)
+        options = looks if processes < 5 else {}
+        model = dict(TRAINING, model=Game, env_id=SHORT, **options)
+        twin = Twin(range(20, 25), **model)
+        how = dict(processes=processes, context=method, **options)
         with Games(5, SHORT, seed=20, **how) as many:
             begin(many, twin)
             follow(many, twin, 80)
@@ -1024,6 +1052,24 @@ class ChannelsLast(Game):
         return np.concatenate(super().observe(), axis=-1)
 
 
+class Dice(Game):
+    def reset(self, seed=None):
+        super().reset(seed)
+        return np.random.random()
+
+
+class Impatient(Game):
+    """Ends an episode when it likes, and hasn't lost it."""
+
+    def step(self, action):
+        obs, reward, done, info = super().step(action)
+        early = not done and self._length % 5 == 0
+        if early:
+            self.final_obs, self.terminated = obs, False
+            obs = super().reset()
+        return obs, reward, done or early, info
+
+
 class RandomStarts(Game):
     def start_action(self, rng):
         return rng.integers(self.env.action_space.n)
@@ -1067,6 +1113,44 @@ class TestOwnGames:
         actions = random.integers(3, size=random.integers(1, 31))
         assert ale.played[1:] == [MEANINGS[action] for action in actions]
 
+    @here_and_there
+    def test_what_is_not_lost_was_cut_short(self, trap, processes):
+        """An end of a game's own is `truncated`."""
+        options = dict(model=Impatient, on_life_loss="ignore")
+        with pair(2, processes, **options) as (many, _):
+            for _ in range(4):
+                assert not any(map(np.any, many.step([NOOP] * 2)[2:4]))
+            _, _, terminated, truncated, infos = many.step([NOOP] * 2)
+            assert truncated.all() and not terminated.any()
+            assert infos["_final_obs"].all() and "episode" not in infos
+
+    def test_a_shrink_of_an_object(self, fake):
+        one, _ = fake()
+        one.shrink = lambda screen: screen[:84, :84] // 2
+        for obs in (one.reset(), one.step(NOOP)[0]):
+            assert obs.shape == (4, 84, 84) and obs.max() <= 100
+
+    @each("method", START_METHODS)
+    def test_what_workers_cannot_import(self, method):
+        """A local class and a lambda, also for a worker that is replaced."""
+
+        class Local(Game):
+            def observe(self):
+                return super().observe() // 2
+
+        def make(*args, **options):
+            return Local(*args, stack=2, **options)
+
+        expected = make(1).reset()
+        with Worker(1, context=method, make=lambda *args: make(*args)) as one:
+            assert same(ask(one, "reset"), expected)
+        options = PLAIN | dict(processes=1, context=method, make=make)
+        with Games(1, seed=1, **options) as many:
+            assert same(many.reset()[0][0], expected)
+            kill(*workers_now())
+            with pytest.warns(RuntimeWarning):
+                assert same(many.step([0])[0][0], expected)
+
     def test_what_a_game_is_made_with(self, trap):
         """All options, whether given or not, and those of one's own."""
         made = []
@@ -1093,10 +1177,9 @@ class TestOwnGames:
         exec("from game import Game\nclass Mine(Game): pass", vars(notebook))
         monkeypatch.setitem(sys.modules, "a_notebook", notebook)
         options = dict(make=notebook.Mine, processes=1, context="spawn")
-        with Games(1, **options) as many:
-            with pytest.raises(RuntimeError, match="stderr.*") as raised:
-                many.reset()
-            assert 'context="fork"' in str(raised.value)
+        words = pytest.raises(RuntimeError, match="stderr.*import")
+        with Games(1, **options) as many, words:
+            many.reset()
         assert "No module named 'a_notebook'" in capfd.readouterr().err
 
 
@@ -1141,6 +1224,40 @@ class TestFaults:
                 assert re.search(ENDS.get(deed, "1 s"), str(warning.message))
                 assert str(count) in str(warning.message)
         assert len(words) == 3
+
+    def test_a_worker_that_is_found_dead_in_a_reset(self, trap):
+        """It is told as well, and its games start from their seeds."""
+        with pair(noop_max=3) as (many, twin):
+            for _ in range(5):
+                kill(trap.player(12))
+                with pytest.warns(RuntimeWarning, match="2 to 3") as warned:
+                    begin(many, twin, restarted={2, 3})
+                assert warned[0].filename == begin.__code__.co_filename
+                follow(many, twin)
+
+    def test_gymnasiums_generator_harms_nothing(self, trap):
+        with pair(noop_max=3) as (many, twin):
+            assert many.np_random.random() < 1
+            kill(trap.player(12))
+            follow(many, twin, restarted={2, 3})
+            begin(many, twin, 5)
+
+    @each("processes", [0, 2])
+    def test_closing_leaves_no_descriptor(self, trap, processes):
+        """To the garbage collector, for example."""
+
+        def play():
+            many = Games(2, processes=processes, context="fork")
+            many.reset()
+            many.close()
+            return len(os.listdir("/proc/self/fd"))
+
+        gc.disable()
+        try:
+            first = play()
+            assert [play() for _ in range(5)] == [first] * 5
+        finally:
+            gc.enable()
 
     def test_it_cannot_go_on_for_ever(self, trap):
         """Three times in a row, unless a game ends or there is a reset."""
@@ -1474,6 +1591,7 @@ class TestCalls:
     @each("name", ["step", "step_wait", "render", "reset"])
     def test_a_signal_at_any_line(self, trap, module, name):
         """What its handler raises isn't a pipe's error; then a reset helps."""
+        kinds = itertools.cycle([TimeoutError, ConnectionResetError, EOFError])
         with pair(2, processes=1, noop_max=3) as (many, twin):
             call = getattr(many, name)
             if name == "step":
@@ -1482,9 +1600,9 @@ class TestCalls:
                 if name == "step_wait":
                     many.step_async([FIRE] * 2)
                 try:
-                    interrupted(line, call, TimeoutError, module)
+                    interrupted(line, call, next(kinds), module)
                     break
-                except TimeoutError:
+                except (TimeoutError, ConnectionResetError, EOFError):
                     pass
                 if name == "step_wait":  # it may not have begun
                     with contextlib.suppress(NOT_BEGUN):
@@ -1541,7 +1659,16 @@ WRONG_ARGUMENTS = {
     "seed": [None, -1, 1.5, "12", [1], [1, -2], [1, 2.5], [[1, 2]]],
     "noop_max": [-1, 1.5, "3", None],
     "on_life_loss": ["Restart", None, 1, ["restart"]],
-    "noops": [30],  # there is no such option
+    "action_repeat": [0, 1.5, "4", None],
+    "stack": [0, -1, 2.0, None],
+    "size": [84, (84,), (84, 84, 3), (0, 84), (84.0, 84), "84", None],
+    "colour": ["yes", None, 2],
+    # There is no such option, or it isn't one.
+    "noops": [30],
+    "frame_skip": [2],
+    "frameskip": [4],
+    "obs_type": ["ram"],
+    "continuous": [True],
 }
 
 # Environments that `Game` can't play as they say; one has two names.
@@ -1550,6 +1677,10 @@ NOT_OF_ALE = EnvSpec("Other-v0", "other:Env", kwargs={"game": "breakout"})
 ENTRY = gym.spec(BREAKOUT).entry_point
 LIMITED = EnvSpec("Limited-v0", ENTRY, max_episode_steps=10)
 gym.registry["Limited-v0"] = LIMITED
+
+
+def signature_of(made):
+    return dict(inspect.signature(made).parameters)
 
 
 class TestInput:
@@ -1570,6 +1701,27 @@ class TestInput:
         for action in GOOD_ACTIONS:
             one.step(action)
         assert ale.played[1:] == ["FIRE"] * 4 * len(GOOD_ACTIONS)
+
+    def test_after_an_interrupted_reset(self, fake):
+        """A step asks for a reset: no stack mixes two games."""
+        for line in itertools.count():
+            one, _ = fake(noop_max=3, fire_on_reset=True)
+            twin, _ = fake(noop_max=3, fire_on_reset=True)
+            for game_ in (one, twin):
+                trajectory(game_, [NOOP] * 3)
+            try:
+                interrupted(line, one.reset)
+                break
+            except KeyboardInterrupt:
+                # Unless it hadn't begun, or was done.
+                allowed = [twin.step(RIGHT)]
+                twin.reset()
+                allowed.append(twin.step(RIGHT))
+                with contextlib.suppress(NEEDED):
+                    result = one.step(RIGHT)
+                    assert any(same(result, other) for other in allowed)
+                assert same(one.reset(5), twin.reset(5))
+        assert line > 10
 
     @each("kind", [int, np.int64, np.uint8, np.array])
     def test_seeds_are_integers(self, fake, kind):
@@ -1625,10 +1777,14 @@ class TestInput:
     @each("name", WRONG_ARGUMENTS)
     def test_wrong_arguments(self, fake, name):
         """Each is an error at once, and no process has been left."""
-        modes = "restart.*continue.*ignore" if name == "on_life_loss" else None
+        words = None
+        if name == "on_life_loss":
+            words = "restart.*continue.*ignore"
+        elif name not in signature_of(Games) | signature_of(Game):
+            words = f"{name}.*action_repeat.*stack.*full_action_space"
         for wrong in WRONG_ARGUMENTS[name]:
-            if name in ("noop_max", "on_life_loss", "noops"):
-                with pytest.raises(REFUSED, match=modes):
+            if name not in signature_of(Games) or name in PLAIN:
+                with pytest.raises(REFUSED, match=words):
                     fake(**{name: wrong})
             with pytest.raises(REFUSED):
                 Games(**{"num_envs": 2, "processes": 2, name: wrong})
@@ -1636,8 +1792,8 @@ class TestInput:
 
     def test_defaults(self):
         """`Games` does what everybody trains with, `Game` as labml does."""
-        for made, expected in ((Games, TRAINING), (Game, PLAIN)):
-            shown = inspect.signature(made).parameters
+        for made, expected in ((Games, TRAINING), (Game, PLAIN | LOOKS)):
+            shown = signature_of(made)
             assert {key: shown[key].default for key in expected} == expected
 
     @each(
@@ -1661,6 +1817,19 @@ class TestInput:
         """Gymnasium's own errors for ids, and words for what isn't played."""
         with pytest.raises(error, match=words):
             make(1, spec)
+
+    def test_options_of_the_emulator(self):
+        """The same as those of an `EnvSpec`, which may be given, too."""
+        options = dict(mode=12, max_num_frames_per_episode=300, **STICKY)
+        one = Game(3, BREAKOUT, difficulty=1, **options)
+        spec = atari("ALE/Breakout-v5", difficulty=1, **options)
+        assert same(trajectory(one), trajectory(Game(3, spec)))
+        assert one.env.action_space.n == 18
+
+    def test_an_old_gymnasium(self, monkeypatch):
+        monkeypatch.delattr(gym.vector, "AutoresetMode")
+        with pytest.raises(ImportError, match="1.1"):
+            runpy.run_path(str(MODULE))
 
     def test_licence_and_version(self):
         assert SOURCE.startswith("# SPDX-License-Identifier: MIT\n")
@@ -1845,7 +2014,7 @@ def program(tmp_path):
     """Return a function that starts a function, or a text, as a program."""
     started = []
 
-    def start(main, *args, guard='if __name__ == "__main__":'):
+    def start(main, *args, guard='if __name__ == "__main__":', by=()):
         text = main
         if callable(main):
             text = IMPORTS + inspect.getsource(worker_and_games)
@@ -1855,7 +2024,8 @@ def program(tmp_path):
         (tmp_path / name).write_text(text, encoding="utf-8")
         paths = str(MODULE.parent), os.environ.get("PYTHONPATH", "")
         process = subprocess.Popen(
-            [sys.executable, name, *map(str, args)],
+            [sys.executable, *by, name, *map(str, args)],
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -1938,6 +2108,61 @@ def after_another_choice(method):
             print(type(child).__name__)
 
 
+def writing(how, processes, method):
+    class Diary(Game):
+        def __init__(self, seed, *args, **options):
+            super().__init__(seed, *args, **options)
+            self.file = open(f"{seed}.csv", "w")  # noqa: SIM115
+
+        def step(self, action):
+            print("step")
+            self.file.write("step\n")
+            return super().step(action)
+
+        def close(self):
+            print("end")
+            self.file.write("end\n")
+            self.file.close()
+
+    global kept  # until the interpreter ends
+    game.GRACE = 100.0  # on a busy machine an end may take its time
+    if how == "worker":
+        kept = Worker(1, make=Diary, context=method)
+        kept.child.send(("reset", None))
+        kept.child.recv()
+        kept.child.send(("step", 0))
+        kept.child.recv()
+    else:
+        options = dict(processes=processes, context=method)
+        kept = Games(2, seed=1, make=Diary, **options)
+        kept.reset()
+        kept.step([0, 0])
+    if how == "closed":
+        kept.close()
+    elif how == "dropped":
+        del kept
+
+
+OWN_CLASS = """
+from game import Game, Games
+
+class Mine(Game):
+    def observe(self):
+        return super().observe()[0, 0, :7]
+
+if __name__ == "__main__":
+    with Games(2, processes=1, make=Mine) as games:
+        print(games.reset()[0].shape)
+"""
+
+
+def starting(method):
+    signal.signal(signal.SIGINT, lambda *_: print("handled", flush=True))
+    print("starting", flush=True)
+    with Games(2, processes=2, context=method) as games:
+        print(len(games.reset()[0]), flush=True)
+
+
 def alone():
     assert Games(2, processes=0).reset()[0].shape == (2, 4, 84, 84)
     print(game.__file__)
@@ -1977,6 +2202,40 @@ class TestPrograms:
             process = program(unguarded, method, guard="if True:")
             _, errors = end_of(process, 1)
             assert "__name__ == '__main__'" in "".join(errors)
+
+    @each("how", ["closed", "dropped", "exit", "worker"])
+    def test_what_games_print_and_write_arrives(self, program, tmp_path, how):
+        """Whichever way they end, they are closed and buffers are written."""
+        ways = WAYS if how == "closed" else WAYS[1:]
+        for processes, method in ways:
+            lines, errors = end_of(program(writing, how, processes, method))
+            text = "".join(lines)  # of two processes: lines may be mixed
+            n = 1 if how == "worker" else 2
+            assert errors == [] and text.count("step") == n
+            # A game that shows the spaces is made and closed first.
+            assert text.count("end") == n + (how != "worker")
+            for seed in range(1, n + 1):
+                assert (tmp_path / f"{seed}.csv").read_text() == "step\nend\n"
+
+    @each("method", [None, "spawn"])
+    @each("delay", [0.1, 0.5, 1])
+    def test_ctrl_c_while_workers_start(self, program, method, delay):
+        """Its handler says what happens, whether they have imported or not."""
+        process = program(starting, method)
+        process.stdout.readline()
+        time.sleep(delay)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGINT)
+        lines, errors = end_of(process)
+        assert "2" in lines and set(lines) <= {"handled", "2"}
+        assert "RuntimeError" not in "".join(errors)
+
+    @each("by", ["-c", "-m cProfile -o profile"])
+    def test_a_class_of_the_programs_own(self, program, by):
+        """Also without a file, as in a notebook."""
+        by = [*by.split(), OWN_CLASS] if by == "-c" else by.split()
+        lines, _ = end_of(program(OWN_CLASS, by=by))
+        assert "(2, 7)" in lines
 
     @pytest.mark.skipif("forkserver" not in START_METHODS, reason="needs it")
     @each("method", ["fork", "spawn"])
@@ -2031,6 +2290,17 @@ class TestMain:
         one, two = (np.hsplit(it, 4) for it in np.vsplit(image, 2))
         assert seen(np.array(one)) == [(10, 11), (14, 15), (18, 19), (22, 23)]
         assert seen(np.array(two)) == [(7, 8), (11, 12), (15, 16), (19, 20)]
+
+    def test_a_picture_stays_until_there_is_another(
+        self, monkeypatch, tmp_path
+    ):
+        (tmp_path / "game.png").write_text("old")
+        monkeypatch.setattr(sys, "argv", ["game", "--games=1", "--steps=2"])
+        monkeypatch.setattr(game, "draw", lambda seen: 1 / 0)
+        monkeypatch.chdir(tmp_path)
+        with pytest.raises(ZeroDivisionError):
+            game.main()
+        assert (tmp_path / "game.png").read_text() == "old"
 
     @needs_proc
     def test_ctrl_c_stops_the_program(self, program):
