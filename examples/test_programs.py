@@ -42,22 +42,3 @@ def test_programs_print_what_is_shown(tmp_path, monkeypatch, text, shown):
     (tmp_path / "program.py").write_text(text)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     assert start(tmp_path, "program.py") == shown
-
-
-def anchors(path):
-    """The anchors that a code host gives to headings."""
-    headings = re.findall(r"^#+ (.*)", path.read_text(), re.MULTILINE)
-    words = [re.sub(r"[^\w\- ]", "", each.lower()) for each in headings]
-    return {each.replace(" ", "-") for each in words}
-
-
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
-def test_links_lead_somewhere(path):
-    text = path.read_text()
-    links = re.findall(r'(?:\]\(|src="|href=")(?!http)([^)"\s]+)', text)
-    for link in links:
-        name, _, anchor = link.partition("#")
-        target = path.parent / name if name else path
-        assert target.exists(), link
-        if anchor and target.suffix == ".md":
-            assert anchor in anchors(target), link
