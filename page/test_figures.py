@@ -1,7 +1,7 @@
 """
 Tests of the figures: they play, and show what `Game` returns.
 
-    pip install -r requirements.txt --group page    # and a system's Chromium
+    pip install -r requirements.txt --group page-tests  # and a Chromium
     python -m pytest page/test_figures.py
 """
 

@@ -1,6 +1,6 @@
 """Tests of what is shown of the agent's network: its answers, and its inside.
 
-    pip install -r requirements.txt --group page    # and a system's Chromium
+    pip install -r requirements.txt --group page-tests  # and a Chromium
     python -m pytest page/test_looks.py
 
 What was recorded is computed again. Sums of floats round otherwise on other

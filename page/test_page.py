@@ -1,7 +1,7 @@
 """
 Tests of the pages: what a reader would notice.
 
-    pip install -r requirements.txt --group page    # and a system's Chromium
+    pip install -r requirements.txt --group page-tests  # and a Chromium
     python -m pytest page
 """
 
