@@ -17,11 +17,14 @@ def take() -> None:
             device_scale_factor=2,
             reduced_motion="reduce",
         )
-        for name in "index", "game":
-            page.goto((DOCS / f"{name}.html").as_uri())
+        for page_name in "index", "game":
+            page.goto((DOCS / f"{page_name}.html").as_uri())
             for figure in page.locator("figure:has(.stage .screen)").all():
+                name = figure.get_attribute("id")
+                if (DOCS / f"figures/{name}.svg").exists():
+                    continue  # which is its picture
                 figure.scroll_into_view_if_needed()
                 page.wait_for_timeout(500)
-                still = f"figures/{figure.get_attribute('id')}.png"
-                figure.locator(".screen").screenshot(path=DOCS / still)
+                path = DOCS / f"figures/{name}.png"
+                figure.locator(".screen").screenshot(path=path)
         browser.close()
