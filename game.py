@@ -575,7 +575,7 @@ class Share:
         # A column is an array with an item for each game.
         records = np.frombuffer(memory, dtype)[rows]
         self._columns = {name: records[name] for name in records.dtype.names}
-        self._columns["player"][:] = os.getpid()
+        self._columns["begun"][:] = True
         # `Games` has wrapped what makes a game, with its options.
         self._games = [make_game.fn(seed, env_id) for seed in seeds]
 
@@ -639,6 +639,7 @@ Batch = tuple[NDArray, NDArray, NDArray, NDArray, dict]
 
 START_TIMEOUT = 60.0  # seconds for a start or a reset, and one more a game
 GRACE = 1.0  # seconds more, for a worker that is late or is to end
+READ = selectors.EVENT_READ
 MOST_LOSSES = 3  # of a worker, with no end of a game since
 
 
@@ -648,13 +649,6 @@ class State(enum.Enum):
     NEEDS_RESET = "reset"
     READY = "all but step_wait"
     STEPPING = "step_wait"
-
-
-class Loss(NamedTuple):
-    """Which process was lost, and how."""
-
-    pid: int
-    words: str
 
 
 class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
@@ -745,7 +739,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         # A record for each game. Processes can only inherit memory that they
         # share, so it is made before them.
         dtype = [
-            ("player", np.int64),  # the id of the process
+            ("begun", bool),  # whether its player has
             ("obs", obs.dtype, obs.shape),
             ("reward", np.float64),
             ("terminated", bool),
@@ -759,12 +753,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         memory = multiprocessing.RawArray("B", n * np.dtype(dtype).itemsize)
         self._records = np.frombuffer(memory, dtype)
         make_game = functools.partial(make, **game_options)
-        self._share_options = {
-            "env_id": env_id,
-            "make_game": CloudpickleWrapper(make_game),
-            "memory": memory,
-            "dtype": dtype,
-        }
+        share = dict(env_id=env_id, make_game=CloudpickleWrapper(make_game))
+        self._share_options = share | dict(memory=memory, dtype=dtype)
 
         # Each player has its rows of the records, and a number: a selector
         # that held the players would form a cycle with them, and they would
@@ -773,7 +763,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._rows = [slice(i * n // k, (i + 1) * n // k) for i in range(k)]
         self._players = {}  # by number
         self._inbox = selectors.DefaultSelector()
-        self._lost = {}  # a `Loss` by number
+        self._lost = {}  # in words, by number
         self._losses = np.zeros(n, int)  # of each game, since its last end
         self._all_losses = 0
         self._state = State.NEEDS_RESET
@@ -1020,40 +1010,39 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             worker.process.kill()
         worker.close()
         del self._players[number]
-        self._lost[number] = Loss(worker.process.pid, words)
+        self._lost[number] = words
 
     def _start(self, numbers, tries=2):
         """Start players, and reset their games from their seeds."""
         for number in numbers:
             rows = self._rows[number]
+            self._records["begun"][rows] = False
             options = dict(self._share_options, rows=rows)
             if self._processes == 0:
                 player = Share(self._seeds[rows], **options)
             else:
                 options.update(context=self._context, make=Share)
                 player = Worker(self._seeds[rows], **options)
-                self._inbox.register(
-                    player.child, selectors.EVENT_READ, number
-                )
+                self._inbox.register(player.child, READ, number)
             self._players[number] = player
         self._ask(numbers, "reset", self._seeds)
         self._wait(self._start_timeout)
 
         # Older workers may have died meanwhile; the next step replaces them.
-        failed = {i: self._lost.pop(i) for i in numbers if i in self._lost}
+        failed = [number for number in numbers if number in self._lost]
         if not failed:
             return
+        words = [self._lost.pop(number) for number in failed]
         # Ctrl-C also ends a process that is still importing. Whether the
         # program goes on is the choice of its own handler, so one that hasn't
         # begun to play is started once more.
-        pids = {loss.pid for loss in failed.values()}
-        if tries > 1 and pids.isdisjoint(self._records["player"]):
-            self._start(list(failed), tries - 1)
+        begun = [self._records["begun"][self._rows[i]].any() for i in failed]
+        if tries > 1 and not any(begun):
+            self._start(failed, tries - 1)
             return
         self.close()
-        loss, *_ = failed.values()
         raise RuntimeError(
-            f"a new worker {loss.words}; its own error is on stderr. Likely"
+            f"a new worker {words[0]}; its own error is on stderr. Likely"
             " reasons: the main guard is missing, a class can't be imported,"
             " or a file was edited"
         )
@@ -1061,13 +1050,13 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     def _replace_lost(self, stacklevel):
         """Start lost games over; warn, and return the mask of them."""
         restarted = np.zeros(self.num_envs, bool)
-        for number, loss in self._lost.items():
+        for number, how in self._lost.items():
             rows = self._rows[number]
             restarted[rows] = True
             self._losses[rows] += 1
             self._all_losses += 1
             which = f"{rows.start} to {rows.stop - 1}"
-            words = f"the worker of games {which} {loss.words}"
+            words = f"the worker of games {which} {how}"
             # The end of any of its games shows that a worker gets somewhere,
             # so the least counts.
             if self._losses[rows].min() > MOST_LOSSES:
@@ -1144,9 +1133,7 @@ class Console:
             # The first screens are kept, too, since a restore doesn't redraw
             # the screen; and the number of their frame.
             self._env.reset()
-            self._first_screens = {
-                colour: self.screen(colour) for colour in (False, True)
-            }
+            self._first_screens = [self.screen(False), self.screen(True)]
             self._first_frame = self._ale.getEpisodeFrameNumber()
             self._state = self._env.clone_state()
 
@@ -1237,9 +1224,9 @@ def prepare_process(pipe):
     # `pipe.poll()` makes a selector for each call, which takes five times as
     # long as using one that is kept.
     inbox = selectors.DefaultSelector()
-    inbox.register(pipe, selectors.EVENT_READ)
+    inbox.register(pipe, READ)
     parent = multiprocessing.parent_process()
-    inbox.register(parent.sentinel, selectors.EVENT_READ)
+    inbox.register(parent.sentinel, READ)
     return inbox
 
 
