@@ -97,7 +97,7 @@ class Game:
         stack: int = 4,
         size: tuple[int, int] = (84, 84),
         colour: bool = False,
-        **emulator,
+        **emulator: Any,
     ):
         """Make a game, which begins with the first `reset`.
 
@@ -376,7 +376,7 @@ def worker_process(
     seed: SupportsIndex,
     env_id: str | EnvSpec = BREAKOUT,
     make: Callable = Game,
-    **options,
+    **options: Any,
 ) -> None:
     """Play a game in this process, whose end of the pipe is `remote`.
 
@@ -487,7 +487,7 @@ class Worker(contextlib.AbstractContextManager):
         *,
         context: str | BaseContext | None = None,
         make: Callable = Game,
-        **options,
+        **options: Any,
     ):
         ctx = find_context(context)
         self.child, remote = ctx.Pipe()
@@ -683,7 +683,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         noop_max: int = 30,
         fire_on_reset: bool = True,
         clip_reward: bool = True,
-        **game_options,
+        **game_options: Any,
     ):
         """Make games; the first `reset` starts the processes that play them.
 
@@ -1391,8 +1391,10 @@ def main():
 
     # labml's warning that its settings file is missing is of no use here.
     with open(os.devnull, "w") as null, contextlib.redirect_stdout(null):
-        from labml import lab, monit, tracker
-
+        try:
+            from labml import lab, monit, tracker
+        except ImportError:
+            parser.exit(2, f"{parser.prog} needs labml: pip install labml\n")
         lab.get_path()
 
     rng = np.random.default_rng(args.seed)
