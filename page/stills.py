@@ -25,6 +25,6 @@ def take() -> None:
                     continue  # which is its picture
                 figure.scroll_into_view_if_needed()
                 page.wait_for_timeout(500)
-                path = DOCS / f"figures/{name}.png"
-                figure.locator(".screen").screenshot(path=path)
+                still = DOCS / f"figures/{name}.png"
+                figure.locator(".screen").screenshot(path=still)
         browser.close()
