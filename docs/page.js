@@ -713,9 +713,9 @@ figure("workbench", async (box, $in) => {
   }
 
   async function load(title) {
-    const told = recorded[title], size = WIDTH * told.height;
-    const fours = await unpack(told.frames, 4 * size);
-    game = told;
+    const next = recorded[title], size = WIDTH * next.height;
+    const fours = await unpack(next.frames, 4 * size);
+    game = next;
     frames = fours.flatMap((four) => [0, 1, 2, 3].map((i) =>
       four.subarray(i * size, (i + 1) * size)));
     made.clear();
@@ -797,10 +797,11 @@ figure("workbench", async (box, $in) => {
     const options = Object.entries({ action_repeat: repeat !== 4 && repeat,
       stack: stack !== 4 && stack, colour: colour && "True",
       size: size !== 84 && `(${size}, ${size})` });
-    const told = options.filter(([, value]) => value).map((it) => it.join("="));
+    const chosen = options.filter(([, value]) => value)
+      .map((pair) => pair.join("="));
     const possible = mean && (maximum || repeat === 1);
     $in(".call").textContent = possible ?
-      `Game(${["seed", ...told].join(", ")})` :
+      `Game(${["seed", ...chosen].join(", ")})` :
       "# The module always takes the maximum and the mean.";
     return `(${shape.join(", ")}): ${count.toLocaleString("en")} numbers, ` +
       `${+(60 / repeat).toFixed(1)} times a second`;

@@ -117,11 +117,19 @@ IN_NEXT_STEP = {
     "NumpyToTorch": {},
 }
 OTHERS = {
-    *("RecordEpisodeStatistics", "VectorizeTransformAction", "ClipAction"),
-    *("RescaleAction", "FilterObservation", "GrayscaleObservation"),
-    *("ResizeObservation", "RescaleObservation", "HumanRendering"),
-    *("VectorizeTransformObservation", "VectorizeTransformReward"),
-    *("JaxToNumpy", "JaxToTorch"),
+    "RecordEpisodeStatistics",
+    "VectorizeTransformAction",
+    "ClipAction",
+    "RescaleAction",
+    "FilterObservation",
+    "GrayscaleObservation",
+    "ResizeObservation",
+    "RescaleObservation",
+    "HumanRendering",
+    "VectorizeTransformObservation",
+    "VectorizeTransformReward",
+    "JaxToNumpy",
+    "JaxToTorch",
 }
 
 

@@ -102,9 +102,9 @@ def test_a_run_leaves_a_curve_a_board_and_checkpoints(run):
     board = on_the_board()
     assert rows[0].keys() - board.keys() == {"steps"}
     for name, points in board.items():
-        told = [(int(row["steps"]), float(row[name])) for row in rows]
+        shown = [(int(row["steps"]), float(row[name])) for row in rows]
         assert points == [
-            (step, pytest.approx(value, rel=1e-4)) for step, value in told
+            (step, pytest.approx(value, rel=1e-4)) for step, value in shown
         ]
     for row in rows:
         assert 0 < float(row["entropy"]) <= 1.387
