@@ -1304,20 +1304,21 @@ def check_actions(actions, meanings, shape=()):
     This checks a single action, of shape `()`, or a batch. Floats aren't
     accepted, not even whole ones, since they can't be used as an index.
     """
-    names = ", ".join(meanings)
-    most = len(meanings) - 1
-    expected = f"integers from 0 to {most} ({names}), of shape {shape}"
+    cause = None
     try:
         array = np.asarray(actions)
+        if array.dtype.kind in "iu" and array.shape == shape:
+            # For a few numbers, Python's `min` and `max` beat NumPy's.
+            flat = array.ravel().tolist()
+            if min(flat) >= 0 and max(flat) < len(meanings):
+                return array.tolist()
     except (TypeError, ValueError, RuntimeError) as error:
         # PyTorch's error says what to do with a tensor on a GPU.
-        raise ValueError(f"expected {expected}, got {actions!r}") from error
-    are_integers = array.dtype.kind in "iu" and array.shape == shape
-    require(are_integers, expected, actions)
-    # For a few numbers, Python's `min` and `max` beat NumPy's.
-    flat = array.ravel().tolist()
-    require(min(flat) >= 0 and max(flat) <= most, expected, actions)
-    return array.tolist()
+        cause = error
+    most = len(meanings) - 1
+    names = ", ".join(meanings)
+    expected = f"integers from 0 to {most} ({names}), of shape {shape}"
+    raise ValueError(f"expected {expected}, got {actions!r}") from cause
 
 
 def make_env(env_id, emulator):

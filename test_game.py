@@ -931,8 +931,10 @@ class TestWorker:
 
 SHORT = atari(BREAKOUT, max_num_frames_per_episode=150)
 STICKY = dict(full_action_space=True, repeat_action_probability=0.25)
-WAYS = [(5, "fork"), (1, "spawn"), (3, "forkserver")]
-WAYS = [(0, None)] + [way for way in WAYS if way[1] in START_METHODS]
+WAYS = [(0, None)]
+for way in (5, "fork"), (1, "spawn"), (3, "forkserver"):
+    if way[1] in START_METHODS:
+        WAYS.append(way)
 
 
 class TestGames:
@@ -1638,22 +1640,34 @@ ON_GPU = TypeError("Use Tensor.cpu() to copy the tensor")
 INTEGERS = "bBhHiIlLqQ"  # NumPy's types
 
 # What is no action of three, no seed, and the same for batches of three.
-BAD_ACTIONS = [-1, 3, 2**70, np.int8(-1), 0.0, 1.5, math.nan, np.float32(1)]
-BAD_ACTIONS += [True, np.True_, None, "1", object(), {}, [1], np.array([1])]
-BAD_ACTIONS += [Tensor(1.0), Tensor(1, ON_GPU)]
-GOOD_ACTIONS = [np.array(1, kind)[()] for kind in INTEGERS]
-GOOD_ACTIONS += [1, np.array(1), Tensor(1)]
+BAD_ACTIONS = [
+    *(-1, 3, 2**70, np.int8(-1)),
+    *(0.0, 1.5, math.nan, np.float32(1)),
+    *(True, np.True_, None, "1", object(), {}, [1], np.array([1])),
+    *(Tensor(1.0), Tensor(1, ON_GPU)),
+]
+GOOD_ACTIONS = [
+    *(np.array(1, kind)[()] for kind in INTEGERS),
+    *(1, np.array(1), Tensor(1)),
+]
 BAD_SEEDS = [-1, np.int64(-1), 0.0, 1.5, math.nan, "1", [1], [], object()]
-BAD_BATCHES = [[bad] * 3 for bad in BAD_ACTIONS]
-BAD_BATCHES += [[0, bad, 1] for bad in (-1, 3, 2**70, 0.5, None, [1])]
-BAD_BATCHES += [[0, 0], [0] * 4, [], 0, None, "012", {}, [[0, 1, 2]]]
-BAD_BATCHES += [np.zeros(3), np.zeros((3, 1), int), np.zeros(3, bool)]
-BAD_BATCHES += [Tensor([0, 1]), Tensor([0, 1, 3]), Tensor([0] * 3, ON_GPU)]
-GOOD_BATCHES = [np.array([FIRE, NOOP, RIGHT], kind) for kind in INTEGERS]
-GOOD_BATCHES += [(FIRE, NOOP, RIGHT), [np.int64(FIRE), NOOP, RIGHT]]
-GOOD_BATCHES += [Tensor([FIRE, NOOP, RIGHT])]
-BAD_SEEDS_OF_THREE = [[1, 2, bad] for bad in (-3, 3.5, None, "3", [3])]
-BAD_SEEDS_OF_THREE += [-1, 1.5, "123", {}, [], [1, 2], [1] * 4, [[1, 2, 3]]]
+BAD_BATCHES = [
+    *([bad] * 3 for bad in BAD_ACTIONS),
+    *([0, bad, 1] for bad in (-1, 3, 2**70, 0.5, None, [1])),
+    *([0, 0], [0] * 4, [], 0, None, "012", {}, [[0, 1, 2]]),
+    *(np.zeros(3), np.zeros((3, 1), int), np.zeros(3, bool)),
+    *(Tensor([0, 1]), Tensor([0, 1, 3]), Tensor([0] * 3, ON_GPU)),
+]
+GOOD_BATCHES = [
+    *(np.array([FIRE, NOOP, RIGHT], kind) for kind in INTEGERS),
+    (FIRE, NOOP, RIGHT),
+    [np.int64(FIRE), NOOP, RIGHT],
+    Tensor([FIRE, NOOP, RIGHT]),
+]
+BAD_SEEDS_OF_THREE = [
+    *([1, 2, bad] for bad in (-3, 3.5, None, "3", [3])),
+    *(-1, 1.5, "123", {}, [], [1, 2], [1] * 4, [[1, 2, 3]]),
+]
 
 DISABLED = AutoresetMode.DISABLED
 WRONG_ARGUMENTS = {
