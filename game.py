@@ -59,11 +59,15 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector.utils import CloudpickleWrapper, batch_space
 from numpy.typing import ArrayLike, NDArray
 
+BREAKOUT = "BreakoutNoFrameskip-v4"
+
 if not hasattr(gym.vector, "AutoresetMode"):
     raise ImportError("game.py needs Gymnasium 1.1 or newer")
+# ale-py hides what interrupts its import, such as Ctrl-C in a new worker.
+if BREAKOUT not in gym.registry:
+    raise ImportError("ale-py hasn't registered its titles with Gymnasium")
 
 # ## One game
-BREAKOUT = "BreakoutNoFrameskip-v4"
 
 # A step returns `obs_4, reward, done, episode_info`.
 Step = tuple[NDArray, float, bool, dict | None]
