@@ -14,7 +14,7 @@ What motion is worth is in motion.json, two agents of the same seed:
     for n in 1 4; do
       python examples/ppo.py --stack $n --steps 2_000_000 --folder runs/$n
       python measure/agents.py runs/$n --into motion --run stack-$n \
-        --ways served alone --publish
+        --ways served --publish
     done
 """
 

@@ -6,9 +6,11 @@ from results import read_curves
 LEFT, RIGHT, TOP, BOTTOM = 44, 472, 30, 300
 
 
-def draw_curves(title: str, *, top: int, step: int, bottom: int = 0) -> str:
+def draw_curves(
+    title: str, *, top: int, step: int, bottom: int = 0, name: str = "seed"
+) -> str:
     """A line for each agent of a title, with a level at each `step`."""
-    found = read_curves(title)
+    found = read_curves(title if name == "seed" else f"{title}-{name}")
     millions = max(curve[-1].steps for curve in found.values()) / 1e6
 
     def x(steps: float) -> float:
@@ -33,7 +35,7 @@ def draw_curves(title: str, *, top: int, step: int, bottom: int = 0) -> str:
         d.text(
             RIGHT - 12,
             BOTTOM - 10 - 22 * (len(found) - number),
-            f"seed {seed}",
+            f"{name} {seed}",
             f"end name{number}",
         )
     return d.svg()

@@ -65,7 +65,7 @@ class Scores(Struct):
     """Of whole games."""
 
     served: list[float]
-    alone: list[float]  # nobody pressed FIRE for the agent
+    alone: list[float] = []  # nobody pressed FIRE for the agent
     still: list[float] = []  # nothing moved in what it saw
     film: list[float] = []
 
@@ -155,6 +155,7 @@ class Machine(Struct):
     updates: dict[str, Updates] = {}
     actors: dict[str, ActorUpdates] = {}
     agents: dict[str, Agent] = {}
+    motion: dict[str, Agent] = {}  # with a number of pictures each
     chaos: Chaos | None = None
     starts: dict[str, Starts] = {}
     race: dict[str, Race] = {}

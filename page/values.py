@@ -463,6 +463,31 @@ def agent_table(agents: Sequence[Agent]) -> str:
     return table([*head, "serving by itself"], rows)
 
 
+def motion_table(agents: Sequence[Agent]) -> str:
+    """The end of each training, and whole games, by what the agent sees."""
+    words = {
+        "seed": "it sees",
+        "stack-1": "one picture",
+        "stack-4": "four pictures",
+    }
+    result = table(
+        ["seed", "steps", "hours", "end of training", "30 whole games"],
+        [
+            [
+                agent.run,
+                f"{agent.steps:,}",
+                f"{agent.hours:.1f}",
+                f"{agent.last_score:.1f}",
+                whole_games(agent.scores.served),
+            ]
+            for agent in agents
+        ],
+    )
+    for name, seen in words.items():
+        result = result.replace(f"|{name}|", f"|{seen}|")
+    return result
+
+
 def end_of_training(agents: Sequence[Agent]) -> str:
     return whole_games([agent.last_score for agent in agents])
 
@@ -543,6 +568,19 @@ def agent_values(agents: Sequence[Agent]) -> dict[str, str]:
     }
 
 
+def motion_values(agents: Sequence[Agent]) -> dict[str, str]:
+    """Of two agents, who see one picture and four."""
+    one, four = agents
+    return {
+        "motion_table": motion_table(agents),
+        "motion_trained_on": f"{one.where}, {one.date}",
+        "motion_one_mean": f"{mean(one.scores.served):.1f}",
+        "motion_four_mean": f"{mean(four.scores.served):.1f}",
+        "motion_one_mean_rounded": f"{mean(one.scores.served):.0f}",
+        "motion_four_mean_rounded": f"{mean(four.scores.served):.0f}",
+    }
+
+
 def standard_error(scores: Sequence[float]) -> float:
     return stdev(scores) / len(scores) ** 0.5
 
@@ -593,4 +631,5 @@ def values(machines: Mapping[str, Machine]) -> dict[str, str]:
         "worker_memory": worker_memory(two_cores.starts["starts"].methods),
         "equal_steps_table": equal_steps_table(read_rows(equal_steps)),
         **agent_values([*machines[AGENTS].agents.values()]),
+        **motion_values([*machines[AGENTS].motion.values()]),
     }
