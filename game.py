@@ -457,13 +457,13 @@ def raise_error(error, text):
     raise error from RuntimeError(f"in the worker:\n{text}")
 
 
-def is_of_a_pipe(error):
-    """Return whether `error` comes from a pipe whose other end is closed.
+def is_of_multiprocessing(error):
+    """Return whether a pipe or a start has failed by itself.
 
-    A signal handler that runs meanwhile can raise the same types.
+    A signal handler that runs meanwhile can raise errors of the same types.
     """
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-    return frame.f_globals is vars(connection)
+    return frame.f_globals["__name__"].startswith("multiprocessing.")
 
 
 # ### The worker, as its parent sees it
@@ -509,7 +509,15 @@ class Worker(contextlib.AbstractContextManager):
         # Python waits for it: it would wait for a suspended one forever.
         self._ends = (os.getpid(), [Ends(self.child, self.process)])
         util.Finalize(self, end_workers, args=self._ends, exitpriority=0)
-        self.process.start()
+        try:
+            self.process.start()
+        except (EOFError, ConnectionError) as error:
+            if not is_of_multiprocessing(error):
+                raise
+            # Ctrl-C has ended the forkserver as it began. Once it is gone,
+            # this begins another.
+            time.sleep(GRACE)
+            self.process.start()
         # Now only the worker holds this end: if it dies, the pipe breaks.
         remote.close()
 
@@ -521,7 +529,7 @@ class Worker(contextlib.AbstractContextManager):
         try:
             self.child.send_bytes(message)
         except ConnectionError as error:
-            if not is_of_a_pipe(error):
+            if not is_of_multiprocessing(error):
                 raise
 
     def close(self) -> None:
@@ -671,6 +679,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 15}
     render_mode = "rgb_array"
+    closed = True  # until they are made: Gymnasium 1.1 closes what is dropped
 
     def __init__(
         self,
@@ -771,6 +780,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._losses = np.zeros(n, int)  # of each game, since its last end
         self._all_losses = 0
         self._state = State.NEEDS_RESET
+        self.closed = False
 
         # At exit all workers get the same second to end.
         if self._processes > 0:
@@ -943,7 +953,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         try:
             answer = pipe.recv_bytes()
         except (EOFError, ConnectionError) as error:
-            if not is_of_a_pipe(error):
+            if not is_of_multiprocessing(error):
                 raise
             # The `repr` of a process says how it has ended.
             process = self._players[number].process
