@@ -20,7 +20,6 @@ from results import (
     Speeds,
     Start,
     Updates,
-    read_rows,
 )
 
 # The machines that README speaks of. Tables of docs/ show all that there are.
@@ -512,34 +511,6 @@ def field_table(
     return table(head, [*rows, ours])
 
 
-def equal_steps_table(rows: Iterable[Mapping[str, str]]) -> str:
-    """The last scores of each title and side, seed by seed."""
-    last = {
-        (row["title"], row["side"], row["seed"]): row
-        for row in rows  # of which the last of each agent stays
-    }
-    columns = {"games": "`Games`", "wrappers": "CleanRL's wrappers"}
-    lines: dict[str, dict[str, list[float]]] = {}
-    for (title, side, _), row in last.items():
-        name = f"{title_name(title)}, {int(row['steps']):,}"
-        sides = lines.setdefault(name, {})
-        sides.setdefault(side, []).append(float(row["score"]))
-    return table(
-        ["title, steps", *columns.values()],
-        [
-            [name, *(seeds_in_words(sides[side]) for side in columns)]
-            for name, sides in lines.items()
-        ],
-    )
-
-
-def seeds_in_words(scores: Sequence[float]) -> str:
-    """The mean of some seeds, and each."""
-    digits = 0 if mean(scores) > 100 else 1
-    each = ", ".join(f"{score:,.{digits}f}" for score in scores)
-    return f"{mean(scores):,.{digits}f} ({each})"
-
-
 def agent_values(agents: Sequence[Agent]) -> dict[str, str]:
     field = json.loads((RESULTS / "field.json").read_text("utf-8"))
     breakout = [agent for agent in agents if agent.title == "Breakout"]
@@ -574,8 +545,6 @@ def motion_values(agents: Sequence[Agent]) -> dict[str, str]:
     return {
         "motion_table": motion_table(agents),
         "motion_trained_on": f"{one.where}, {one.date}",
-        "motion_one_mean": f"{mean(one.scores.served):.1f}",
-        "motion_four_mean": f"{mean(four.scores.served):.1f}",
         "motion_one_mean_rounded": f"{mean(one.scores.served):.0f}",
         "motion_four_mean_rounded": f"{mean(four.scores.served):.0f}",
     }
@@ -591,7 +560,6 @@ def standard_error(scores: Sequence[float]) -> float:
 def values(machines: Mapping[str, Machine]) -> dict[str, str]:
     """All values, by name."""
     two_cores, sixteen_cores = machines[TWO_CORES], machines[SIXTEEN_CORES]
-    (equal_steps,) = RESULTS.glob("*/equal-steps.csv")
     chaos = two_cores.chaos
     assert chaos
     counts = chaos.soak.counts
@@ -629,7 +597,6 @@ def values(machines: Mapping[str, Machine]) -> dict[str, str]:
         "fault_table": fault_table(chaos.peers.peers),
         "start_costs_table": start_costs(two_cores.starts["starts"].methods),
         "worker_memory": worker_memory(two_cores.starts["starts"].methods),
-        "equal_steps_table": equal_steps_table(read_rows(equal_steps)),
         **agent_values([*machines[AGENTS].agents.values()]),
         **motion_values([*machines[AGENTS].motion.values()]),
     }
