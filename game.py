@@ -467,6 +467,8 @@ def is_of_multiprocessing(error):
 
 
 # ### The worker, as its parent sees it
+GRACE = 1.0  # seconds more, for a worker that is late or is to end
+END_TIMEOUT = 5.0  # seconds, for the system to end a process
 
 
 class Worker(contextlib.AbstractContextManager):
@@ -650,7 +652,6 @@ NEXT_STEP = gym.vector.AutoresetMode.NEXT_STEP
 Batch = tuple[NDArray, NDArray, NDArray, NDArray, dict]
 
 START_TIMEOUT = 60.0  # seconds for a start or a reset, and one more a game
-GRACE = 1.0  # seconds more, for a worker that is late or is to end
 READ = selectors.EVENT_READ
 MOST_LOSSES = 3  # of a worker, with no end of a game since
 
@@ -1247,7 +1248,6 @@ def prepare_process(pipe):
 # ## What makes it safe
 #
 # ### Starting and ending a worker
-END_TIMEOUT = 5.0  # seconds, for the system to end a process
 
 
 def count_cores():
