@@ -432,6 +432,12 @@ def close_game(game):
         game.close()
 
 
+def close_games(games):
+    """Close the games of a share."""
+    for game in games:
+        close_game(game)
+
+
 # ### An error on its way
 
 
@@ -592,6 +598,11 @@ class Share:
         self._columns["begun"][:] = True
         # `Games` has wrapped what makes a game, with its options.
         self._games = [make_game.fn(seed, env_id) for seed in seeds]
+        # This also happens when the object is dropped, and at exit, but never
+        # in a forked copy of the program.
+        self.close = util.Finalize(
+            self, close_games, args=[self._games], exitpriority=1
+        )
 
     def step(self, actions):
         """Step all games but those that rest, whose action is `None`."""
@@ -629,11 +640,6 @@ class Share:
         """Draw the colour screens of all games."""
         for i, game in enumerate(self._games):
             self._columns["screen"][i] = game.render()
-
-    def close(self):
-        """Close the games that can be closed."""
-        for game in self._games:
-            close_game(game)
 
     def ask(self, command, data):
         """Carry out a command at once, in this process."""
@@ -1091,7 +1097,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         """End all players; called by `close`, as Gymnasium has it."""
         if self._processes > 0:
             end_workers(self._owner, self._players.values())
-        elif os.getpid() == self._owner:
+        else:
             for share in self._players.values():
                 share.close()
         self._players.clear()
