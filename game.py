@@ -411,7 +411,7 @@ def worker_process(
                 # sent back, too.
                 if game is None:
                     game = make_game(seed, env_id, **options)
-                    ending.callback(close_game, game)
+                    ending.callback(close_games, [game])
                 remote.send(perform(game, command, data))
             except Exception as error:
                 remote.send(Raised(error))
@@ -426,16 +426,11 @@ def perform(game, command, data):
     raise NotImplementedError(f"unknown command {command!r}")
 
 
-def close_game(game):
-    """Close a game that can be closed, such as one that writes a file."""
-    if hasattr(game, "close"):
-        game.close()
-
-
 def close_games(games):
-    """Close the games of a share."""
+    """Close those that can be closed, such as one that writes a file."""
     for game in games:
-        close_game(game)
+        if hasattr(game, "close"):
+            game.close()
 
 
 # ### An error on its way
@@ -748,7 +743,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         game = make(0, env_id, **game_options)
         obs = game.reset()
         screen = game.render()
-        close_game(game)
+        close_games([game])
         self.spec = game.env.spec
         self.meanings = game.meanings
         self.single_observation_space = box_of(obs)

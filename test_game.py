@@ -805,7 +805,7 @@ some_options = some.builds(
 class TestAnyGame:
     """Whatever may happen in a game, and whichever options it has."""
 
-    @SETTINGS(max_examples=5000 if ALL else 100)
+    @SETTINGS(max_examples=3000 if ALL else 100)
     @hypothesis.given(some_script, some_options, some.integers(0, 5))
     def test_any_game(self, script, options, seed):
         """All that it returns and shows, and what it tells of an end."""
@@ -959,9 +959,10 @@ class TestGames:
     @each_odd_title
     def test_each_title_in_games(self, title):
         """Some screens are higher, and some titles have other actions."""
-        twin = Twin([6, 7], model=Game, env_id=TITLES[title], **TRAINING)
+        still = dict(env_id=TITLES[title], repeat_action_probability=0.0)
+        twin = Twin([6, 7], model=Game, **TRAINING, **still)
         method = "fork" if FORKS else None
-        with Games(2, TITLES[title], seed=6, context=method) as many:
+        with Games(2, seed=6, context=method, **still) as many:
             begin(many, twin)
             follow(many, twin, 30)
             screens = tuple(one.render() for one in twin.games)
@@ -1592,7 +1593,7 @@ class TestCalls:
     """Whatever goes wrong meanwhile."""
 
     def test_any_order(self):
-        examples = 400 if ALL else 80
+        examples = 300 if ALL else 80
         settings = SETTINGS(max_examples=examples, stateful_step_count=40)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
