@@ -461,7 +461,8 @@ def raise_error(error, text):
 def is_of_multiprocessing(error):
     """Return whether a pipe or a start has failed by itself.
 
-    A signal handler that runs meanwhile can raise errors of the same types.
+    A game, or a signal handler that runs meanwhile, can raise errors of the
+    same types.
     """
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     return frame.f_globals["__name__"].startswith("multiprocessing.")
@@ -823,9 +824,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         """
         if self._processes == 0:
             return []
-        return [
-            self._players[number].child for number in sorted(self._players)
-        ]
+        return [worker.child for _, worker in sorted(self._players.items())]
 
     # ### Asking all
     def reset(
@@ -932,10 +931,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
 
     # ### Waiting for all
     def _wait(self, timeout):
-        """Read the answers of all workers; lose those who don't answer.
-
-        An error of a game is raised as its answer is unpickled.
-        """
+        """Read the answers of all workers; lose those who don't answer."""
         if self._processes == 0:
             return
         # The clock goes on while the whole program is stopped, for example by
@@ -953,7 +949,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         number = self._inbox.get_key(pipe).data
         self._asked.discard(number)
         try:
-            answer = pipe.recv_bytes()
+            pipe.recv()  # it also raises what a game has raised
         except (EOFError, ConnectionError) as error:
             if not is_of_multiprocessing(error):
                 raise
@@ -961,8 +957,6 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             process = self._players[number].process
             process.join(END_TIMEOUT)
             self._lose(number, f"has died, {process!r}")
-        else:
-            pickle.loads(answer)  # it may raise
 
     def _finish_step(self):
         """Wait for the answers to a step; return what `step` returns."""

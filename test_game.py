@@ -659,11 +659,13 @@ def interrupted(line, call, error=KeyboardInterrupt, module=game):
         return trace
 
     before = sys.gettrace()
+    gc.disable()  # what is raised meanwhile would be only printed, too
     sys.settrace(trace)
     try:
         return call()
     finally:
         sys.settrace(before)
+        gc.enable()
 
 
 def ask(one, command, data=None):
