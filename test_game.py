@@ -807,7 +807,7 @@ some_options = some.builds(
 class TestAnyGame:
     """Whatever may happen in a game, and whichever options it has."""
 
-    @SETTINGS(max_examples=3000 if ALL else 100)
+    @SETTINGS(max_examples=5000 if ALL else 100)
     @hypothesis.given(some_script, some_options, some.integers(0, 5))
     def test_any_game(self, script, options, seed):
         """All that it returns and shows, and what it tells of an end."""
@@ -1595,7 +1595,7 @@ class TestCalls:
     """Whatever goes wrong meanwhile."""
 
     def test_any_order(self):
-        examples = 300 if ALL else 80
+        examples = 400 if ALL else 80
         settings = SETTINGS(max_examples=examples, stateful_step_count=40)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
