@@ -2,16 +2,18 @@
 
     pip install -r requirements.txt --group measure
     python measure/benchmark.py lockstep                     # 22 minutes
-    python measure/benchmark.py lockstep --columns Breakout  # 5 minutes
-    python measure/benchmark.py waits computes none --publish
+    python measure/benchmark.py lockstep --titles Breakout   # 5 minutes
+    python measure/benchmark.py fast_game restart --publish  # 8 minutes
 
-The parts, all of whole games by random actions:
+The parts, all of random actions:
 
 - lockstep: everybody waits for a batch of 8 games before the next one begins
 - wrappers: likewise, those that play all games in one process, and `Worker`
 - waits, computes, none: several batches are in flight, beside a network that
   waits for a device for 1.5 ms, that computes as long, or that there isn't
-- number: 8 and 64 games of Breakout, and their memory
+- number8, number64: so many games of Breakout, and their memory
+- fast_game, restart: one `FastGame`, one `Game`, and a `FastGame` that resizes
+  whole screens, by the settings of `TRAINING`, and where each lost life resets
 
 Every contender lives in a process of its own. They take turns, in an order
 that rotates from round to round, and are compared within a round, so that a
@@ -22,7 +24,6 @@ the number of threads with which they are fastest.
 
 import argparse
 import contextlib
-from collections.abc import Callable, Sequence
 from functools import partial
 from statistics import median
 from typing import Any, NamedTuple
@@ -31,88 +32,119 @@ import psutil
 
 import common
 from contenders import CORES, NO_NETWORK, WHOLE_GAMES, Contender, Network
+from game import TRAINING
 
 GAMES = 8
 TITLES = ["Breakout", "Pong", "MsPacman", "Seaquest", "ALE/Breakout-v5"]
 BATCHES = CORES + 3  # in flight; one is played on each core
 TUNING = 1  # seconds of each number of threads
-ENGINES = ["ale", "envpool"]
 
 
-class InFlight(NamedTuple):
-    """An asynchronous engine, and how many of its games are in flight."""
+class Player(NamedTuple):
+    """A kind of contender, with its options."""
 
-    engine: str
-    games: int
+    kind: str
+    options: dict[str, Any]
+
+    @property
+    def has_threads(self) -> bool:
+        return self.kind in ("ale", "envpool")
 
 
-IN_FLIGHT = {
-    "ale_few": InFlight("ale", 3 * GAMES),
-    "ale_many": InFlight("ale", BATCHES * GAMES),
-    "envpool_many": InFlight("envpool", BATCHES * GAMES),
+def in_flight(batches: int) -> dict[str, int]:
+    return {"num_envs": batches * GAMES, "batch": GAMES}
+
+
+PLAYERS = {
+    "games": Player("games", WHOLE_GAMES),
+    "games_ready": Player("ready_first", WHOLE_GAMES | {"count": BATCHES}),
+    "worker": Player("workers", WHOLE_GAMES),
+    "ale": Player("ale", {}),
+    "ale_few": Player("ale", in_flight(3)),
+    "ale_many": Player("ale", in_flight(BATCHES)),
+    "envpool": Player("envpool", {}),
+    "envpool_many": Player("envpool", in_flight(BATCHES)),
+    "gymnasium": Player("gymnasium", {}),
+    "gymnasium_single": Player("gymnasium", {"single": True}),
+    "sb3": Player("sb3", {}),
+    "sb3_single": Player("sb3", {"single": True}),
+    "fast_game": Player("one_game", {"make": "fast_game"}),
+    "game": Player("one_game", {"make": "game"}),
+    "whole_screens": Player("one_game", {"make": "whole_screens"}),
 }
-LOCKSTEP = ["games", *ENGINES, "gymnasium", "sb3"]
-WRAPPERS = ["games", "worker", "gymnasium_single", "sb3_single"]
-IN_TURN = ["games", "games_ready", *IN_FLIGHT]
+IN_TURN = ["games", "games_ready", "ale_few", "ale_many", "envpool_many"]
+ONE_GAME = ["fast_game", "game", "whole_screens"]
+
+
+class Part(NamedTuple):
+    """Who plays what; a result has a part for each title."""
+
+    names: list[str]
+    titles: list[str]
+    network: Network = NO_NETWORK
+    options: dict[str, Any] = {"num_envs": GAMES}
+    memory: bool = False
+
+
+PARTS = {
+    "lockstep": Part(["games", "ale", "envpool", "gymnasium", "sb3"], TITLES),
+    "wrappers": Part(
+        ["games", "worker", "gymnasium_single", "sb3_single"], ["Breakout"]
+    ),
+    "waits": Part(IN_TURN, TITLES[:4], Network("waits", 1.5)),
+    "computes": Part(IN_TURN, ["Breakout"], Network("computes", 1.5)),
+    "none": Part(IN_TURN, ["Breakout"]),
+    "number8": Part(["games", "worker"], ["Breakout"], memory=True),
+    "number64": Part(
+        ["games", "worker"],
+        ["Breakout"],
+        options={"num_envs": 64},
+        memory=True,
+    ),
+    "fast_game": Part(ONE_GAME, ["Breakout", "Seaquest"], options=TRAINING),
+    "restart": Part(
+        ONE_GAME, ["Breakout"], options={"on_life_loss": "restart"}
+    ),
+}
 
 
 def contender(
-    name: str,
-    title: str,
-    games: int = GAMES,
-    threads: int | None = None,
-    network: Network = NO_NETWORK,
+    name: str, part: Part, title: str, threads: int | None = None
 ) -> Contender:
     """A contender's process."""
-    kind = name
-    options: dict[str, Any] = {"title": title, "num_envs": games}
-    if name in IN_FLIGHT:
-        kind = IN_FLIGHT[name].engine
-        options |= {"num_envs": IN_FLIGHT[name].games, "batch": games}
-    elif name.endswith("_single"):
-        kind = name.removesuffix("_single")
-        options["single"] = True
-    elif name == "games_ready":
-        kind = "ready_first"
-        options["count"] = BATCHES
-    elif name == "worker":
-        kind = "workers"
-    if kind in ("games", "ready_first", "workers"):
-        options |= WHOLE_GAMES
+    kind, options = PLAYERS[name]
+    options = part.options | options | {"title": title}
     if threads:
         options["threads"] = threads
-    return Contender(kind, options, network)
+    return Contender(kind, options, part.network)
 
 
-def best_threads(name: str, title: str, games: int, network: Network) -> int:
+def best_threads(name: str, part: Part, title: str) -> int:
     """With how many threads an engine is fastest."""
-    in_flight = IN_FLIGHT[name].games if name in IN_FLIGHT else games
-    tried = {CORES, CORES * 2, in_flight}
+    games = (part.options | PLAYERS[name].options)["num_envs"]
     speeds = {}
-    for threads in sorted({min(count, in_flight) for count in tried}):
-        with contender(name, title, games, threads, network) as player:
+    for threads in sorted({min(n, games) for n in (CORES, 2 * CORES, games)}):
+        with contender(name, part, title, threads) as player:
             speeds[threads] = player.play(TUNING)
     return max(speeds, key=lambda threads: speeds[threads])
 
 
 def take_turns(
-    names: Sequence[str],
-    run: argparse.Namespace,
-    title: str,
-    games: int = GAMES,
-    network: Network = NO_NETWORK,
-) -> dict[str, dict[str, Any]]:
+    part: Part, run: argparse.Namespace, title: str
+) -> dict[str, Any]:
     """Let contenders take turns; return what each reached, round by round."""
     rows: dict[str, dict[str, Any]] = {}
     with contextlib.ExitStack() as stack:
         turns = []
-        for name in names:
+        for name in part.names:
             threads = None
-            if name in ENGINES or name in IN_FLIGHT:
-                threads = best_threads(name, title, games, network)
-            player = contender(name, title, games, threads, network)
+            if PLAYERS[name].has_threads:
+                threads = best_threads(name, part, title)
+            player = contender(name, part, title, threads)
             stack.enter_context(player)
             rows[name] = {"speed": [], "threads": threads}
+            if part.memory:
+                rows[name]["memory"] = memory(player)
             turns.append((name, player))
         for _ in range(run.rounds):
             for name, player in turns:
@@ -120,85 +152,32 @@ def take_turns(
                 rows[name]["speed"].append(round(speed, 1))
             turns.append(turns.pop(0))
     middle = {name: round(median(row["speed"])) for name, row in rows.items()}
-    print(title, games, middle, flush=True)
-    return rows
+    print(title, middle, flush=True)
+    return {"rounds": run.rounds, "seconds": run.seconds, "rows": rows}
 
 
-def memory(name: str, games: int) -> float:
+def memory(player: Contender) -> float:
     """The memory of all processes in MB, what they share counted once."""
-    threads = CORES if name in ENGINES else None
-    with contender(name, "Breakout", games, threads) as player:
-        process = psutil.Process(player.process.pid)
-        family = [process, *process.children(recursive=True)]
-        total = sum(one.memory_full_info().pss for one in family)
+    process = psutil.Process(player.process.pid)
+    family = [process, *process.children(recursive=True)]
+    total = sum(one.memory_full_info().pss for one in family)
     return round(total / 2**20, 1)
-
-
-def by_number(run: argparse.Namespace, games: str) -> dict[str, Any]:
-    """Measure Breakout with so many games."""
-    names = ["games", "worker", *ENGINES, "gymnasium"]
-    rows = take_turns(names, run, "Breakout", int(games))
-    for name, row in rows.items():
-        row["memory"] = memory(name, int(games))
-    return rows
-
-
-def by_title(
-    names: Sequence[str],
-    network: Network,
-    run: argparse.Namespace,
-    title: str,
-) -> dict[str, Any]:
-    """Measure a title."""
-    return take_turns(names, run, title, network=network)
-
-
-class Part(NamedTuple):
-    """What measures a column of a table, and the columns."""
-
-    measure: Callable[[argparse.Namespace, str], dict[str, Any]]
-    columns: list[str]
-
-
-PARTS = {
-    "lockstep": Part(partial(by_title, LOCKSTEP, NO_NETWORK), TITLES),
-    "wrappers": Part(partial(by_title, WRAPPERS, NO_NETWORK), TITLES[:1]),
-    "waits": Part(
-        partial(by_title, IN_TURN, Network("waits", 1.5)), TITLES[:4]
-    ),
-    "computes": Part(
-        partial(by_title, IN_TURN, Network("computes", 1.5)), TITLES[:1]
-    ),
-    "none": Part(partial(by_title, IN_TURN, NO_NETWORK), TITLES[:1]),
-    "number": Part(by_number, ["8", "64"]),
-}
-
-
-def measure(
-    part: Part, run: argparse.Namespace, column: str
-) -> dict[str, Any]:
-    """Measure a column of a part."""
-    return {
-        "rounds": run.rounds,
-        "seconds": run.seconds,
-        "rows": part.measure(run, column),
-    }
 
 
 def main() -> None:
     parser = common.options(__doc__)
     parser.add_argument("parts", nargs="+", choices=PARTS)
-    parser.add_argument("--columns", nargs="+", help="titles, or numbers")
+    parser.add_argument("--titles", nargs="+")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=10)
     run = parser.parse_args()
     for name in run.parts:
         part = PARTS[name]
-        columns = {
-            column: partial(measure, part, run, column)
-            for column in run.columns or part.columns
+        titles = {
+            title: partial(take_turns, part, run, title)
+            for title in run.titles or part.titles
         }
-        common.measure(run, name, columns)
+        common.measure(run, name, titles)
 
 
 if __name__ == "__main__":

@@ -3,13 +3,16 @@
     git show origin/main:game.py > OLD.py
     python measure/compare.py OLD.py    # 6 minutes
     python measure/compare.py OLD.py --parts turn --titles Pong Seaquest
+    python measure/compare.py OLD.py --parts games --games 64
 
-The parts: `games` (8 games in lockstep), `games64` (64 games), `worker` (8
-`Worker`s), and `turn` (`Games` of one process each, taken as they become
-ready, with a network that waits 1.5 ms). In each round old and new play one
-after the other, and the next round begins with the other one. Prints the
-median of the rounds' ratios new / old, and between which values the true
-median lies with 95 %. Below 1 the new one is slower.
+The parts: `games` (`Games` in lockstep, by the settings of `TRAINING`),
+`restart` and `color` (likewise, where each lost life resets, and in colors),
+`worker` (`Worker`s), `game` (one game, of the class that `Games` plays), and
+`turn` (`Games` of one process each, taken as they become ready, with a network
+that waits 1.5 ms). In each round old and new play one after the other, and the
+next round begins with the other one. Prints the median of the rounds' ratios
+new / old, and between which values the true median lies with 95 %. Below 1 the
+new one is slower.
 """
 
 import argparse
@@ -26,8 +29,7 @@ from typing import Any, NamedTuple
 from contenders import CORES, NO_NETWORK, ROOT, Contender, Network
 
 # Said in full: the defaults of old and new may differ.
-SETTINGS = dict(
-    context="forkserver",
+TRAINING = dict(
     on_life_loss="continue",
     noop_max=30,
     fire_on_reset=True,
@@ -44,14 +46,12 @@ class Part(NamedTuple):
 
 
 PARTS = {
-    "games": Part("games", {"num_envs": 8}),
-    "games64": Part("games", {"num_envs": 64}),
-    "worker": Part("workers", {"num_envs": 8}),
-    "turn": Part(
-        "ready_first",
-        {"num_envs": 8, "count": CORES + 3},
-        Network("waits", 1.5),
-    ),
+    "games": Part("games", {}),
+    "restart": Part("games", {"on_life_loss": "restart"}),
+    "color": Part("games", {"color": True}),
+    "worker": Part("workers", {}),
+    "game": Part("one_game", {"make": "fast_game"}),
+    "turn": Part("ready_first", {"count": CORES + 3}, Network("waits", 1.5)),
 }
 
 
@@ -70,12 +70,13 @@ def compare(
     part: str,
     title: str,
     folders: Mapping[str, pathlib.Path],
-    rounds: int,
-    seconds: float,
+    run: argparse.Namespace,
 ) -> list[float]:
     """Let old and new take turns; return the ratios of their speeds."""
     kind, options, network = PARTS[part]
-    options = options | SETTINGS | {"title": title}
+    options = TRAINING | options | {"title": title}
+    if kind != "one_game":
+        options |= {"num_envs": run.games, "context": "forkserver"}
     with contextlib.ExitStack() as stack:
         players = {
             name: stack.enter_context(
@@ -85,8 +86,8 @@ def compare(
         }
         ratios = []
         order = list(players)
-        for _ in range(rounds):
-            speeds = {name: players[name].play(seconds) for name in order}
+        for _ in range(run.rounds):
+            speeds = {name: players[name].play(run.seconds) for name in order}
             ratios.append(speeds["new"] / speeds["old"])
             order.reverse()
     return ratios
@@ -99,6 +100,7 @@ def main() -> None:
     add("old", type=pathlib.Path, metavar="OLD.py")
     add("--parts", nargs="+", choices=PARTS, default=["games", "worker"])
     add("--titles", nargs="+", default=["Breakout", "MsPacman"])
+    add("--games", type=int, default=8)
     add("--rounds", type=int, default=35)
     add("--seconds", type=float, default=1.0, help="of old and of new")
     run = parser.parse_args()
@@ -106,7 +108,7 @@ def main() -> None:
         shutil.copy(run.old, f"{folder}/game.py")
         folders = {"old": pathlib.Path(folder), "new": ROOT}
         for part, title in itertools.product(run.parts, run.titles):
-            ratios = compare(part, title, folders, run.rounds, run.seconds)
+            ratios = compare(part, title, folders, run)
             low, high = confidence(ratios)
             print(
                 f"{part:8} {title:9} new / old {median(ratios):.3f} "

@@ -10,6 +10,7 @@ which the emulator repeats actions at random.
 """
 
 import contextlib
+import inspect
 import itertools
 import os
 import pathlib
@@ -163,7 +164,7 @@ def sb3(title: str, num_envs: int, single: bool = False) -> Played:
         yield env.step(row)[0], num_envs
 
 
-# `Games` and `Worker`
+# `Games`, `Worker`, and one game
 
 
 def games(title: str, num_envs: int, **options: Any) -> Played:
@@ -232,6 +233,31 @@ def workers(title: str, num_envs: int, **options: Any) -> Played:
         yield obs, num_envs
 
 
+def one_game(title: str, make: str, **options: Any) -> Played:
+    """A game in this process."""
+    import game
+
+    # What `Games` plays: `FastGame`, in an older module `Game`.
+    fast = inspect.signature(game.Games).parameters["make"].default
+    kinds = {
+        "fast_game": fast,
+        "game": game.Game,
+        "whole_screens": type("Whole", (fast,), {"shrink": game.Game.shrink}),
+    }
+    one = kinds[make](0, id_of(title), **options)
+    one.reset()
+    for row in rows(title, 1):
+        yield one.step(row[0])[0], 1
+
+
+def in_color() -> dict[str, bool]:
+    """The option that asks for colors, in an older module `colour`."""
+    import game
+
+    new = "grayscale" in inspect.signature(game.Game).parameters
+    return {"grayscale": False} if new else {"colour": True}
+
+
 # A contender's process
 
 
@@ -243,6 +269,7 @@ KINDS: dict[str, Callable[..., Played]] = {
     "games": games,
     "ready_first": ready_first,
     "workers": workers,
+    "one_game": one_game,
 }
 
 
@@ -293,6 +320,8 @@ class Contender(contextlib.ExitStack):
 def serve(pipe: connection.Connection) -> None:
     """Make a contender, and play it for as many seconds as the pipe says."""
     kind, options, network = pipe.recv()
+    if options.pop("color", False):
+        options |= in_color()
     steps = KINDS[kind](**options)
     obs, _ = next(steps)
     play(steps, 0.5, network)

@@ -1,11 +1,11 @@
 """Measure how long workers take to start, and their memory, beside PyTorch.
 
     pip install -r requirements.txt --group measure
-    python measure/starts.py --publish   # 6 minutes
+    python measure/starts.py --publish   # 2 minutes
 
-The program has imported PyTorch. `Games(8)` and 64 `Worker`s are started until
-each game has answered its first reset, and then once more. Under "preload" the
-forkserver has imported PyTorch and what game.py needs.
+The program has imported PyTorch. `Games(8)` is started until each game has
+answered its first reset, and then once more. Under "preload" the forkserver
+has imported PyTorch and what game.py needs.
 """
 
 import json
@@ -13,7 +13,6 @@ import multiprocessing
 import subprocess
 import sys
 import time
-from contextlib import ExitStack
 from statistics import median
 from typing import Any
 
@@ -21,7 +20,7 @@ import psutil
 import torch  # as a program that trains does
 
 import common
-from game import Games, Worker
+from game import Games
 
 ROUNDS = 3
 METHODS = ["fork", "forkserver", "preload"]
@@ -41,22 +40,8 @@ def start_games(context: str) -> tuple[float, float]:
     return seconds, median(own)
 
 
-def start_workers(context: str) -> float:
-    """Start 64 `Worker`s; return the seconds."""
-    with ExitStack() as stack:
-        start = time.perf_counter()
-        fleet = [
-            stack.enter_context(Worker(i, context=context)) for i in range(64)
-        ]
-        for worker in fleet:
-            worker.child.send(("reset", None))
-        for worker in fleet:
-            worker.child.recv()
-        return time.perf_counter() - start
-
-
 def start(method: str) -> dict[str, float]:
-    """Start everything in this program; return what it took."""
+    """Start games in this program; return what it took."""
     context = method
     if method == "preload":
         context = "forkserver"
@@ -66,7 +51,6 @@ def start(method: str) -> dict[str, float]:
     return {
         "first": round(first, 2),
         "later": round(later, 2),
-        "workers": round(start_workers(context), 2),
         "memory": round(memory),
     }
 

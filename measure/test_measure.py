@@ -1,8 +1,7 @@
 """Tests of the instruments."""
 
-import functools
+import argparse
 import json
-import random
 import sys
 
 import numpy as np
@@ -11,14 +10,13 @@ import torch
 
 import agents
 import benchmark
-import chaos
 import common
 import compare
 import contenders
 import ppo
 import training_run
 import updates
-from game import BREAKOUT, Game
+from game import Game
 
 
 @pytest.fixture
@@ -65,11 +63,10 @@ def test_a_busy_machine_publishes_nothing(runs, monkeypatch):
 # The instruments
 
 
-def test_the_benchmark_writes_a_part_for_each_column(runs, monkeypatch):
+def test_the_benchmark_writes_a_part_for_each_title(runs, monkeypatch):
     names = ["games", "worker", "ale_few"]
     network = contenders.Network("waits", 1)
-    call = functools.partial(benchmark.by_title, names, network)
-    part = benchmark.Part(call, ["Pong"])
+    part = benchmark.Part(names, ["Pong"], network, memory=True)
     monkeypatch.setitem(benchmark.PARTS, "waits", part)
     monkeypatch.setattr(benchmark, "TUNING", 0.1)
     quick = ["--rounds", "2", "--seconds", "0.1"]
@@ -79,6 +76,7 @@ def test_the_benchmark_writes_a_part_for_each_column(runs, monkeypatch):
     assert list(rows) == names
     for row in rows.values():
         assert len(row["speed"]) == 2 and min(row["speed"]) > 0
+        assert row["memory"] > 10
 
 
 def test_an_error_of_a_contender_arrives():
@@ -86,22 +84,21 @@ def test_an_error_of_a_contender_arrives():
         contenders.Contender("games", {"title": "Nonesuch", "num_envs": 1})
 
 
-@pytest.mark.parametrize(
-    "name",
-    {*benchmark.LOCKSTEP, *benchmark.WRAPPERS, *benchmark.IN_TURN},
-)
-def test_a_contender_plays_eight_games_and_shows_four_pictures(name):
-    threads = None
-    if name in benchmark.ENGINES or name in benchmark.IN_FLIGHT:
-        threads = contenders.CORES
-    with benchmark.contender(name, "Breakout", threads=threads) as player:
+@pytest.mark.parametrize("name", benchmark.PLAYERS)
+def test_a_contender_plays_its_games_and_shows_four_pictures(name):
+    part = next(p for p in benchmark.PARTS.values() if name in p.names)
+    threads = contenders.CORES if benchmark.PLAYERS[name].has_threads else None
+    with benchmark.contender(name, part, "Breakout", threads) as player:
+        count = part.options.get("num_envs", 1)
         # SB3 has the pictures of a game last.
-        assert sorted(player.shape) == [4, benchmark.GAMES, 84, 84]
+        shape = sorted([*player.shape, count] if count == 1 else player.shape)
+        assert shape == sorted([count, 4, 84, 84])
         assert player.dtype == np.uint8
         assert player.play(1) > 0
 
 
-def test_old_and_new_play_with_their_own_module(tmp_path):
+@pytest.mark.parametrize("part", compare.PARTS)
+def test_old_and_new_play_with_their_own_module(tmp_path, part):
     """The old one says so when it is imported."""
     source = (common.ROOT / "game.py").read_text("utf-8")
     imported = tmp_path / "imported"
@@ -110,10 +107,9 @@ def test_old_and_new_play_with_their_own_module(tmp_path):
     (old / "game.py").write_text(
         f"{source}\nopen({str(imported)!r}, 'w').close()\n", "utf-8"
     )
-    folders = {"old": common.ROOT, "new": common.ROOT}
-    assert len(compare.compare("games", "Pong", folders, 2, 0.1)) == 2
-    assert not imported.exists()
-    compare.compare("games", "Pong", folders | {"old": old}, 1, 0.1)
+    quick = argparse.Namespace(games=2, rounds=2, seconds=0.1)
+    folders = {"old": old, "new": common.ROOT}
+    assert len(compare.compare(part, "Pong", folders, quick)) == 2
     assert imported.exists()
 
 
@@ -150,18 +146,6 @@ def test_sb3s_agent_is_ours():
     same = model.policy.get_distribution(obs).distribution.probs
     torch.testing.assert_close(policy.probs, same)
     torch.testing.assert_close(found, model.policy.predict_values(obs)[:, 0])
-
-
-def test_a_soak_compares_games_with_undisturbed_ones(monkeypatch):
-    random.seed(0)
-    monkeypatch.setattr(chaos, "STEPS", 30)
-    monkeypatch.setattr(chaos, "RATE", 0.3)
-    monkeypatch.setattr(chaos, "TITLES", [BREAKOUT])
-    result = chaos.soak(0.1)
-    counts = result["counts"]
-    assert counts["replaced"] == counts["lost"] > 0
-    assert counts["pauses"] > 0 and counts["bad batches"] > 0
-    assert result["processes left"] == 0
 
 
 def test_who_sees_nothing_move_sees_the_newest_picture():

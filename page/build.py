@@ -43,7 +43,6 @@ from types import ModuleType
 import drawing
 import module
 import programs
-import results
 import weave
 from options import options_table
 from paths import DOCS, FIGURES, HERE, ROOT
@@ -124,7 +123,7 @@ def made() -> Iterator[tuple[Path, str, str]]:
 
 def all_values() -> dict[str, str]:
     """The values of all texts: measured, and of the code."""
-    return values(results.read()) | {
+    return values() | {
         "options_table": options_table(),
         "printed_by_first": programs.first().printed,
         "requirements": requirements(),

@@ -1,7 +1,7 @@
 """Curves of scores in the course of a training."""
 
 from drawing import Drawing
-from results import read_curves
+from values import read_curves
 
 LEFT, RIGHT, TOP, BOTTOM = 44, 472, 30, 300
 

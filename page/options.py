@@ -1,4 +1,4 @@
-"""README's table of options, from the signatures of `Game` and `Games`."""
+"""The table of options, from the signatures of `Game` and `Games`."""
 
 import enum
 import inspect
@@ -10,8 +10,7 @@ from values import table
 # What each means. One that has no words here, or is none any more, is an
 # error.
 WORDS = {
-    "env_id": "any Atari id, or an "
-    "[`EnvSpec`](docs/reference.md#ids-modes-limits)",
+    "env_id": "any Atari id, or an [`EnvSpec`](#ids-modes-limits)",
     "seed": "of game 0; game i has `seed + i`",
     "on_life_loss": 'the episode ends, the game goes on; `"ignore"`: neither '
     'ends; `"restart"`: a new game begins, so that an agent plays first lives '
@@ -26,11 +25,9 @@ WORDS = {
     "processes": "one for each core; 0: this one, for a debugger or within a "
     "`DataLoader`",
     "timeout": "seconds for a step, until a worker is replaced",
-    "context": '`"forkserver"` where there is one, or '
-    "[another](docs/reference.md#processes)",
+    "context": '`"forkserver"` where there is one, or [another](#processes)',
     "autoreset_mode": 'or `"NextStep"`, Gymnasium\'s default',
-    "make": "what is played, such as "
-    "[a subclass](docs/reference.md#a-game-of-your-own)",
+    "make": "what is played, such as [a subclass](#a-game-of-your-own)",
 }
 NO_OPTIONS = {"num_envs"}  # how many games: the first thing one says
 

@@ -1,28 +1,23 @@
-"""The values of the texts: what was measured, in words and tables.
+"""The values of the texts: what was measured, rounded, in words and tables.
 
-`values(read())` is a dict from names to Markdown, which texts write as
-`{{ name }}`.
+`values()` is a dict from names to Markdown, which texts write as
+`{{ name }}`. A result is a file of `measure/results/`, a dict of parts; each
+says on what and when it was measured. Nothing here imports the instruments.
 
 Contenders take turns, so speeds are compared within a round. A comparison is
 the median of the rounds' ratios; where their range touches 1, it is level.
 """
 
+import csv
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import mean, median, stdev
+from typing import NamedTuple, TypeVar
+
+from msgspec import Struct, convert, field
 
 from paths import RESULTS
-from results import (
-    ActorUpdates,
-    Agent,
-    Machine,
-    Seen,
-    Speeds,
-    Start,
-    Updates,
-)
 
-# The machines that README speaks of. Tables of docs/ show all that there are.
 TWO_CORES = "amd-epyc-2-cores"
 SIXTEEN_CORES = "intel-xeon-16-cores"
 AGENTS = "intel-xeon-2-cores"  # where they played
@@ -30,29 +25,19 @@ AGENTS = "intel-xeon-2-cores"  # where they played
 # What tables call what the results have.
 NAMES = {
     "games": "`Games`",
-    "games_ready": "several `Games` in turn",
-    "worker": "`Worker`",
-    "ale": "ALE's engine",
-    "ale_few": "ALE's engine, 3 batches",
-    "ale_many": "ALE's engine, as many",
     "envpool": "EnvPool",
-    "envpool_many": "EnvPool, as many",
+    "ale": "ALE's engine",
     "gymnasium": "Gymnasium's `AsyncVectorEnv`",
     "gymnasium_single": "Gymnasium's `SyncVectorEnv`",
     "sb3": "SB3's `SubprocVecEnv`",
     "sb3_single": "SB3's `DummyVecEnv`",
-}
-ENGINES = "ale", "envpool"
-UPDATES = {
-    "envpool": "EnvPool",
-    "sb3": "SB3's own PPO, under `SubprocVecEnv`",
     "wrappers": "CleanRL's wrappers, a process for each game",
     "single": "CleanRL's wrappers, all in one process",
+    "worker": "`Worker`, a process for each game",
 }
 TITLES = {
     "MsPacman": "Ms. Pac-Man",
-    "CrazyClimber": "Crazy Climber",
-    "ALE/Breakout-v5": "Breakout with sticky actions",
+    "ALE/Breakout-v5": "Breakout, sticky actions",
 }
 FAULTS = {
     "killed": "a worker is killed",
@@ -60,9 +45,156 @@ FAULTS = {
     "out of range": "an action is out of range",
     "missing": "an action is missing",
 }
-NETWORKS = {"waits": "waits", "computes": "computes", "none": "no network"}
+NETWORKS = {
+    "waits": "waits 1.5 ms for a device",
+    "computes": "computes for 1.5 ms on a core",
+    "none": "no network",
+}
 DASH = "–"  # nothing was measured
-NBSP = "\N{NO-BREAK SPACE}"
+
+
+# What was measured
+
+
+class Measured(Struct, kw_only=True):
+    """On what, and when."""
+
+    processor: str
+    cores: int
+    gpu: str | None = None
+    date: str
+
+    @property
+    def where(self) -> str:
+        gpu = f", {self.gpu}" if self.gpu else ""
+        return f"{self.cores} cores ({self.processor}{gpu})"
+
+
+class Player(Struct):
+    """How fast a contender played, round by round, and its memory."""
+
+    speed: list[float]  # steps/s
+    memory: float = 0.0  # MB
+
+
+class Speeds(Measured):
+    """Contenders that took turns, by their names."""
+
+    rows: dict[str, Player]
+
+    def beside(self, name: str, ours: str = "games") -> list[float]:
+        """How many times as fast ours is, round by round."""
+        speeds = zip(self.rows[ours].speed, self.rows[name].speed, strict=True)
+        return [our_speed / speed for our_speed, speed in speeds]
+
+    def middle(self, name: str) -> float:
+        return median(self.rows[name].speed)
+
+
+class Updates(Measured):
+    """Updates of PPO, in rounds: of each side the seconds of its parts."""
+
+    agent: str  # "trained" or "untrained"
+    games: int
+    steps: int  # of an update
+    rounds: list[dict[str, list[float]]]
+
+    def beside(self, name: str) -> list[float]:
+        """How many times as fast an update on `Games` is."""
+        ours = "sb3_games" if name == "sb3" else "games"
+        return [sum(one[name]) / sum(one[ours]) for one in self.rounds]
+
+
+class ActorUpdates(Measured):
+    """Updates by Ray's actors and by ppo.py, in rounds."""
+
+    steps: int  # of an actor, in an update
+    updates: list[dict[str, dict[str, float]]]  # seconds, by side and part
+
+
+class Scores(Struct):
+    """Of whole games."""
+
+    served: list[float]
+    alone: list[float] = []  # nobody pressed FIRE for the agent
+    still: list[float] = []  # nothing moved in what it saw
+    film: list[float] = []
+
+
+class Agent(Measured):
+    """What an agent has learned."""
+
+    title: str
+    run: str  # its seed
+    steps: int
+    seconds: dict[str, float]  # of its training, by activity
+    last_score: float  # the mean of its last hundred games of training
+    scores: Scores
+
+    @property
+    def hours(self) -> float:
+        return sum(self.seconds.values()) / 3600
+
+    @property
+    def mean(self) -> float:
+        return mean(self.scores.served)
+
+
+class Seen(Struct):
+    """What a vector environment does about a fault."""
+
+    end: str
+    workers: int
+    step: str | None = None  # what its step says, if it returns
+    next_step: str | None = field(default=None, name="next step")
+
+
+class Peers(Measured):
+    peers: dict[str, dict[str, Seen]]  # by contender and fault
+
+
+class Start(Struct):
+    """What it costs to start processes by a method."""
+
+    first: float  # seconds until `Games(8)` has answered
+    later: float
+    memory: int  # MB of a worker, its own
+
+
+class Starts(Measured):
+    methods: dict[str, Start]
+
+
+class Learned(NamedTuple):
+    """The score of the last hundred games, after some steps."""
+
+    steps: int
+    score: float
+
+
+Part = TypeVar("Part")
+
+
+def read(machine: str, name: str, kind: type[Part]) -> dict[str, Part]:
+    """The parts of a result; none, if that hasn't been measured yet."""
+    path = RESULTS / machine / f"{name}.json"
+    if not path.exists():
+        return {}
+    parts = json.loads(path.read_text("utf-8"))
+    return {name: convert(part, kind) for name, part in parts.items()}
+
+
+def read_curves(title: str) -> dict[str, list[Learned]]:
+    """The curve of each agent of a title, by its seed."""
+    curves = {}
+    for path in sorted(RESULTS.glob(f"*/{title}-?.csv")):
+        rows = csv.DictReader(path.read_text("utf-8").splitlines())
+        curves[path.stem.removeprefix(f"{title}-")] = [
+            Learned(int(row["steps"]), float(row["score"]))
+            for row in rows
+            if row["score"]  # until a game has ended there is none
+        ]
+    return curves
 
 
 # In words
@@ -82,16 +214,17 @@ def grid(
     rows = [
         [words, *(cells.get(name, DASH) for cells in columns.values())]
         for name, words in names.items()
+        if any(name in cells for cells in columns.values())
     ]
     return table([corner, *columns], rows)
 
 
-def title_name(title: str) -> str:
-    return TITLES.get(title, title)
-
-
 def is_level(ratios: Sequence[float]) -> bool:
     return round(min(ratios), 2) <= 1 <= round(max(ratios), 2)
+
+
+def in_short(ratio: float) -> str:
+    return f"{ratio:.2f}" if 0.9 <= ratio < 1.1 else f"{ratio:.1f}"
 
 
 def spread(ratios: Sequence[float]) -> str:
@@ -100,21 +233,10 @@ def spread(ratios: Sequence[float]) -> str:
     return f"{median(ratios):.2f} ({low:.2f}–{high:.2f})"
 
 
-def in_short(ratios: Sequence[float]) -> str:
-    """A comparison as one would say it."""
-    if is_level(ratios):
-        return "level"
-    value = median(ratios)
-    return f"{value:.2f}" if 0.9 <= value < 1.1 else f"{value:.1f}"
-
-
-def in_short_range(comparisons: Sequence[Sequence[float]]) -> str:
-    """From which to which of several comparisons; there may be none."""
-    if not comparisons:
-        return DASH
-    least = in_short(min(comparisons, key=median))
-    most = in_short(max(comparisons, key=median))
-    return least if least == most else f"{least} to {most}"
+def span(values: Iterable[float], form: str = ".2f") -> str:
+    """From which to which."""
+    found = sorted({f"{value:{form}}" for value in values}, key=float)
+    return " to ".join([found[0], *found[1:][-1:]])
 
 
 def listed(words: Sequence[str]) -> str:
@@ -126,247 +248,123 @@ def listed(words: Sequence[str]) -> str:
 # How fast
 
 
-def beside(column: Speeds, name: str, ours: str = "games") -> Sequence[float]:
-    """The ratios of our speed to that of another, round by round."""
-    speeds = zip(column.rows[ours].speed, column.rows[name].speed, strict=True)
-    return [our_speed / speed for our_speed, speed in speeds]
+def comparison_table(trained: Updates, lockstep: Iterable[Speeds]) -> str:
+    """README's: an update of PPO, and random play in several titles."""
+    columns = list(lockstep)
+    training = {}
+    playing = {}
+    for name in NAMES:
+        if name != "games" and name in trained.rounds[0]:
+            ratios = trained.beside(name)
+            words = "level" if is_level(ratios) else in_short(median(ratios))
+            training[name] = words
+        if name != "games" and name in columns[0].rows:
+            medians = sorted(median(one.beside(name)) for one in columns)
+            ends = dict.fromkeys(map(in_short, [medians[0], medians[-1]]))
+            playing[name] = " to ".join(ends)
+    heads = {"an update of PPO": training, "random play": playing}
+    return grid("beside", heads, NAMES)
 
 
-def speed(column: Speeds, name: str) -> str:
-    return f"{median(column.rows[name].speed):,.0f}"
+def lockstep_table(columns: Mapping[str, Sequence[Speeds]]) -> str:
+    """Ratios; what is measured apart has its own `games`, the first counts."""
+    cells: dict[str, dict[str, str]] = {}
+    for title, measured in columns.items():
+        cells[title] = {"games": f"{measured[0].middle('games'):,.0f} steps/s"}
+        for one in measured:
+            for name in one.rows.keys() - {"games"}:
+                cells[title][name] = spread(one.beside(name))
+    return grid("`Games` beside", cells, NAMES)
 
 
-def names_in(columns: Mapping[str, Speeds]) -> dict[str, str]:
-    """Who plays, in the order of the first column, with its words."""
-    first = next(iter(columns.values()))
-    return {name: NAMES[name] for name in first.rows}
-
-
-def how(columns: Mapping[str, Speeds]) -> str:
-    """How and when columns were measured, to stand above their table."""
-    rounds = [
-        f"{column.rounds} rounds of {column.seconds:g} s"
-        for column in columns.values()
-    ]
-    about = list(columns.values())
-    days = sorted(one.date for one in about)
-    return (
-        f"{about[0].where}: {' or '.join(dict.fromkeys(rounds))}, "
-        f"{' to '.join(dict.fromkeys([days[0], days[-1]]))}, "
-        f"commit {', '.join(dict.fromkeys(one.commit for one in about))}."
-    )
-
-
-def by_machine(
-    machines: Iterable[Mapping[str, Speeds]],
-    write: Callable[[Mapping[str, Speeds]], str],
-) -> str:
-    """A table for each machine that has columns, below how it was measured."""
-    return "\n\n".join(
-        f"{how(columns)}\n\n{write(columns)}"
-        for columns in machines
-        if columns
-    )
-
-
-def comparison_table(columns: Mapping[str, Speeds]) -> str:
-    """`Games` beside everybody, with a column for each title."""
-
-    def cell(column: Speeds, name: str) -> str:
-        if name == "games":
-            return f"{speed(column, name)} steps/s"
-        return spread(beside(column, name))
-
-    cells = {
-        title_name(title): {name: cell(column, name) for name in column.rows}
-        for title, column in columns.items()
-    }
-    return grid("`Games` beside", cells, names_in(columns))
-
-
-def lockstep_table(columns: Mapping[str, Speeds]) -> str:
-    return f"{comparison_table(columns)}\n\nBehind {behind(columns)}."
-
-
-def behind(columns: Mapping[str, Speeds]) -> str:
-    """In which titles `Games` is slower than an engine, and by how much."""
-    found = []
-    for name in ENGINES:
-        shares = []
-        for title, column in columns.items():
-            ratios = beside(column, name)
-            if median(ratios) < 1 and not is_level(ratios):
-                share = f"{100 * (1 - median(ratios)):.0f}{NBSP}%"
-                shares.append(f"{title_name(title)} ({share})")
-        if shares:
-            found.append(f"{NAMES[name]} in {', '.join(shares)}")
-    return " and ".join(found) or "no engine"
-
-
-def speed_table(two_cores: Machine, sixteen_cores: Machine) -> str:
-    """README's: who, and how many times as fast `Games` is."""
-    lockstep = two_cores.lockstep
-    columns = {
-        "Breakout, 2 cores": [
-            lockstep["Breakout"],
-            two_cores.wrappers["Breakout"],
-        ],
-        "other titles, 2 cores": [
-            lockstep[title] for title in lockstep if title != "Breakout"
-        ],
-        "Breakout, 16 cores": [sixteen_cores.lockstep["Breakout"]],
-    }
-    names = dict.fromkeys(
-        name
-        for column in columns["Breakout, 2 cores"]
-        for name in column.rows
-        if name not in ("games", "worker")
-    )
-    cells = {
-        head: {
-            name: in_short_range(
-                [
-                    beside(column, name)
-                    for column in measured
-                    if name in column.rows
-                ]
-            )
-            for name in names
-        }
-        for head, measured in columns.items()
-    }
-    return grid("beside", cells, {name: NAMES[name] for name in names})
-
-
-def other_titles(machine: Machine) -> str:
-    """Which titles README's table calls others."""
-    titles = [title for title in machine.lockstep if title != "Breakout"]
-    return listed([title_name(title) for title in titles])
-
-
-def measured_on(columns: Mapping[str, Speeds]) -> str:
-    """On what, and when last."""
-    about = list(columns.values())
-    return f"{about[0].where}, {max(one.date for one in about)}"
-
-
-def beside_best(column: Speeds) -> Sequence[float]:
-    """Several in turn beside the fastest of the asynchronous engines."""
+def beside_best(column: Speeds, ours: str) -> float:
+    """Ours beside the fastest of the asynchronous engines."""
     engines = [name for name in column.rows if not name.startswith("games")]
-    best = max(engines, key=lambda name: median(column.rows[name].speed))
-    return beside(column, best, "games_ready")
+    best = max(engines, key=column.middle)
+    return median(column.beside(best, ours))
 
 
-def in_turn_table(machine: Machine) -> str:
-    """Speeds of batches in flight, with a column for each network."""
-    columns = {
-        f"{title_name(title)}, {words}": column
-        for network, words in NETWORKS.items()
-        for title, column in getattr(machine, network).items()
-    }
-    ratios = "beside the fastest"
-    cells = {
-        head: {name: speed(column, name) for name in column.rows}
-        | {ratios: spread(beside_best(column))}
-        for head, column in columns.items()
-    }
-    names = names_in(columns) | {ratios: "**in turn, beside the fastest**"}
-    return f"{how(columns)}\n\n{grid('steps/s', cells, names)}"
+def fast_game_table(machine: str) -> str:
+    """One game; nothing, if that hasn't been measured."""
+    rows = []
+    for name, words in (
+        ("fast_game", "settings of `TRAINING`"),
+        (
+            "restart",
+            "a lost life restarts",
+        ),
+    ):
+        for title, column in read(machine, name, Speeds).items():
+            sides = ("game", "whole_screens")
+            ratios = [spread(column.beside(one, "fast_game")) for one in sides]
+            rows.append([f"{title}, {words}", *ratios])
+    head = ["`FastGame` beside", "`Game`", "whole screens resized"]
+    return table(head, rows) if rows else ""
 
 
-def in_turn(machine: Machine) -> str:
-    """How fast several in turn are while a network waits, beside others."""
-    found = [median(beside_best(column)) for column in machine.waits.values()]
-    return f"{min(found):.2f} to {max(found):.2f}"
-
-
-def number_table(columns: Mapping[str, Speeds]) -> str:
-    """Speeds and memory, with a column for each number of games."""
-
-    def cell(column: Speeds, name: str) -> str:
-        memory = column.rows[name].memory
-        used = f", {memory:.0f} MB" if memory else ""
-        return speed(column, name) + used
-
-    cells = {
-        f"{number} games": {name: cell(column, name) for name in column.rows}
-        for number, column in columns.items()
-    }
-    return grid("steps/s", cells, names_in(columns))
-
-
-# In training
-
-
-def compared_updates(part: Updates) -> dict[str, list[float]]:
-    """Of each side how many times as fast an update is on `Games`."""
-    sides = {}
-    for name in UPDATES:
-        ours = "sb3_games" if name == "sb3" else "games"
-        if name in part.rounds[0]:
-            sides[name] = [
-                sum(one[name]) / sum(one[ours]) for one in part.rounds
+def in_turn_table(machine: str) -> str:
+    rows = []
+    for network, words in NETWORKS.items():
+        columns = read(machine, network, Speeds)
+        rows.append(
+            [
+                words,
+                listed([TITLES.get(title, title) for title in columns]),
+                *(
+                    span(beside_best(one, ours) for one in columns.values())
+                    for ours in ("games", "games_ready")
+                ),
             ]
-    return sides
+        )
+    head = ["the network", "titles", "one `Games`", "several in turn"]
+    return table(head, rows)
 
 
-def updates_table(machines: Mapping[str, Machine]) -> str:
+def updates_table(parts: Iterable[Updates]) -> str:
     """How many times as fast an update is on `Games`, by agent and machine."""
-    parts = [
-        part for one in machines.values() for part in one.updates.values()
-    ]
-    rows: dict[str, dict[str, list[float]]] = {}
-    for part in sorted(parts, key=lambda part: part.date)[::-1]:
-        name = f"{part.agent} agent, {part.where}, {part.games} games, "
-        rows.setdefault(name + part.date, {}).update(compared_updates(part))
-    lines = [
-        [
-            name,
-            *(
-                spread(sides[side]) if side in sides else DASH
-                for side in UPDATES
-            ),
-        ]
-        for name, sides in rows.items()
-        if sides
-    ]
-    return table(["", *UPDATES.values()], lines)
+    columns = {}
+    for part in parts:
+        head = f"{part.agent} agent, {part.where}, {part.games} games"
+        sides = [name for name in NAMES if name in part.rounds[0]]
+        columns[head] = {
+            name: spread(part.beside(name))
+            for name in sides
+            if name != "games"
+        }
+    return grid("`Games` beside", columns, NAMES)
 
 
-def training_table(machines: Mapping[str, Machine]) -> str:
-    """README's: how many times as fast the trained agent's updates are."""
-    columns: dict[str, dict[str, str]] = {}
-    for machine in TWO_CORES, SIXTEEN_CORES:
-        for part in machines[machine].updates.values():
-            if part.agent == "trained":
-                gpu = " and a GPU" if part.gpu else ""
-                head = f"{part.cores} cores{gpu}"
-                columns[head] = {
-                    name: spread(ratios)
-                    for name, ratios in compared_updates(part).items()
-                }
-    return grid("beside", columns, UPDATES)
+def breakout_hours(parts: Iterable[Updates]) -> str:
+    """From which to which hours 10 million steps take."""
+    return span(
+        (
+            10e6
+            / part.steps
+            * median(sum(one["games"]) for one in part.rounds)
+            / 3600
+            for part in parts
+        ),
+        ".0f",
+    )
 
 
-def breakout_hours(machines: Mapping[str, Machine]) -> str:
-    """From which to which hours 10 million steps take on two cores."""
-    hours = [
-        10e6
-        / part.steps
-        * median(sum(one["games"]) for one in part.rounds)
-        / 3600
-        for machine in machines.values()
-        for part in machine.updates.values()
-        if part.cores == 2 and "games" in part.rounds[0]
-    ]
-    return f"{min(hours):.0f} to {max(hours):.0f}"
+def actors_speeds(part: ActorUpdates) -> dict[str, str]:
+    """The steps a second of ppo.py, and of each number of Ray's actors."""
+    speeds = {}
+    for side in part.updates[0]:
+        count = 1 if side == "ppo" else int(side)
+        seconds = median(sum(one[side].values()) for one in part.updates)
+        speeds[side] = f"{count * part.steps / seconds:,.0f}"
+    return speeds
 
 
 # When something dies
 
 
-def in_words(seen: Seen) -> str:
+def in_words(seen: Seen, fault: str) -> str:
     """What was seen of a fault, in a few words."""
+    if fault in ("killed", "stopped") and not seen.workers:
+        return "has no workers"
     if seen.step is None:
         return f"the program {seen.end}"
     if seen.step == "reports":
@@ -381,60 +379,12 @@ def in_words(seen: Seen) -> str:
 def fault_table(peers: Mapping[str, Mapping[str, Seen]]) -> str:
     """What everybody does; a row for each fault."""
     columns = {
-        NAMES[name]: {fault: in_words(seen) for fault, seen in faults.items()}
+        NAMES[name]: {
+            fault: in_words(seen, fault) for fault, seen in faults.items()
+        }
         for name, faults in peers.items()
     }
     return grid("", columns, FAULTS)
-
-
-def start_costs(starts: Mapping[str, Start]) -> str:
-    """Seconds until everything has answered."""
-    columns = {
-        method: {
-            "first": f"{start.first:.1f}",
-            "later": f"{start.later:.1f}",
-            "workers": f"{start.workers:.1f}",
-        }
-        for method, start in starts.items()
-    }
-    names = {
-        "first": "`Games(8)`, first",
-        "later": "`Games(8)`, later",
-        "workers": "64 `Worker`s",
-    }
-    return grid("seconds", columns, names)
-
-
-def worker_memory(starts: Mapping[str, Start]) -> str:
-    return ", ".join(
-        f"{start.memory} MB under {method}" for method, start in starts.items()
-    )
-
-
-def actors_table(part: ActorUpdates) -> str:
-    """Of an update by each side the seconds of its parts, and its speed."""
-    rows = []
-    for side in ("ppo", *sorted(part.updates[0].keys() - {"ppo"})):
-        count = 1 if side == "ppo" else int(side)
-        spent = [one[side] for one in part.updates]
-        total = median([sum(one.values()) for one in spent])
-        parts = {
-            name: median([one[name] for one in spent]) for name in spent[0]
-        }
-        playing = parts.get("games", 0) + parts.get("network", 0)
-        rows.append(
-            [
-                "`ppo.py`" if side == "ppo" else f"{side} by Ray",
-                f"{count * part.steps:,}",
-                f"{parts.get('waiting', playing):.2f}",
-                f"{parts['sending']:.2f}" if "sending" in parts else DASH,
-                f"{parts['learning']:.2f}",
-                f"{total:.2f}",
-                f"{count * part.steps / total:,.0f}",
-            ]
-        )
-    head = ["actors", "steps", "playing, or waiting", "sending", "learning"]
-    return table([*head, "in all", "steps/s"], rows)
 
 
 # What agents learn
@@ -462,31 +412,6 @@ def agent_table(agents: Sequence[Agent]) -> str:
     return table([*head, "serving by itself"], rows)
 
 
-def motion_table(agents: Sequence[Agent]) -> str:
-    """The end of each training, and whole games, by what the agent sees."""
-    words = {
-        "seed": "it sees",
-        "stack-1": "one picture",
-        "stack-4": "four pictures",
-    }
-    result = table(
-        ["seed", "steps", "hours", "end of training", "30 whole games"],
-        [
-            [
-                agent.run,
-                f"{agent.steps:,}",
-                f"{agent.hours:.1f}",
-                f"{agent.last_score:.1f}",
-                whole_games(agent.scores.served),
-            ]
-            for agent in agents
-        ],
-    )
-    for name, seen in words.items():
-        result = result.replace(f"|{name}|", f"|{seen}|")
-    return result
-
-
 def end_of_training(agents: Sequence[Agent]) -> str:
     return whole_games([agent.last_score for agent in agents])
 
@@ -511,92 +436,93 @@ def field_table(
     return table(head, [*rows, ours])
 
 
-def agent_values(agents: Sequence[Agent]) -> dict[str, str]:
-    field = json.loads((RESULTS / "field.json").read_text("utf-8"))
-    breakout = [agent for agent in agents if agent.title == "Breakout"]
-    pong = [agent for agent in agents if agent.title == "Pong"]
-    means = [f"{mean(agent.scores.served):.0f}" for agent in breakout]
-    best = max(max(agent.scores.served) for agent in breakout)
-    return {
-        "agent_points": f"{breakout[0].scores.film[0]:.0f}",
-        "agent_mean": f"{mean(breakout[0].scores.served):.1f}",
-        "agent_mean_rounded": means[0],
-        "agent_still_mean": f"{mean(breakout[0].scores.still):.1f}",
-        "agent_still_mean_rounded": f"{mean(breakout[0].scores.still):.0f}",
-        "breakout_means": f"{listed(means)} points in the mean of "
-        f"{len(breakout[0].scores.served)} games each",
-        "breakout_best": f"{best:.0f}",
-        "agent_error": f"{standard_error(breakout[0].scores.served):.0f}",
-        "breakout_end": end_of_training(breakout),
-        "breakout_table": agent_table(breakout),
-        "pong_mean": f"{mean(pong[0].scores.served):.1f}",
-        "pong_minutes": f"{60 * pong[1].hours:.0f}",
-        "pong_table": agent_table(pong),
-        "field_table": field_table(field["agents"], breakout, pong[0]),
-        "field_date": field["date"],
-        "agents_trained_on": f"{breakout[0].where}, {breakout[0].date}",
-        "human_points": "31.8",  # DQN's professional tester (Mnih et al. 2015)
-    }
-
-
-def motion_values(agents: Sequence[Agent]) -> dict[str, str]:
-    """Of two agents, who see one picture and four."""
-    one, four = agents
-    return {
-        "motion_table": motion_table(agents),
-        "motion_trained_on": f"{one.where}, {one.date}",
-        "motion_one_mean_rounded": f"{mean(one.scores.served):.0f}",
-        "motion_four_mean_rounded": f"{mean(four.scores.served):.0f}",
-    }
-
-
-def standard_error(scores: Sequence[float]) -> float:
-    return stdev(scores) / len(scores) ** 0.5
-
-
 # All of them
 
 
-def values(machines: Mapping[str, Machine]) -> dict[str, str]:
+def values() -> dict[str, str]:
     """All values, by name."""
-    two_cores, sixteen_cores = machines[TWO_CORES], machines[SIXTEEN_CORES]
-    chaos = two_cores.chaos
-    assert chaos
-    counts = chaos.soak.counts
-    (found_actors,) = (
-        part
-        for machine in machines.values()
-        for part in machine.actors.values()
-    )
+    return speed_values() | start_values() | agent_values()
+
+
+def speed_values() -> dict[str, str]:
+    lockstep = read(TWO_CORES, "lockstep", Speeds)
+    wrappers = read(TWO_CORES, "wrappers", Speeds)["Breakout"]
+    sixteen = read(SIXTEEN_CORES, "lockstep", Speeds)["Breakout"]
+    columns = {
+        TITLES.get(title, title): [lockstep[title]] for title in lockstep
+    }
+    columns["Breakout"].append(wrappers)
+    columns["Breakout, 16 cores"] = [sixteen]
+    updates = read(TWO_CORES, "updates", Updates)
+    with_gpu = read(SIXTEEN_CORES, "updates", Updates)
+    trained = updates["trained"]
+    eight = read(TWO_CORES, "number8", Speeds)["Breakout"]
+    many = read(TWO_CORES, "number64", Speeds)["Breakout"]
+    actors = read(AGENTS, "actors", ActorUpdates)["actors"]
+    speeds = actors_speeds(actors)
     return {
-        "speed_table": speed_table(two_cores, sixteen_cores),
-        "speed_other_titles": other_titles(two_cores),
-        "speed_behind": behind(two_cores.lockstep),
-        "two_cores": measured_on(two_cores.lockstep),
-        "sixteen_cores": measured_on(sixteen_cores.lockstep),
-        "training_table": training_table(machines),
-        "in_turn_ratios": in_turn(two_cores),
-        "lockstep_tables": by_machine(
-            [machine.lockstep for machine in machines.values()], lockstep_table
-        ),
-        "wrappers_tables": by_machine(
-            [machine.wrappers for machine in machines.values()],
-            comparison_table,
-        ),
-        "number_tables": by_machine(
-            [machine.number for machine in machines.values()], number_table
-        ),
-        "in_turn_table": in_turn_table(two_cores),
-        "updates_table": updates_table(machines),
-        "actors_table": actors_table(found_actors),
-        "actors_rounds": f"{len(found_actors.updates)}",
-        "actors_on": f"{found_actors.where}, {found_actors.date}",
-        "breakout_hours": breakout_hours(machines),
-        "soak_steps": f"{counts.steps:,}",
-        "soak_replaced": f"{counts.replaced}",
-        "fault_table": fault_table(chaos.peers.peers),
-        "start_costs_table": start_costs(two_cores.starts["starts"].methods),
-        "worker_memory": worker_memory(two_cores.starts["starts"].methods),
-        **agent_values([*machines[AGENTS].agents.values()]),
-        **motion_values([*machines[AGENTS].motion.values()]),
+        "comparison_table": comparison_table(trained, lockstep.values()),
+        "lockstep_titles": f"{len(lockstep)}",
+        "cleanrl_percent": f"{100 / median(trained.beside('single')):.0f}",
+        "lockstep_table": lockstep_table(columns),
+        "two_cores": f"{lockstep['Breakout'].where}, {trained.date}",
+        "sixteen_cores": f"{sixteen.where}, {sixteen.date}",
+        "fast_game_table": fast_game_table(AGENTS),
+        "in_turn_table": in_turn_table(TWO_CORES),
+        "speed_64": f"{many.middle('games'):,.0f}",
+        "speed_8": f"{eight.middle('games'):,.0f}",
+        "memory_64": f"{many.rows['games'].memory:,.0f} MB",
+        "worker_memory_64": f"{many.rows['worker'].memory:,.0f} MB",
+        "updates_table": updates_table([trained, *with_gpu.values()]),
+        "breakout_hours": breakout_hours(updates.values()),
+        "ppo_speed": speeds["ppo"],
+        "actors_speeds": listed([speeds[number] for number in "124"]),
+        "actors_on": f"{actors.where}, {actors.date}",
+    }
+
+
+def start_values() -> dict[str, str]:
+    peers = read(TWO_CORES, "chaos", Peers)["peers"].peers
+    starts = read(TWO_CORES, "starts", Starts)["starts"].methods
+    result = {"fault_table": fault_table(peers)}
+    for method, start in starts.items():
+        result[f"{method}_first"] = f"{start.first:.1f}"
+        result[f"{method}_later"] = f"{start.later:.1f}"
+        result[f"{method}_memory"] = f"{start.memory} MB"
+    return result
+
+
+def agent_values() -> dict[str, str]:
+    agents = read(AGENTS, "agents", Agent).values()
+    breakout = [agent for agent in agents if agent.title == "Breakout"]
+    pong = [agent for agent in agents if agent.title == "Pong"]
+    one, four = read(AGENTS, "motion", Agent).values()
+    others = json.loads((RESULTS / "field.json").read_text("utf-8"))
+    first = breakout[0].scores
+    means = [f"{agent.mean:.0f}" for agent in breakout]
+    best = max(max(agent.scores.served) for agent in breakout)
+    return {
+        "agent_points": f"{first.film[0]:.0f}",
+        "agent_mean": f"{breakout[0].mean:.1f}",
+        "agent_mean_rounded": means[0],
+        "agent_error": f"{stdev(first.served) / len(first.served) ** 0.5:.0f}",
+        "agent_still_mean": f"{mean(first.still):.1f}",
+        "agent_still_mean_rounded": f"{mean(first.still):.0f}",
+        "agents_trained_on": f"{breakout[0].where}, {breakout[0].date}",
+        "breakout_means": f"{listed(means)} points in the mean of "
+        f"{len(first.served)} games each",
+        "breakout_best": f"{best:.0f}",
+        "breakout_end": end_of_training(breakout),
+        "breakout_table": agent_table(breakout),
+        "pong_mean": f"{pong[0].mean:.1f}",
+        "pong_minutes": f"{60 * pong[1].hours:.0f}",
+        "pong_table": agent_table(pong),
+        "motion_one_mean_rounded": f"{one.mean:.0f}",
+        "motion_four_mean_rounded": f"{four.mean:.0f}",
+        "motion_one_games": whole_games(one.scores.served),
+        "motion_four_games": whole_games(four.scores.served),
+        "motion_trained_on": f"{one.where}, {one.date}",
+        "field_table": field_table(others["agents"], breakout, pong[0]),
+        "field_date": others["date"],
+        "human_points": "31.8",  # DQN's professional tester (Mnih et al. 2015)
     }

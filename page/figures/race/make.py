@@ -1,7 +1,11 @@
 """A step of eight games: a process for each, and one for each core."""
 
+from typing import NamedTuple
+
+from msgspec import Struct
+
 from drawing import Drawing
-from results import read
+from values import read
 
 LEFT = 84
 SCALE = 130  # of a millisecond
@@ -9,8 +13,27 @@ HIGH = 18  # of a lane
 MACHINE = "intel-xeon-2-cores"
 
 
+class Span(NamedTuple):
+    """From when to when, in milliseconds since a step began."""
+
+    start: float
+    end: float
+
+
+class Lanes(Struct):
+    """When the program and each game were at work in a step."""
+
+    program: list[Span]
+    games: list[Span]
+
+
+class Race(Struct):
+    workers: Lanes  # one for each game
+    games: Lanes
+
+
 def draw() -> str:
-    race = read()[MACHINE].race["step"]
+    race = read(MACHINE, "race", Race)["step"]
     d = Drawing(298, screen=False)
     for top, title, side, count in (
         (4, "8 workers, a game each", race.workers, 8),
