@@ -76,7 +76,7 @@ def test_a_run_can_be_resumed_and_judged(run, monkeypatch):
         add(memory, *step)
 
     monkeypatch.setattr(dqn.Memory, "add", interrupt)
-    small = "--stack 1 --size 64 48 --colour"
+    small = "--stack 1 --size 64 48 --no-grayscale"
     run(f"--steps 1000 --learn-after 100 --save-every 2 {small}")
     monkeypatch.setattr(dqn.Memory, "add", add)
     interrupted = torch.load(CHECKPOINT)

@@ -166,7 +166,7 @@ def test_going_back_to_a_kept_checkpoint_leaves_no_later_rows(run):
 
 
 def test_a_run_goes_on_with_the_settings_that_it_was_begun_with(run):
-    command = "--steps 32 --stack 2 --size 64 48 --colour --gamma 0.5 "
+    command = "--steps 32 --stack 2 --size 64 48 --no-grayscale --gamma 0.5 "
     run(command + "--action-repeat 3 --on-life-loss ignore")
     run("--resume --steps 64 --clip 0.3")
     saved = torch.load(CHECKPOINT)

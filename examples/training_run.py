@@ -85,8 +85,8 @@ class GameSettings:
     """pictures to an observation"""
     size: tuple[int, int] = (84, 84)
     """height and width of a picture"""
-    colour: bool = False
-    """pictures in colour"""
+    grayscale: bool = True
+    """gray pictures, or else in color"""
     full_action_space: bool = False
     """all 18 actions of the console"""
     repeat_action_probability: float | None = None

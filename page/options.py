@@ -10,7 +10,7 @@ from values import table
 # What each means. One that has no words here, or is none any more, is an
 # error.
 WORDS = {
-    "env_id": "any Atari id, or an [`EnvSpec`](#ids-modes-limits)",
+    "env_id": "any Atari id; in `Games` also a list of `num_envs` of them",
     "seed": "of game 0; game i has `seed + i`",
     "on_life_loss": 'the episode ends, the game goes on; `"ignore"`: neither '
     'ends; `"restart"`: a new game begins, so that an agent plays first lives '
@@ -21,7 +21,7 @@ WORDS = {
     "action_repeat": "frames to a step",
     "stack": "pictures to an observation",
     "size": "height and width of a picture",
-    "colour": "RGB in place of gray",
+    "grayscale": "gray pictures, or else RGB",
     "processes": "one for each core; 0: this one, for a debugger or within a "
     "`DataLoader`",
     "timeout": "seconds for a step, until a worker is replaced",

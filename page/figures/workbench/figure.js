@@ -96,7 +96,7 @@ figure("workbench", async (box, $in) => {
     const shape = [stack, size, size, ...colour ? [3] : []];
     const count = shape.reduce((one, other) => one * other);
     const options = Object.entries({ action_repeat: repeat !== 4 && repeat,
-      stack: stack !== 4 && stack, colour: colour && "True",
+      stack: stack !== 4 && stack, grayscale: colour && "False",
       size: size !== 84 && `(${size}, ${size})` });
     const chosen = options.filter(([, value]) => value)
       .map((pair) => pair.join("="));
