@@ -130,7 +130,6 @@ class Game:
         self.size = tuple(check_number("size", n, 1) for n in size)
         self.grayscale = check_bool("grayscale", grayscale)
         self._seed = check_number("seed", seed)
-        fire_on_reset = check_bool("fire_on_reset", fire_on_reset)
         check_emulator(env_id, emulator)
 
         # ALE is the emulator (Bellemare et al. 2013), Gymnasium the interface
@@ -142,7 +141,8 @@ class Game:
         self._ale = self.env.unwrapped.ale
         self.meanings = self.env.unwrapped.get_action_meanings()
         self._codes = [getattr(ale_py.Action, name) for name in self.meanings]
-        self._fires = fire_on_reset and "FIRE" in self.meanings
+        fires = check_bool("fire_on_reset", fire_on_reset)
+        self._fires = fires and "FIRE" in self.meanings
 
         # A deque drops its oldest picture when a new one comes. It is empty
         # until `reset`.
@@ -510,12 +510,10 @@ def worker_process(
 
     Args:
         remote: This process's end of the pipe.
-        seed: As for `Game`.
-        env_id: As for `Game`.
+        seed, env_id, options: As for `Game`.
         make: Called as `make(seed, env_id, **options)`; returns a game with
             `step`, `reset` and `render`. If it has a method `close`, too, that
             is called at the end.
-        options: As for `Game`.
     """
     prepare_process()
     make_game: Any = make
@@ -539,7 +537,7 @@ def worker_process(
     except (EOFError, OSError):
         pass  # the pipe is broken
     finally:
-        close_game(game)
+        close_games([game])
 
 
 def perform(game, command, data):
@@ -551,10 +549,11 @@ def perform(game, command, data):
     raise NotImplementedError(f"unknown command {command!r}")
 
 
-def close_game(game):
-    """Close a game that can be closed, such as one that writes a file."""
-    if hasattr(game, "close"):
-        game.close()
+def close_games(games):
+    """Close those that can be closed, such as one that writes a file."""
+    for game in games:
+        if hasattr(game, "close"):
+            game.close()
 
 
 def prepare_process():
@@ -635,13 +634,11 @@ class Worker(contextlib.AbstractContextManager):
         """Start a process that plays a game.
 
         Args:
-            seed: As for `Game`.
-            env_id: As for `Game`.
+            seed, env_id, options: As for `Game`, with its defaults.
             context: A start method's name or a context of `multiprocessing`;
                 `None`: forkserver where there is one.
             make: Any callable that makes a game, as for `worker_process`; a
                 lambda or a class of a notebook, too.
-            options: As for `Game`, with its defaults.
 
         Raises:
             RuntimeError: The process couldn't be started.
@@ -879,12 +876,6 @@ class Share:
         return [game.render() for game in self._games]
 
 
-def close_games(games):
-    """Close those games that can be closed."""
-    for game in games:
-        close_game(game)
-
-
 # ### The vector environment
 #
 # The *autoreset mode* says when the next episode begins: under SAME_STEP in
@@ -965,10 +956,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
                 observations set shape and dtype. Besides `step`, `reset` and
                 `render` it has `env`, `meanings`, `final_obs` and
                 `terminated`.
-            on_life_loss: As for `Game`, as are the three that follow.
-            noop_max: The most no-op frames at the start of a game.
-            fire_on_reset: Whether FIRE is held before an episode.
-            clip_reward: Whether a reward becomes its sign.
+            on_life_loss, noop_max, fire_on_reset, clip_reward: As for `Game`.
             game_options: What else `Game` takes, such as `stack`.
 
         Raises:
@@ -1048,7 +1036,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         for env_id in dict.fromkeys(self._env_ids):
             game = make_game(0, env_id)
             obs = game.reset()
-            close_game(game)
+            close_games([game])
             kinds[env_id] = (game.meanings, box_of(obs))
         first, *others = kinds
         for env_id in others:
