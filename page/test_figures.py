@@ -522,3 +522,69 @@ def test_the_workbench_plays_on_while_one_turns(visit):
     expect(figure.locator(".strip div:visible")).to_have_count(5)
     expect(number).not_to_have_text(number.text_content())
     figure.get_by_role("button", name="Pause").press("Enter")
+
+
+def grays_of(figure, name):
+    """The gray values of a frame that the reader's game keeps."""
+    values = figure.evaluate(f"(figure) => [...figure.{name}]")
+    return np.array(values, np.uint8).reshape(210, 160)
+
+
+def view(figure, number):
+    """Choose what the reader sees of his game."""
+    figure.get_by_role("radio").nth(number).check()
+
+
+def test_a_reader_plays_and_sees_what_the_module_would_make(visit):
+    """Colors, grays, the brighter of two frames, shrunk by means."""
+    figure = look_at(visit(), "play")
+    view(figure, 4)
+    expect(figure.get_by_role("button", name="Play")).to_be_hidden()
+    for _ in range(12):  # until the ball flies
+        figure.get_by_role("button", name="nothing").click()
+    shown = {}
+    for number in 4, 0, 1:
+        view(figure, number)
+        [shown[number]] = pictures(figure, ".field")
+    third, fourth = (grays_of(figure, name) for name in ("third", "fourth"))
+    assert (third != fourth).any()
+    assert (shown[4][..., 0] == small(np.maximum(third, fourth))).all()
+    assert (shown[1][..., 0] == fourth).all()
+    known = dict(zip(map(tuple, RGB.tolist()), colours().gray, strict=True))
+    used, where = np.unique(
+        shown[0].reshape(-1, 3), axis=0, return_inverse=True
+    )
+    gray = np.array([known[tuple(rgb)] for rgb in used.tolist()])
+    assert (gray[where].reshape(210, 160) == fourth).all()
+
+
+def paddle(figure):
+    """Where the paddle of the reader's game is."""
+    return np.nonzero(grays_of(figure, "fourth")[190, 8:152])[0].mean() + 8
+
+
+@pytest.mark.parametrize("way", ["mouse", "touch", "keys"])
+def test_a_reader_moves_the_paddle(visit, way):
+    """The game begins when it is asked to, whatever moves the paddle."""
+    width = 390 if way == "touch" else 1280
+    page = visit(width=width, has_touch=way == "touch")
+    figure = look_at(page, "play")
+    field = figure.locator(".field")
+    box = field.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    before = paddle(figure)
+    if way == "touch":
+        page.touchscreen.tap(x, y)
+    else:
+        figure.get_by_role("button", name="Play").click()
+        expect(figure.get_by_role("button", name="Pause")).to_be_visible()
+    if way == "mouse":
+        page.mouse.move(x, y)
+    if way == "keys":
+        page.keyboard.down("ArrowLeft")
+    page.wait_for_function(
+        """(before) => document.querySelector("#play").fourth
+            .slice(190 * 160 + 8, 190 * 160 + 8 + before - 30)
+            .some((value) => value)""",
+        arg=int(before),
+    )
