@@ -1,44 +1,36 @@
-"""The table of options, from the signatures of `Game` and `Games`."""
+"""The table of options, from the signatures and docstrings of game.py."""
 
 import enum
 import inspect
+import re
+from collections.abc import Callable
 from typing import Any
 
 import game
 from values import table
 
-# What each means. One that has no words here, or is none any more, is an
-# error.
-WORDS = {
-    "env_id": "any Atari id; in `Games` also a list of `num_envs` of them",
-    "seed": "of game 0; game i has `seed + i`",
-    "on_life_loss": 'the episode ends, the game goes on; `"ignore"`: neither '
-    'ends; `"restart"`: a new game begins, so that an agent plays first lives '
-    "only",
-    "noop_max": "a game begins with 1 to so many frames without an action",
-    "fire_on_reset": "FIRE, which serves the ball, begins each episode",
-    "clip_reward": "rewards become -1, 0 or 1; scores stay raw",
-    "action_repeat": "frames to a step",
-    "stack": "pictures to an observation",
-    "size": "height and width of a picture",
-    "grayscale": "gray pictures, or else RGB",
-    "processes": "one for each core; 0: this one, for a debugger or within a "
-    "`DataLoader`",
-    "timeout": "seconds for a step, until a worker is replaced",
-    "context": '`"forkserver"` where there is one, or [another](#processes)',
-    "autoreset_mode": 'or `"NextStep"`, Gymnasium\'s default',
-    "make": "what is played, such as [a subclass](#a-game-of-your-own)",
-}
-NO_OPTIONS = {"num_envs"}  # how many games: the first thing one says
 
-
-def defaults(function: Any) -> dict[str, Any]:
+def defaults(function: Callable) -> dict[str, Any]:
     """The named parameters of a function, and their defaults."""
     return {
         name: parameter.default
         for name, parameter in inspect.signature(function).parameters.items()
         if parameter.kind is not parameter.VAR_KEYWORD
     }
+
+
+def meanings(function: Callable) -> dict[str, str]:
+    """What a docstring says of each argument, unless it refers to another."""
+    text = inspect.getdoc(function) or ""
+    listed = text.partition("Args:\n")[2].partition("\n\n")[0]
+    found = {}
+    # An argument's words go on in lines that are indented further.
+    for item in re.split(r"(?m)^    (?=\w)", listed)[1:]:
+        names, _, words = item.partition(": ")
+        words = " ".join(words.split()).replace("](#", "](../game.md#")
+        if not words.startswith("As for"):
+            found |= dict.fromkeys(names.split(", "), words)
+    return found
 
 
 def shown(default: Any) -> str:
@@ -54,20 +46,20 @@ def shown(default: Any) -> str:
 
 def options_table() -> str:
     """Each option of `Games`, with its default and that of `Game`."""
-    of_game, of_games = defaults(game.Game), defaults(game.Games)
-    names = [name for name in of_games | of_game if name not in NO_OPTIONS]
-    missing = WORDS.keys() ^ set(names)
-    if missing:
-        raise ValueError(f"give words, or none, to {sorted(missing)}")
+    of_game = defaults(game.Game)
+    of_games = defaults(game.Games)
+    words = {}
+    for function in (game.Game, game.Worker, game.Games):
+        words |= meanings(function.__init__)
     rows = [
         [
             f"`{name}`",
             shown((of_game | of_games)[name]),
             shown(of_game[name]) if name in of_game else "",
-            WORDS[name],
+            words[name],
         ]
-        for name in names
+        for name in of_games | of_game
     ]
     emulator = ", ".join(f"`{name}`" for name in game.EMULATOR_OPTIONS)
-    rows.append([emulator, "", "", "as in Gymnasium's `AtariEnv`"])
+    rows.append([emulator, "", "", "As in Gymnasium's `AtariEnv`."])
     return table(["option", "`Games`", "`Game`", "what it means"], rows)

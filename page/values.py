@@ -462,7 +462,6 @@ def speed_values() -> dict[str, str]:
     speeds = actors_speeds(actors)
     return {
         "comparison_table": comparison_table(trained, lockstep.values()),
-        "lockstep_titles": f"{len(lockstep)}",
         "cleanrl_percent": f"{100 / median(trained.beside('single')):.0f}",
         "lockstep_table": lockstep_table(columns),
         "two_cores": f"{lockstep['Breakout'].where}, {trained.date}",
