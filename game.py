@@ -417,8 +417,8 @@ class FastGame(Game):
         self._trusts_snapshots = not (sticky or other or known)
         self._snapshot = None
         self._first_frame = -1  # a number that no frame has
-        self._last_screen = np.empty(0)  # the last one that was resized
-        self._last_picture = np.empty(0)
+        # The screen that was resized last, and its picture.
+        self._last = (np.empty(0), np.empty(0))
 
     # ### Resets by snapshot
     #
@@ -470,23 +470,23 @@ class FastGame(Game):
         rows = len(screen)
         # OpenCV enlarges in another way, in which bands would show.
         enlarges = height > rows or width > screen.shape[1]
-        if enlarges or screen.shape != self._last_screen.shape:
+        last_screen, last_picture = self._last
+        if enlarges or screen.shape != last_screen.shape:
             picture = super().shrink(screen)
         else:
             # A row of the strip is one of a band that has changed, and each
             # band of it becomes one of the picture.
             bands = math.gcd(rows, height)
-            changed = (screen != self._last_screen).reshape(bands, -1).any(1)
+            changed = (screen != last_screen).reshape(bands, -1).any(1)
             strip = screen[changed.repeat(rows // bands)]
-            picture = self._last_picture.copy()
+            picture = last_picture.copy()
             if len(strip) > 0:
                 parts = changed.repeat(height // bands)
                 size = (width, len(strip) * height // rows)
                 picture[parts] = cv2.resize(
                     strip, size, interpolation=cv2.INTER_AREA
                 )
-        self._last_screen = screen
-        self._last_picture = picture
+        self._last = (screen, picture)  # one without the other would be wrong
         return picture.copy()  # a subclass may write into it
 
 
