@@ -1,0 +1,377 @@
+"""Random games, and calls in any order, whatever goes wrong meanwhile."""
+
+import contextlib
+import dataclasses
+import functools
+import gc
+import itertools
+import math
+import multiprocessing
+import warnings
+from multiprocessing import connection
+
+import gymnasium as gym
+import hypothesis
+import numpy as np
+import pytest
+from hypothesis import stateful
+from hypothesis import strategies as some
+
+import game
+from game import FastGame, Game, Games
+from stand_ins import (
+    ALL,
+    DEEDS,
+    ERRORS,
+    FORKS,
+    LIFELIKE,
+    MODES,
+    NEEDED,
+    PATIENCE,
+    PLAIN,
+    Model,
+    Trap,
+    Twin,
+    begin,
+    each,
+    follow,
+    interrupted,
+    kill,
+    needs_fork,
+    pair,
+    workers_now,
+    write_into,
+)
+from test_game import (
+    FIRE,
+    NEXT_STEP,
+    NOOP,
+    RIGHT,
+    SAME_STEP,
+    Script,
+    random_actions,
+    replace_titles,
+    same,
+)
+
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+
+# By default Hypothesis tries the same each time.
+SETTINGS = dict(
+    derandomize=not ALL,
+    database=None,
+    deadline=None,
+    report_multiple_bugs=False,
+    suppress_health_check=list(hypothesis.HealthCheck),
+)
+some_frame = some.integers(1, 24)
+some_end = some.sampled_from([math.inf, 3, 5, 6, 7, 8, 21])
+some_lives = some.dictionaries(some_frame, some.integers(0, 4))
+some_script = some.builds(
+    Script,
+    lives=some_lives.map(lambda lives: {0: 3, **lives}),
+    rewards=some.dictionaries(some_frame, some.integers(-9, 99)),
+    over=some_end,
+    limit=some_end,
+    boot=some.sampled_from([0, 8]),
+    name=some.sampled_from(["fake", "qbert"]),
+)
+some_options = some.builds(
+    dict,
+    on_life_loss=some.sampled_from(MODES),
+    noop_max=some.sampled_from([0, 1, 50]),
+    fire_on_reset=some.booleans(),
+    clip_reward=some.booleans(),
+    action_repeat=some.sampled_from([4, 1, 2, 3, 8]),
+    stack=some.sampled_from([4, 1, 2, 5]),
+    size=some.sampled_from([(84, 84), (60, 100), (37, 41), (240, 84), (1, 1)]),
+    grayscale=some.booleans(),
+)
+
+
+@hypothesis.settings(max_examples=5000 if ALL else 120, **SETTINGS)
+@hypothesis.given(
+    some.sampled_from([Game, FastGame]),
+    some_script,
+    some_options,
+    some.integers(0, 5),
+)
+def test_any_game(make, script, options, seed):
+    """All that it returns and shows, and what it tells of an end."""
+    with pytest.MonkeyPatch.context() as patch:
+        replace_titles(patch, script)
+        one = make(seed, **options)
+    model = Model(seed, script, **options)
+    for given in (None, None, 3):
+        first = one.reset(given)
+        assert same(first, model.reset(given))
+        for action in random_actions(12, 3):
+            screen, result = one.render(), one.step(action)
+            assert same(screen, model.render())
+            assert same(result, model.step(action))
+            if result[2]:
+                assert same(one.final_obs, model.final_obs)
+                assert one.terminated is model.terminated
+            write_into(first, screen, result, one.final_obs)
+
+
+# What the caller gets of a deed, but of one that costs a worker. An error that
+# can't be sent is itself if it was raised in this process.
+RAISED = {deed: (type(ERRORS[deed]), RuntimeError) for deed in ERRORS}
+RAISED["interrupt"] = KeyboardInterrupt
+
+# Which calls are wrong in which state of the games.
+PENDING = gym.error.AlreadyPendingCallError
+NOT_BEGUN = gym.error.NoAsyncCallError
+WRONG_CALLS = {
+    "new": dict(step=NEEDED, step_async=NEEDED, step_wait=NOT_BEGUN),
+    "ready": dict(step_wait=NOT_BEGUN),
+    "stepping": dict.fromkeys(
+        ["step", "step_async", "render", "reset"], PENDING
+    ),
+}
+
+N = 3  # games
+CALLS = ["step", "step_async", "step_wait", "render", "reset"]
+BEGUN = ["step_async", "step_wait"]
+some_action = some.sampled_from([0, 1, 2, 0, 1, 2, None])
+some_actions = some.lists(some_action, min_size=N, max_size=N)
+# A trap goes by the seed, so none has been another game's before.
+some_seeds = some.integers(0, 30).map(lambda number: number * N)
+
+
+class Calls(stateful.RuleBasedStateMachine):
+    """Calls of `Games` in any order, whatever goes wrong, beside a twin.
+
+    The games are `"new"`, which need a reset, or `"ready"`, or `"stepping"`.
+    `lost` are those whose worker has died, which the next step tells, and
+    `maybe` those where the one after it may. `losses` is how often that was
+    since the last reset.
+    """
+
+    @stateful.initialize(
+        processes=some.integers(0, 3 if FORKS else 0),
+        mode=some.sampled_from([SAME_STEP, NEXT_STEP]),
+        on_life_loss=some.sampled_from(MODES),
+        fire_on_reset=some.booleans(),
+        clip_reward=some.booleans(),
+        limit=some.sampled_from([25, 1000]),
+    )
+    def open(self, processes, mode, limit, **options):
+        # What the handler of a signal raises is only printed, and lost, during
+        # a garbage collection, for Hypothesis has a callback there.
+        gc.disable()
+        self.patch = pytest.MonkeyPatch()
+        self.trap = Trap()
+        script = dataclasses.replace(LIFELIKE, limit=limit)
+        haunted = dataclasses.replace(script, ghost=self.trap)
+        replace_titles(self.patch, haunted)
+        options = PLAIN | options | dict(noop_max=5)
+        models = [Model(seed, script, **options) for seed in range(N)]
+        self.twin = Twin(models, range(N), mode)
+        context = "fork" if processes > 0 else None
+        options.update(processes=processes, context=context)
+        self.games = Games(N, autoreset_mode=mode, **options)
+        self.processes = processes
+        self.losses = 0
+        self.set_state("new")
+
+    def set_state(self, state, lost=()):
+        self.state = state
+        self.lost = set(lost)
+        self.maybe = set()
+
+    def share_of(self, i):
+        """Return the games that are played in the same process as game i."""
+        if self.processes == 0:
+            return set()
+        players = [self.trap.player(seed) for seed in self.twin.seeds]
+        return {j for j in range(N) if players[j] == players[i]}
+
+    # What calls return, and what they should.
+
+    def make(self, name, actions):
+        args = [actions] if name in ("step", "step_async") else []
+        return getattr(self.games, name)(*args)
+
+    def check(self, name, result, actions):
+        if name == "step_async":
+            self.actions = actions
+            self.state = "stepping"
+        elif name == "reset":
+            self.check_reset(result)
+        elif name == "render":
+            self.check_screens(result)
+        elif self.state == "stepping":
+            self.check_step(result, self.actions)
+        else:
+            self.check_step(result, actions)
+
+    def check_step(self, result, actions):
+        restarted = np.flatnonzero(result[4].get("restarted", ()))
+        restarted = set(restarted.tolist())
+        assert self.lost <= restarted <= self.lost | self.maybe
+        assert same(result, self.twin.step(actions, restarted))
+        write_into(result)
+        self.twin.returned[...] = 0  # the last ones of lost games
+        self.set_state("ready", lost=self.maybe - restarted)
+
+    def check_reset(self, result, seeds=None):
+        """Lost games start over from their seeds; after an error all do."""
+        over = range(N) if self.state == "new" else self.lost | self.maybe
+        assert same(result, (self.twin.reset(seeds, over), {}))
+        self.losses = 0
+        self.set_state("ready")
+
+    def check_screens(self, screens):
+        """Those of lost games are black."""
+        assert len(screens) == N
+        for i, one in enumerate(self.twin.games):
+            assert same(screens[i], one.render() * (i not in self.lost))
+        write_into(screens)
+
+    # What happens. A rule that isn't for the state of the games does nothing:
+    # it depends on who is faster, which Hypothesis must not.
+
+    @stateful.rule(rollout=some.lists(some_actions, min_size=1, max_size=20))
+    def play(self, rollout):
+        for actions in rollout if self.state == "ready" else []:
+            self.check_step(self.games.step(actions), actions)
+
+    @stateful.rule(name=some.sampled_from(CALLS), actions=some_actions)
+    def call(self, name, actions):
+        """After an error all workers are new; a wrong call changes nothing."""
+        state, replaces = self.state, self.lost | self.maybe
+        before = workers_now()
+        if name in WRONG_CALLS[state]:
+            with pytest.raises(WRONG_CALLS[state][name]):
+                self.make(name, actions)
+        elif (state, name) != ("new", "render"):
+            self.check(name, self.make(name, actions), actions)
+        if (state, name) == ("new", "reset"):
+            assert not workers_now() & before
+        else:
+            assert replaces or workers_now() == before
+
+    @stateful.rule(seed=some_seeds, single=some.booleans())
+    def reset(self, seed, single):
+        """With seeds: whatever was before is forgotten."""
+        if self.state != "stepping":
+            seeds = list(range(seed, seed + N))
+            result = self.games.reset(seed=seed if single else seeds)
+            self.check_reset(result, seeds)
+
+    @stateful.rule(i=some.integers(0, N - 1))
+    def kill(self, i):
+        share = set() if self.state == "new" else self.share_of(i)
+        if share and self.losses < 3 and not share & (self.lost | self.maybe):
+            self.losses += 1
+            kill(self.trap.player(self.twin.seeds[i]))
+            dying = self.lost if self.state == "ready" else self.maybe
+            dying |= share
+
+    @stateful.rule(
+        deed=some.sampled_from(DEEDS[:-1]),
+        calls=some.sampled_from([["step"], ["render"], ["reset"], BEGUN]),
+        i=some.integers(0, N - 1),
+        later=some.integers(0, 8),
+        actions=some_actions,
+    )
+    def do_a_deed(self, deed, calls, i, later, actions):
+        """In one of the games, in the middle of the calls."""
+        if self.state != "ready" or self.lost or self.losses > 2:
+            return
+        if self.processes == 0 and deed not in RAISED:
+            return
+        if self.processes > 0 and deed == "interrupt" and len(calls) > 1:
+            return  # it might come outside of both calls
+        before = workers_now()
+        share = self.share_of(i)
+        self.trap.set(deed, self.twin.seeds[i], later)
+        try:
+            results = [self.make(name, actions) for name in calls]
+        except RAISED.get(deed, ()):
+            assert self.trap.sprung()
+            assert workers_now() == before or deed == "interrupt"
+            self.set_state("new")
+            return
+        done = self.trap.sprung()
+        assert not (done and deed in RAISED)
+        self.lost = share if done else set()
+        self.losses += done
+        for name, result in zip(calls, results, strict=True):
+            self.check(name, result, actions)
+
+    def teardown(self):
+        """Close in whatever state."""
+        self.games.close()
+        # On a busy machine a process that was killed may take its time.
+        for child in multiprocessing.active_children():
+            child.join(PATIENCE)
+        assert self.games.closed and not workers_now()
+        self.patch.undo()
+        gc.enable()
+
+
+def test_any_order_of_calls():
+    """Whatever goes wrong meanwhile."""
+    settings = hypothesis.settings(
+        max_examples=400 if ALL else 80, stateful_step_count=40, **SETTINGS
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        stateful.run_state_machine_as_test(Calls, settings=settings)
+
+
+@needs_fork
+@each("module", [game, connection])
+@each("name", ["step", "step_wait", "render", "reset"])
+def test_a_signal_at_any_line(trap, module, name):
+    """What its handler raises is raised here, and then a reset helps."""
+    kinds = itertools.cycle([TimeoutError, KeyboardInterrupt])
+    with pair(2, processes=1, noop_max=3) as (many, twin):
+        call = getattr(many, name)
+        if name == "step":
+            call = functools.partial(call, [FIRE] * 2)
+        for line in itertools.count(0, 1 if ALL else 2):
+            if name == "step_wait":
+                many.step_async([FIRE] * 2)
+            try:
+                interrupted(line, call, next(kinds), module)
+                break
+            except (TimeoutError, KeyboardInterrupt):
+                pass
+            if name == "step_wait":  # it may not have begun
+                with contextlib.suppress(NOT_BEGUN):
+                    many.step_wait()
+            begin(many, twin, [3, 4])
+            follow(many, twin)
+    assert line > 3
+
+
+def test_an_interrupted_reset_of_a_game(fake):
+    """A step asks for a reset: no stack mixes two games."""
+
+    def play(one):
+        one.reset()
+        for _ in range(3):
+            one.step(NOOP)
+
+    for line in itertools.count():
+        one, _ = fake(noop_max=3, fire_on_reset=True)
+        twin, _ = fake(noop_max=3, fire_on_reset=True)
+        play(one)
+        play(twin)
+        try:
+            interrupted(line, one.reset)
+            break
+        except KeyboardInterrupt:
+            # Unless it hadn't begun, or was done.
+            allowed = [twin.step(RIGHT)]
+            twin.reset()
+            allowed.append(twin.step(RIGHT))
+            with contextlib.suppress(NEEDED):
+                result = one.step(RIGHT)
+                assert any(same(result, other) for other in allowed)
+            assert same(one.reset(5), twin.reset(5))
+    assert line > 10
