@@ -39,15 +39,15 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import drawing
-import module
 import programs
-import weave
+from module import Module
 from options import options_table
 from paths import DOCS, FIGURES, HERE, ROOT
-from templates import template
 from values import values
+from weave import game_md, module_page, story_page, template
 
 TEXTS = {
     "README.md": ROOT / "README.md",
@@ -99,6 +99,7 @@ def made() -> Iterator[tuple[Path, str, str]]:
             source = path.relative_to(ROOT).as_posix()
             yield DOCS / f"figures/{path.parent.name}.svg", source, svg
 
+    game = module()
     found = all_values()
     for name, path in TEXTS.items():
         text = template(f"text/{name}").render(found)
@@ -113,17 +114,21 @@ def made() -> Iterator[tuple[Path, str, str]]:
         source = path.relative_to(ROOT).as_posix()
         yield DOCS / f"data/{name}.js", source, f"given.{name} = {data};\n"
 
-    game = (ROOT / "game.py").read_text("utf-8")
-    yield ROOT / "game.md", "game.py", module.Module(game).markdown()
-    yield DOCS / "game.html", "game.py", weave.module_page(game, found)
+    yield ROOT / "game.md", "game.py", game_md(game)
+    yield DOCS / "game.html", "game.py", module_page(game, found)
     story = template("text/story.md").render(found)
-    page = weave.story_page(game, story, found)
+    page = story_page(story, game, found)
     yield DOCS / "index.html", "page/text/story.md", page
 
 
-def all_values() -> dict[str, str]:
+def module() -> Module:
+    return Module((ROOT / "game.py").read_text("utf-8"))
+
+
+def all_values() -> dict[str, Any]:
     """The values of all texts: measured, and of the code."""
     return values() | {
+        "code": module().quoted,
         "options_table": options_table(),
         "printed_by_first": programs.first().printed,
         "requirements": requirements(),

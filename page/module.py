@@ -1,235 +1,182 @@
-"""Read `game.py`: its code, its notes, and where its names are defined."""
+"""Read `game.py`: its words, the code below them, where names are defined."""
 
 import ast
 import io
-import itertools
 import re
+import textwrap
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
-FOLD = "<details>\n<summary>What the module is built on</summary>"
-# At the top a picture has a size on a code host, too, and a caption.
-PICTURE = r'!\[([^]]*)\]\((\S+)\s+"([^"]*)"\)'
-SIZED = r'<img src="\2" width="300" alt="\1">\n\n\3'
-FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
-DEFINITION = ast.ClassDef | FUNCTION
+# The comment at the end of part one begins so.
+END = "The tutorial ends here."
+SECTION = r"(?m)^(Args|Attributes|Returns|Raises|Yields):\n((?: .*\n|\n)+)"
+# How an item of a section begins: "size: ", or "KeyError, OSError: "
+NAMES = r"(?m)^([`*\w.]+(?:, [`*\w.]+)*): "
+DEFINITION = ast.ClassDef | ast.FunctionDef
 
 
 @dataclass
 class Words:
-    """A comment or docstring, and the row of the code that it is about.
+    """A docstring or a comment, and the row of the code that it is about.
 
-    A note stands at that line, and other words above its code.
+    A note stands at that row, other words above the code.
     """
 
-    first: int
-    last: int
+    rows: range
     text: str
-    is_note: bool
     at: int
+    is_note: bool
+    is_docstring: bool
 
 
 @dataclass
-class Part:
-    """A function, or other code that stands together.
+class Piece:
+    """Words, and the code below them, by its rows.
 
-    `lines` is the code and the empty lines in it, `notes` the words that
-    belong to some of its lines, `source` the code with its notes as they
-    stand, each by its rows; `words` and a long docstring stand above.
+    `source` is that code with its notes, and `code` without them.
     """
 
-    words: list[str] = field(default_factory=list)
-    docstring: str = ""
-    lines: dict[int, str] = field(default_factory=dict)
-    notes: dict[int, list[str]] = field(default_factory=dict)
+    words: list[Words] = field(default_factory=list)
+    notes: dict[int, list[Words]] = field(default_factory=dict)
     source: dict[int, str] = field(default_factory=dict)
-
-    def pieces(self) -> list[tuple[list[str], dict[int, str]]]:
-        """Return the notes of a line, and it with all lines down to the next
-        one that has notes.
-        """
-        rows = [row for row, line in self.lines.items() if line]
-        pieces: list[tuple[list[str], dict[int, str]]] = []
-        for row in range(rows[0], rows[-1] + 1) if rows else []:
-            if row in self.notes or not pieces:
-                pieces.append((self.notes.get(row, []), {}))
-            if row in self.lines:
-                pieces[-1][1][row] = self.lines[row]
-        return pieces
+    code: dict[int, str] = field(default_factory=dict)
 
 
 class Module:
-    """The source of `game.py`: the words at its top, the part that is its
-    imports, and the parts below, and the nodes that define its names.
+    """What is read of a source.
+
+    `names` has the definitions. `imports` are the pieces down to the last
+    import, with the licence above the title.
     """
 
-    def __init__(self, source: str):
+    def __init__(self, source: str) -> None:
         tree = ast.parse(source)
-        self.names = dict(definitions(tree))
+        self.source = source
         self.title = ast.get_docstring(tree) or ""
+        self.names = dict(definitions(tree))
         imports = ast.Import | ast.ImportFrom
-        end = max(
-            last_row(node) for node in tree.body if isinstance(node, imports)
-        )
-        # What stands above the title, a licence, is code like the imports.
-        self.imports, *self.parts = parts(source, tree, end)
+        end = max(last(it) for it in tree.body if isinstance(it, imports))
+        pieces = read_pieces(source, tree, end + 1)
+        self.imports = [piece for row, piece in pieces.items() if row <= end]
+        self.pieces = [piece for row, piece in pieces.items() if row > end]
 
     def meant(self, name: str) -> str | None:
         """Return the definition that a name means, or None."""
-        if name.startswith("_"):
-            found = [one for one in self.names if one.endswith(f".{name}")]
-            return found[0] if len(found) == 1 else None
-        return name if name in self.names else None
+        if not name.startswith("_"):
+            return name if name in self.names else None
+        found = (one for one in self.names if one.endswith(f".{name}"))
+        return next(found, None)
 
-    def quoted(self, name: str) -> dict[int, str]:
-        """Return the code of a definition, without its notes, by its rows."""
-        node = self.names[name]
-        rows = range(first_row(node), last_row(node) + 1)
-        lines = itertools.chain(*(part.lines.items() for part in self.parts))
-        return {row: line for row, line in lines if row in rows}
+    def quoted(self, name: str) -> str:
+        """Return a definition as Markdown."""
+        lines = ast.get_source_segment(self.source, self.names[name])
+        return f"```python\n{lines}\n```"
 
-    def markdown(self) -> str:
-        """Return the module for a code host, which has no margin: there a
-        note is the comment that it is in the source.
-        """
-        title = re.sub(PICTURE, SIZED, self.title)
-        blocks = [title, FOLD, *self.imports.words]
-        blocks += [fence(self.imports.source), "</details>"]
-        source: dict[int, str] = {}
-        for part in self.parts:
-            if part.words or part.docstring:
-                blocks += [fence(source), *part.words, part.docstring]
-                source = {}
-            source |= part.source
-        blocks.append(fence(source))
-        return "\n\n".join(block for block in blocks if block) + "\n"
+    def parts(self) -> tuple[list[str], list[str]]:
+        """Return the words above code, of the tutorial and of what follows."""
+        texts = [words.text for it in self.pieces for words in it.words]
+        ends = [at for at, text in enumerate(texts) if text.startswith(END)]
+        cut = ends[0] if ends else len(texts)
+        return texts[:cut], texts[cut:]
 
 
-def fence(source: dict[int, str]) -> str:
-    """Return lines of code for Markdown."""
-    text = "\n".join(source.values()).strip("\n")
-    return f"```python\n{text}\n```" if text else ""
-
-
-def parts(source: str, tree: ast.Module, end: int) -> list[Part]:
-    """Return all parts in order; the first one ends at the row `end`."""
-    lines = dict(enumerate(source.splitlines(), 1))
-    remarks = comments(source, tree.body[0])
-    found = [*docstrings(source, tree), *remarks]
-    words = {
-        row: remark
-        for remark in found
-        for row in range(remark.first, remark.last + 1)
-    }
-    starts = {end + 1}
-    for outer in [tree, *walk(tree, ast.ClassDef)]:
-        for node in outer.body:
-            if isinstance(node, DEFINITION):
-                starts.add(first_row(node))
-            if isinstance(node, FUNCTION):
-                starts.add(last_row(node) + 1)
-    for remark in remarks:
-        begins = remark.at in starts or not remark.is_note
-        if remark.first > end and begins:
-            starts.add(remark.first)
-
-    result = [Part()]
-    for row, line in lines.items():
-        part = result[-1]
-        if row in starts and any(part.lines.values()):
-            part = Part()
-            result.append(part)
-        here = words.get(row)
-        if here is None:
-            part.lines[row] = part.source[row] = line
-        elif here.is_note:
-            part.source[row] = line
-        if here and row == here.first:
-            if here.is_note:
-                part.notes.setdefault(here.at, []).append(here.text)
-            elif here.at > row:
-                part.words.append(here.text.strip())
-            elif here.at > 0:
-                part.docstring = here.text
-    return result
-
-
-def docstrings(source: str, tree: ast.Module) -> list[Words]:
-    """Return the docstrings: one of a sentence is a note on its `def`."""
-    found = []
+def read_pieces(source: str, tree: ast.Module, cut: int) -> dict[int, Piece]:
+    """Return the pieces by their first rows; one of them begins at `cut`."""
     lines = source.splitlines()
-    for node in walk(tree, DEFINITION | ast.Module):
-        text = ast.get_docstring(node)
-        if text is None:
+    title = range(tree.body[0].lineno, last(tree.body[0]) + 1)
+    found = [*docstrings(tree, lines), *comments(source, lines, title[-1])]
+    about: dict[int, list[Words]] = {}
+    for words in sorted(found, key=lambda words: words.rows.start):
+        about.setdefault(words.at, []).append(words)
+
+    # A piece begins with all that is said about its first row of code.
+    pieces = {0: Piece(), cut: Piece()}
+    for at, said in about.items():
+        above = [words for words in said if not words.is_note]
+        if above:
+            begin = min(at, said[0].rows.start)
+            pieces.setdefault(begin, Piece()).words += above
+
+    by_row = {row: words for words in found for row in words.rows}
+    for row, line in enumerate(lines, 1):
+        piece = pieces[max(begin for begin in pieces if begin <= row)]
+        here = by_row.get(row)
+        if row in title or (here and not here.is_note):
             continue
-        first, last = node.body[0].lineno, last_row(node.body[0])
-        while last < len(lines) and not lines[last].strip():
-            last += 1  # the empty line below belongs to it
-        at = getattr(node, "lineno", 0)  # none of the title of the page
-        is_note = at > 0 and not re.search(r"[.!?]\s+[^\sa-z\d]|\n\n", text)
-        found.append(Words(first, last, text, is_note, at))
-    return found
+        piece.source[row] = line
+        if here is None:
+            piece.code[row] = line
+        elif row == here.rows.start:
+            piece.notes.setdefault(here.at, []).append(here)
+    return dict(sorted(pieces.items()))
 
 
-def comments(source: str, title: ast.stmt) -> list[Words]:
-    """Return the comments that fill lines, below the title; one that begins
-    with a heading isn't a note.
+def docstrings(tree: ast.Module, lines: list[str]) -> Iterator[Words]:
+    """Yield the docstrings; one of a sentence is a note."""
+    for node in ast.walk(tree):
+        if isinstance(node, DEFINITION) and (text := ast.get_docstring(node)):
+            end = last(node.body[0])
+            end += lines[end : end + 1] == [""]  # the empty line below
+            rows = range(node.body[0].lineno, end + 1)
+            at = min(it.lineno for it in [node, *node.decorator_list])
+            is_note = not re.search(r"[.!?]\s+[^\sa-z\d]|\n\n", text)
+            yield Words(rows, with_lists(text), at, is_note, True)
+
+
+def with_lists(docstring: str) -> str:
+    """Return it as Markdown: its sections are lists."""
+
+    def quoted(names: str) -> str:
+        return ", ".join(f"`{name.strip('`')}`" for name in names.split(", "))
+
+    def section(found: re.Match[str]) -> str:
+        items = textwrap.dedent(found[2]).strip()
+        items = re.sub(NAMES, lambda it: f"- {quoted(it[1])}: ", items)
+        items = items if items.startswith("- ") else f"- {items}"
+        return f"**{found[1]}**\n\n{items}\n\n"
+
+    return re.sub(SECTION, section, f"{docstring}\n").strip()
+
+
+def comments(source: str, lines: list[str], below: int) -> Iterator[Words]:
+    """Yield the comments that fill lines, below the title.
+
+    One that begins with a heading, or ends part one, isn't a note.
     """
-    rows = source.splitlines()
     alone = {}
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        row, column = token.start
-        fills = not token.line[:column].strip() and row > last_row(title)
+        fills = token.line.strip() == token.string and token.start[0] > below
         if token.type == tokenize.COMMENT and fills:
-            alone[row] = token.string[2:]
-    found: list[Words] = []
+            alone[token.start[0]] = token.string[2:]
+    runs: list[range] = []
     for row, text in alone.items():
-        heading = text.startswith("#")
-        if row - 1 in alone and not heading:
-            found[-1].last = row
-            found[-1].text += f"\n{text}"
+        if row - 1 in alone and not text.startswith("#"):
+            runs[-1] = range(runs[-1].start, row + 1)
         else:
-            found.append(Words(row, row, text, not heading, 0))
-    for remark in found:
-        below = itertools.count(remark.last + 1)
-        remark.at = next(
-            row for row in below if row not in alone and rows[row - 1].strip()
-        )
-    return found
-
-
-def walk(tree: ast.AST, kind: Any) -> list:
-    """Return all nodes of a kind, in the order of the source."""
-    nodes = [node for node in ast.walk(tree) if isinstance(node, kind)]
-    return sorted(nodes, key=lambda node: getattr(node, "lineno", 0))
-
-
-def last_row(node: ast.stmt) -> int:
-    return node.end_lineno or node.lineno
-
-
-def first_row(node: ast.stmt) -> int:
-    """Return where a definition begins, decorators included."""
-    decorators = getattr(node, "decorator_list", [])
-    return min(one.lineno for one in [node, *decorators])
+            runs.append(range(row, row + 1))
+    for rows in runs:
+        at = rows.stop
+        while at in alone or not lines[at - 1]:
+            at += 1
+        text = "\n".join(alone[row] for row in rows).strip()
+        yield Words(rows, text, at, not text.startswith(("#", END)), False)
 
 
 def definitions(
-    node: ast.AST, outer: str = ""
+    node: ast.Module | ast.ClassDef, outer: str = ""
 ) -> Iterator[tuple[str, ast.stmt]]:
-    """Yield classes, functions and constants: name and node of each."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.ClassDef | ast.FunctionDef):
+    """Yield classes, functions and constants, each with its name."""
+    for child in node.body:
+        if isinstance(child, DEFINITION):
             yield outer + child.name, child
         if isinstance(child, ast.ClassDef):
             yield from definitions(child, f"{child.name}.")
-        if isinstance(child, ast.Assign | ast.AnnAssign):
-            if isinstance(child, ast.AnnAssign):
-                targets: list[ast.expr] = [child.target]
-            else:
-                targets = child.targets
-            for target in targets:
-                if isinstance(target, ast.Name):
-                    yield outer + target.id, child
+        targets = getattr(child, "targets", [getattr(child, "target", None)])
+        for target in targets:
+            if isinstance(target, ast.Name):
+                yield outer + target.id, child
+
+
+def last(node: ast.stmt) -> int:
+    return node.end_lineno or node.lineno

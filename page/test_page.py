@@ -6,12 +6,10 @@ Tests of the pages: what a reader would notice.
 """
 
 import ast
-import io
 import itertools
 import re
 import subprocess
 import sys
-import tokenize
 from collections import Counter
 from html import unescape
 
@@ -21,16 +19,16 @@ import jinja2
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from markdown_it import MarkdownIt
 from playwright.sync_api import expect
 
 import build
 import game
-import publish
 import recordings
-import weave
 from conftest import PAGES, SIZES
+from module import with_lists
 from paths import DOCS, ROOT
-from templates import environment, template
+from weave import environment, slug, template
 
 SOURCE = (ROOT / "game.py").read_text()
 FENCE = re.compile(r"(?ms)^```(\w*)\n(.*?)^```$")
@@ -78,78 +76,103 @@ def test_a_name_that_is_no_value_is_an_error():
 
 
 def code_and_words(source):
-    """The lines of code by their rows, and the words of notes, counted."""
-    notes = {}
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        alone = token.line.lstrip().startswith("#")
-        if token.type == tokenize.COMMENT and alone:
-            notes[token.start[0]] = token.string[1:]
-    title = ast.parse(source).body[0].lineno
-    notes = {row: text for row, text in notes.items() if row > title}
-    for node in ast.walk(ast.parse(source)):
+    """The lines of code by their rows, and all words that are said about them.
+
+    A docstring, and a comment that fills a line below the title, are words.
+    """
+    tree = ast.parse(source)
+    said, rows = [], set()
+    for node in ast.walk(tree):
         documented = ast.Module | ast.ClassDef | ast.FunctionDef
         if isinstance(node, documented) and ast.get_docstring(node):
-            rows = range(node.body[0].lineno, node.body[0].end_lineno + 1)
-            notes |= dict.fromkeys(rows, "")
-            notes[rows[0]] = ast.get_docstring(node)
-    rows = enumerate(source.splitlines(), 1)
-    code = {row: line for row, line in rows if line and row not in notes}
-    return code, Counter(re.findall(r"\w+", " ".join(notes.values())))
+            said.append(ast.get_docstring(node))
+            rows |= {*range(node.body[0].lineno, node.body[0].end_lineno + 1)}
+    lines = dict(enumerate(source.splitlines(), 1))
+    for row in lines.keys() - rows - {*range(tree.body[0].lineno)}:
+        if lines[row].lstrip().startswith("#"):
+            said.append(lines[row])
+            rows.add(row)
+    code = {row: it for row, it in lines.items() if it and row not in rows}
+    return code, count(" ".join(said))
 
 
-def listed():
-    """The pieces of code that the page shows of the module."""
-    _, _, page = html("game.html").partition("<details>")
-    rows = re.findall('<pre class="code"><code>(.*?)</code>', page, re.S)
-    return [unescape(TAG.sub("", row)) for row in rows]
+def count(text):
+    return Counter(re.findall(r"\w+", text))
 
 
-def test_each_source_line_is_in_the_listing_once():
-    shown = "".join(listed()).splitlines()
+def test_each_source_line_is_on_the_page_once_and_in_order():
+    """Each word, too, if only of a link or of a picture."""
+    main = re.sub("(?s)^.*?<main.*?>|<footer.*$", "", html("game.html"))
+    title, _, rest = main.partition("<details>")
+    shown = re.findall('(?s)<pre class="code"><code>(.*?)</code>', rest)
     code, words = code_and_words(SOURCE)
-    assert [line for line in shown if line] == [*code.values()]
-    title, _, page = html("game.html").partition("<details>")
-    page = title + re.sub("(?s)<pre.*?</pre>", " ", page)
-    main = re.sub("(?s)^.*?<main.*?>|<footer.*$", " ", page)
-    # What a picture shows and a link's address are words, too, but the path of
-    # a picture and the language of a program aren't.
-    said = " ".join(re.findall('(?:alt|aria-label|href|src)="([^"]*)', main))
-    found = Counter(re.findall(r"\w+", unescape(TAG.sub(" ", main) + said)))
-    unseen = " ".join(["python", *re.findall(r"\(docs/\S+", SOURCE)])
-    assert not words - found - Counter(re.findall(r"\w+", unseen))
+    lines = unescape(TAG.sub("", "".join(shown))).splitlines()
+    assert [line for line in lines if line] == [*code.values()]
+    text = title + re.sub("(?s)<pre.*?</pre>", " ", rest)
+    found = count(unescape(TAG.sub(" ", text)))
+    for said in re.findall('(?:alt|aria-label|href|src)="(.*?)"', text, re.S):
+        found += count(unescape(said))
+    unseen = [
+        "python",
+        *re.findall(r"\(docs/\S+", SOURCE),
+    ]  # paths of pictures
+    assert not words - found - count(" ".join(unseen))
 
 
-def test_each_source_line_is_in_game_md_once():
-    """A note in it is a comment, so it has all words, too."""
-    text = (ROOT / "game.md").read_text()
-    text = text.removeprefix(build.note(ROOT / "game.md", "game.py"))
-    title, _, text = text.partition("<details>")
-    shown = "".join(code for language, code in FENCE.findall(text))
+def test_each_source_line_is_in_game_md_once_and_in_order():
+    title, _, rest = (ROOT / "game.md").read_text().partition("<details>")
+    shown, notes = code_and_words("".join(it for _, it in FENCE.findall(rest)))
     code, words = code_and_words(SOURCE)
-    shown_code, shown_words = code_and_words(shown)
-    assert [*shown_code.values()] == [*code.values()]
-    shown_words += Counter(re.findall(r"\w+", title + FENCE.sub("", text)))
-    shown_words -= Counter(re.findall(r"\w+", "What the module is built on"))
-    assert words - shown_words == Counter()
+    assert [*shown.values()] == [*code.values()]
+    assert not words - notes - count(title + FENCE.sub("", rest))
 
 
 def test_a_function_is_in_one_piece():
     """In one card of the page, and in one block of game.md."""
     code, _ = code_and_words(SOURCE)
-    cards = html("game.html").split('<div class="card"')[1:]
-    cards = [unescape(TAG.sub("", f"<{card}")) for card in cards]
-    blocks = FENCE.findall((ROOT / "game.md").read_text())
-    for pieces in cards, [block for _, block in blocks]:
-        lines = [
-            [line for line in piece.splitlines() if line in code.values()]
+    cards = re.split('<div class="card"[^>]*>', html("game.html"))
+    cards = [unescape(TAG.sub("", card)) for card in cards]
+    blocks = [it for _, it in FENCE.findall((ROOT / "game.md").read_text())]
+    for pieces in cards, blocks:
+        shown = [
+            "\n".join(it for it in piece.splitlines() if it in code.values())
             for piece in pieces
         ]
-        shown = ["\n".join(row) for row in lines]
         for node in ast.walk(ast.parse(SOURCE)):
             if isinstance(node, ast.FunctionDef):
                 rows = range(node.lineno, node.end_lineno + 1)
                 whole = "\n".join(code[row] for row in rows if row in code)
-                assert any(whole in text for text in shown), node.name
+                assert any(whole in piece for piece in shown), node.name
+
+
+DOCSTRING = """Hold an action.
+
+Args:
+    action: An index
+        into `meanings`.
+    **emulator: What else there is.
+
+Returns:
+    `obs_4`: The observation.
+    `reward`: Its points.
+
+Raises:
+    ValueError, TypeError: An argument is wrong.
+"""
+
+
+def test_sections_of_a_docstring_are_lists():
+    html = MarkdownIt().render(with_lists(DOCSTRING))
+    title, *sections = re.findall("<strong>(.*?)</strong>", html)
+    assert [title, *sections] == ["Args", "Returns", "Raises"]
+    items = re.findall("<li>(<code>.*</code>): ", html)
+    assert [TAG.sub("", item) for item in items] == [
+        "action",
+        "**emulator",
+        "obs_4",
+        "reward",
+        "ValueError, TypeError",
+    ]
 
 
 def test_the_program_at_the_top_plays(tmp_path):
@@ -168,17 +191,6 @@ def test_only_the_imports_are_folded():
             assert line in TAG.sub("", folds[0])
 
 
-def test_a_quotation_is_the_code_of_the_module():
-    code = [*code_and_words(SOURCE)[0].values()]
-    quoted = html("index.html").partition('id="chance"')[2]
-    quoted = quoted.partition('id="how-to-evaluate"')[0]
-    rows = re.findall('<pre class="code"><code>(.*?)</code>', quoted, re.S)
-    shown = unescape(TAG.sub("", "".join(rows))).splitlines()
-    start = code.index(shown[0])
-    assert code[start : start + len(shown)] == shown
-    assert len(shown) == len(game.TRAINING) + 2
-
-
 # Links
 
 
@@ -189,7 +201,7 @@ def anchors(path):
     """The places in a file that a link may name."""
     text = path.read_text()
     if path.suffix == ".md":
-        return set(map(weave.slug, re.findall("(?m)^#+ (.*)", text)))
+        return set(map(slug, re.findall("(?m)^#+ (.*)", text)))
     return set(map(unescape, re.findall(' id="(.*?)"', text)))
 
 
@@ -216,22 +228,6 @@ def test_anchors_are_there_once():
     for name in PAGES:
         found = Counter(re.findall(' id="(.*?)"', html(name)))
         assert set(found.values()) == {1}, found.most_common(3)
-
-
-def test_a_published_page_leads_to_the_code_host():
-    page = (
-        '<a href="../game.py" download>a</a> <a href="learning.md#pong">b</a>'
-        '<a href="game.html#Game">c</a> <a href="#chance">d</a>'
-        '<a href="https://example.org/a.md">e</a>'
-    )
-    found = publish.hosted(page, "https://host/me/it", "abc")
-    assert re.findall('href="(.*?)"', found) == [
-        "https://host/me/it/raw/abc/game.py",
-        "https://host/me/it/blob/abc/docs/learning.md#pong",
-        "game.html#Game",
-        "#chance",
-        "https://example.org/a.md",
-    ]
 
 
 # Programs
@@ -266,10 +262,6 @@ def test_a_step_in_code_is_that_of_the_module(title):
         assert reward == names["reward"]
 
 
-def test_there_are_programs():
-    assert len(PROGRAMS) == 2
-
-
 def test_the_main_job_prints_what_readme_shows(tmp_path):
     """But for its speed."""
     run = [sys.executable, ROOT / "game.py"]
@@ -298,7 +290,6 @@ def test_a_page_fits_and_does_not_shift(visit, name, width, scheme):
     for top in range(0, height, 800):
         page.evaluate("(top) => scrollTo(0, top)", top)
         page.wait_for_timeout(50)
-    expect(page.locator(".says:empty:visible")).to_have_count(0)
     assert page.evaluate("shift") < 0.01
     now = page.evaluate("document.documentElement.scrollHeight")
     assert abs(now - height) < 3
@@ -357,10 +348,10 @@ def test_a_name_leads_to_its_definition(visit):
     expect(page.locator("[id='Games']")).to_be_in_viewport()
 
 
-def test_headings_link_to_themselves(visit):
-    page = visit()
-    page.locator("#chance .sign").click()
-    expect(page).to_have_url(re.compile("#chance$"))
+def test_the_tutorial_has_its_own_contents(visit):
+    page = visit("game.html")
+    page.locator(".contents a", has_text="One step").press("Enter")
+    expect(page.locator("#one-step")).to_be_in_viewport()
 
 
 def test_an_answer_can_be_opened(visit):
