@@ -792,6 +792,15 @@ def check_emulator(env_id, emulator):
 
 # ## Many games
 #
+# `Games` plays many games in a few workers. A worker that dies, for example
+# because the system ran out of memory, or that doesn't answer in time, is
+# *lost*. Another one starts its games over from their seeds, and the others go
+# on.
+#
+# ![Eight games of two workers. One worker was killed: its four games begin
+# again, and those of the other go
+# on.](docs/figures/kill.png "Kill a worker.")
+#
 # With a worker for each game, eight would take turns on two cores. `Games` has
 # a worker for each core, which plays its share of the games one after the
 # other.
@@ -806,13 +815,6 @@ def check_emulator(env_id, emulator):
 # ![The program sends actions through a pipe to each of two workers. These
 # write what they have played into shared memory, of which the program takes a
 # copy.](docs/figures/pipe.svg "What crosses a pipe, and what doesn't.")
-#
-# A worker that dies, or doesn't answer in time, is *lost*. Another one starts
-# its games over from their seeds, and the others go on.
-#
-# ![Eight games of two workers. One worker was killed: its four games begin
-# again, and those of the other go
-# on.](docs/figures/kill.png "Kill a worker.")
 
 
 class Share:
