@@ -38,7 +38,6 @@ class Piece:
     """
 
     words: list[Words] = field(default_factory=list)
-    notes: dict[int, list[Words]] = field(default_factory=dict)
     source: dict[int, str] = field(default_factory=dict)
     code: dict[int, str] = field(default_factory=dict)
 
@@ -46,20 +45,44 @@ class Piece:
 class Module:
     """What is read of a source.
 
-    `names` has the definitions. `imports` are the pieces down to the last
-    import, with the licence above the title.
+    `names` has the definitions, and `notes` those of a row. `imports` are the
+    pieces down to the last import, with the licence above the title.
     """
 
     def __init__(self, source: str) -> None:
-        tree = ast.parse(source)
         self.source = source
-        self.title = ast.get_docstring(tree) or ""
+        tree = ast.parse(source)
         self.names = dict(definitions(tree))
+        self.notes: dict[int, list[Words]] = {}
         imports = ast.Import | ast.ImportFrom
-        end = max(last(it) for it in tree.body if isinstance(it, imports))
-        pieces = read_pieces(source, tree, end + 1)
-        self.imports = [piece for row, piece in pieces.items() if row <= end]
-        self.pieces = [piece for row, piece in pieces.items() if row > end]
+        cut = 1 + max(last(it) for it in tree.body if isinstance(it, imports))
+        pieces: dict[int, Piece] = {1: Piece(), cut: Piece()}
+        lines = source.splitlines()
+        found = [*docstrings(tree, lines), *comments(source, lines)]
+        found.sort(key=lambda words: words.rows.start)
+        for at in {words.at for words in found}:
+            said = [words for words in found if words.at == at]
+            if notes := [words for words in said if words.is_note]:
+                self.notes[at] = notes
+            # A piece begins with all that is said about its first row of code.
+            if above := [words for words in said if not words.is_note]:
+                begin = min(at, said[0].rows.start)
+                pieces.setdefault(begin, Piece()).words += above
+
+        by_row = {row: words for words in found for row in words.rows}
+        for row, line in enumerate(lines, 1):
+            words = by_row.get(row)
+            piece = pieces[max(begin for begin in pieces if begin <= row)]
+            if words is None or words.is_note:
+                piece.source[row] = line
+            if words is None:
+                piece.code[row] = line
+        for piece in pieces.values():
+            strip(piece.source)
+            strip(piece.code)
+        self.title = pieces[1].words.pop(0).text
+        self.imports = [pieces[row] for row in sorted(pieces) if row < cut]
+        self.pieces = [pieces[row] for row in sorted(pieces) if row >= cut]
 
     def meant(self, name: str) -> str | None:
         """Return the definition that a name means, or None."""
@@ -81,45 +104,27 @@ class Module:
         return texts[:cut], texts[cut:]
 
 
-def read_pieces(source: str, tree: ast.Module, cut: int) -> dict[int, Piece]:
-    """Return the pieces by their first rows; one of them begins at `cut`."""
-    lines = source.splitlines()
-    title = range(tree.body[0].lineno, last(tree.body[0]) + 1)
-    found = [*docstrings(tree, lines), *comments(source, lines, title[-1])]
-    about: dict[int, list[Words]] = {}
-    for words in sorted(found, key=lambda words: words.rows.start):
-        about.setdefault(words.at, []).append(words)
-
-    # A piece begins with all that is said about its first row of code.
-    pieces = {0: Piece(), cut: Piece()}
-    for at, said in about.items():
-        above = [words for words in said if not words.is_note]
-        if above:
-            begin = min(at, said[0].rows.start)
-            pieces.setdefault(begin, Piece()).words += above
-
-    by_row = {row: words for words in found for row in words.rows}
-    for row, line in enumerate(lines, 1):
-        piece = pieces[max(begin for begin in pieces if begin <= row)]
-        here = by_row.get(row)
-        if row in title or (here and not here.is_note):
-            continue
-        piece.source[row] = line
-        if here is None:
-            piece.code[row] = line
-        elif row == here.rows.start:
-            piece.notes.setdefault(here.at, []).append(here)
-    return dict(sorted(pieces.items()))
+def strip(lines: dict[int, str]) -> None:
+    """Take away the empty lines at both ends."""
+    for end in min, max:
+        while lines and not lines[end(lines)]:
+            del lines[end(lines)]
 
 
 def docstrings(tree: ast.Module, lines: list[str]) -> Iterator[Words]:
-    """Yield the docstrings; one of a sentence is a note."""
+    """Yield the docstrings; one of a sentence is a note.
+
+    The title, the module's own, stands above all of the code.
+    """
     for node in ast.walk(tree):
-        if isinstance(node, DEFINITION) and (text := ast.get_docstring(node)):
+        if not isinstance(node, DEFINITION | ast.Module):
+            continue
+        if text := ast.get_docstring(node):
             end = last(node.body[0])
             end += lines[end : end + 1] == [""]  # the empty line below
             rows = range(node.body[0].lineno, end + 1)
-            at = min(it.lineno for it in [node, *node.decorator_list])
+            outer = [node, *getattr(node, "decorator_list", [])]
+            at = min(getattr(it, "lineno", 1) for it in outer)
             is_note = not re.search(r"[.!?]\s+[^\sa-z\d]|\n\n", text)
             yield Words(rows, with_lists(text), at, is_note, True)
 
@@ -139,16 +144,17 @@ def with_lists(docstring: str) -> str:
     return re.sub(SECTION, section, f"{docstring}\n").strip()
 
 
-def comments(source: str, lines: list[str], below: int) -> Iterator[Words]:
-    """Yield the comments that fill lines, below the title.
+def comments(source: str, lines: list[str]) -> Iterator[Words]:
+    """Yield the comments that fill lines, but for the first, a licence.
 
     One that begins with a heading, or ends part one, isn't a note.
     """
     alone = {}
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        fills = token.line.strip() == token.string and token.start[0] > below
+        fills = token.line.strip() == token.string
         if token.type == tokenize.COMMENT and fills:
             alone[token.start[0]] = token.string[2:]
+    del alone[1]
     runs: list[range] = []
     for row, text in alone.items():
         if row - 1 in alone and not text.startswith("#"):

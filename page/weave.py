@@ -20,6 +20,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from markdown_it.tree import SyntaxTreeNode
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
@@ -69,19 +70,18 @@ def above(pieces: Iterable[Piece]) -> Iterator[str]:
     """Yield words, and the code below them, with its notes."""
     for piece in pieces:
         yield from (words.text for words in piece.words)
-        source = "\n".join(piece.source.values()).strip("\n")
-        if source:
+        if piece.source:
+            source = "\n".join(piece.source.values())
             yield f"```python\n{source}\n```"
 
 
 def contents(texts: Iterable[str]) -> str:
     """Return a list of the headings in Markdown, each a link."""
-    tokens = MarkdownIt().parse("\n\n".join(texts))
     items = ""
-    for token, inline in itertools.pairwise(tokens):
-        if token.type == "heading_open" and token.tag in ("h2", "h3"):
-            indent = "  " * (token.tag == "h3")
-            title = inline.content
+    for block in SyntaxTreeNode(MarkdownIt().parse("\n\n".join(texts))):
+        if block.tag in ("h2", "h3"):
+            indent = "  " * (block.tag == "h3")
+            title = block.children[0].content
             items += f"{indent}- [{title}](#{slug(title)})\n"
     return items.rstrip()
 
@@ -219,14 +219,14 @@ def module_page(module: Module, values: Mapping[str, Any]) -> str:
     page = Page(module, values)
     tutorial, engine = map(contents, module.parts())
     title = page.render(from_docs(module.title))
-    main = [f'<div class="level1" style="--left:1">{title}</div>\n']
-    main += [
+    main = [
+        f'<div class="level1" style="--left:1">{title}</div>\n',
         f'<div class="contents index">{page.render(tutorial)}</div>\n',
         FOLD,
+        *(html_piece(page, piece) for piece in module.imports),
+        "</details>\n",
+        *(html_piece(page, piece) for piece in module.pieces),
     ]
-    main += [html_piece(page, piece) for piece in module.imports]
-    main += ["</details>\n"]
-    main += [html_piece(page, piece) for piece in module.pieces]
     return html_page(
         "".join(main),
         kind="module",
@@ -241,38 +241,29 @@ def html_piece(page: Page, piece: Piece) -> str:
     """Return words, and below them a card with their code, each note before
     its line.
     """
-    html = "".join(html_words(page, words) for words in piece.words)
-    full = [row for row, line in piece.code.items() if line]
-    chunks: list[list[int]] = []
-    for row in piece.code:
-        if full and full[0] <= row <= full[-1]:
-            if row in piece.notes or not chunks:
-                chunks.append([])
-            chunks[-1].append(row)
     names = {it.lineno: name for name, it in page.module.names.items()}
+    chunks: list[dict[int, str]] = []
+    for row, line in piece.code.items():
+        if row in page.module.notes or not chunks:
+            chunks.append({})
+        chunks[-1][row] = line
     card = ""
-    for rows in chunks:
-        notes = piece.notes.get(rows[0], [])
-        if inside := "".join(html_words(page, note) for note in notes):
+    for chunk in chunks:
+        if notes := page.module.notes.get(min(chunk)):
+            inside = "".join(html_words(page, note) for note in notes)
             card += f'<div class="note">{inside}</div>\n'
-        lines = [piece.code[row] for row in rows]
-        card += listing(page.code(lines, anchors=map(names.get, rows)))
-    if not card:
-        return html
-    indent = min(
-        len(line) - len(line.lstrip()) for line in piece.code.values() if line
-    )
-    return f'{html}<div class="card" style="--all:{indent}">{card}</div>\n'
+        card += listing(
+            page.code(chunk.values(), anchors=map(names.get, chunk))
+        )
+    html = "".join(html_words(page, words) for words in piece.words)
+    return f'{html}<div class="card">{card}</div>\n' if card else html
 
 
 def html_words(page: Page, words: Words) -> str:
     """Return words of the module as HTML; a part's heading stands alone."""
     html = page.render(from_docs(words.text))
-    html = re.sub(
-        "(?s)<h2.*?</h2>",
-        rf'<div class="level2" style="{LEFT}">\g<0></div>',
-        html,
-    )
+    part = rf'<div class="level2" style="{LEFT}">\g<0></div>'
+    html = re.sub("<h2.*?</h2>", part, html)
     if words.is_docstring:
         return f'<div class="docstring">{html}</div>\n'
     if words.text.startswith(END):
@@ -305,12 +296,12 @@ def story_page(text: str, module: Module, values: Mapping[str, Any]) -> str:
 def rows(page: Page, text: str) -> Iterator[str]:
     """Yield rows of words and, below them, what they are about."""
     words = things = ""
-    for block in blocks(page.markdown.parse(text)):
-        html = page.rendered(block)
-        if block[0].type in ("fence", "table_open") or is_figure(block):
+    for block in SyntaxTreeNode(page.markdown.parse(text)).children:
+        html = page.rendered(block.to_tokens())
+        if block.type in ("fence", "table") or html.startswith("<figure"):
             things += html
             continue
-        if things or block[0].type == "heading_open":
+        if things or block.type == "heading":
             yield row(words, things)
             words = things = ""
         words += html
@@ -322,35 +313,9 @@ def row(words: str, things: str) -> str:
     if heading := re.search("<h([12])", words):
         left = LEFT if heading[1] == "2" else "--left:1"
         kind = f'row level{heading[1]}" style="{left}'
-    columns = ""
-    for name, column in ("words", words), ("things", things):
-        if column:
-            columns += f'<div class="{name}">{column}</div>\n'
-    return f'<div class="{kind}">\n{columns}</div>\n' if columns else ""
-
-
-def blocks(tokens: Iterable[Token]) -> Iterator[list[Token]]:
-    """Yield the blocks of Markdown, each as a list of tokens.
-
-    All that is inside of `<details>` is one block.
-    """
-    block: list[Token] = []
-    depth = 0
-    for token in tokens:
-        block.append(token)
-        depth += token.nesting
-        if token.type == "html_block":
-            depth += token.content.count("<details")
-            depth -= token.content.count("</details")
-        if depth == 0:
-            yield block
-            block = []
-
-
-def is_figure(block: list[Token]) -> bool:
-    """Whether a block is a picture alone."""
-    inside = block[1].children if len(block) == 3 else []
-    return [child.type for child in inside or []] == ["image"]
+    words = words and f'<div class="words">{words}</div>\n'
+    things = things and f'<div class="things">{things}</div>\n'
+    return f'<div class="{kind}">\n{words}{things}</div>\n'
 
 
 def html_page(main: str, **parts: str) -> str:
