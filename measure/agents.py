@@ -6,14 +6,14 @@ r"""Publish what a run of examples/ppo.py has learned.
 
 Copies the curve, plays 30 whole games in both ways that ppo.py has, and 30 in
 which nothing moves in what the agent sees: its newest picture in place of all
-of them. The part of agents.json is called after the title and the seed. `film`
-is the game that `ppo.py --film` shows. A few minutes.
+of them. The part of agents.json is called after the title and the seed, or
+`--name`. `film` is the game that `ppo.py --film` shows. A few minutes.
 
-What motion is worth is in motion.json, two agents of the same seed:
+What motion is worth, two agents of the same seed:
 
     for n in 1 4; do
       python examples/ppo.py --stack $n --steps 2_000_000 --folder runs/$n
-      python measure/agents.py runs/$n --into motion --run stack-$n \
+      python measure/agents.py runs/$n --name Breakout-stack-$n \
         --ways served --publish
     done
 """
@@ -30,10 +30,10 @@ import torch
 import common
 import ppo
 import training_run
-from game import Game
+from game import FastGame, Game
 
 
-class Still(Game):
+class Still(FastGame):
     """Shows its newest picture four times."""
 
     def observe(self) -> np.ndarray:
@@ -83,15 +83,12 @@ def mean_score(ended: Iterable[tuple[float, int]]) -> float:
 def main() -> None:
     parser = common.options(__doc__)
     parser.add_argument("folder", type=pathlib.Path, help="folder of the run")
-    parser.add_argument("--into", default="agents", help="or motion")
-    parser.add_argument("--run", help="what it is called, if not by its seed")
+    parser.add_argument("--name", help="of the part; or title and seed")
     parser.add_argument("--ways", nargs="+", default=WAYS, choices=WAYS)
     run = parser.parse_args()
     data = judge(run.folder, run.ways)
-    if run.run:
-        data["run"] = run.run
-    name = f"{data['title']}-{data['run']}"
-    common.measure(run, run.into, {name: lambda: data}, timed=False)
+    name = run.name or f"{data['title']}-{data['run']}"
+    common.measure(run, "agents", {name: lambda: data}, timed=False)
     curve = common.folder(run.publish) / f"{name}.csv"
     shutil.copy(run.folder / "curve.csv", curve)
 

@@ -8,7 +8,6 @@
 The parts, all of random actions:
 
 - lockstep: everybody waits for a batch of 8 games before the next one begins
-- wrappers: likewise, those that play all games in one process, and `Worker`
 - waits, computes, none: several batches are in flight, beside a network that
   waits for a device for 1.5 ms, that computes as long, or that there isn't
 - number8, number64: so many games of Breakout, and their memory
@@ -65,9 +64,7 @@ PLAYERS = {
     "envpool": Player("envpool", {}),
     "envpool_many": Player("envpool", in_flight(BATCHES)),
     "gymnasium": Player("gymnasium", {}),
-    "gymnasium_single": Player("gymnasium", {"single": True}),
     "sb3": Player("sb3", {}),
-    "sb3_single": Player("sb3", {"single": True}),
     "fast_game": Player("one_game", {"make": "fast_game"}),
     "game": Player("one_game", {"make": "game"}),
     "whole_screens": Player("one_game", {"make": "whole_screens"}),
@@ -88,9 +85,6 @@ class Part(NamedTuple):
 
 PARTS = {
     "lockstep": Part(["games", "ale", "envpool", "gymnasium", "sb3"], TITLES),
-    "wrappers": Part(
-        ["games", "worker", "gymnasium_single", "sb3_single"], ["Breakout"]
-    ),
     "waits": Part(IN_TURN, TITLES[:4], Network("waits", 1.5)),
     "computes": Part(IN_TURN, ["Breakout"], Network("computes", 1.5)),
     "none": Part(IN_TURN, ["Breakout"]),

@@ -123,11 +123,10 @@ def batches(
         over[info["env_id"]] = terminated | truncated
 
 
-# Gymnasium and SB3, as their documentation has them: a process for each
-# game, or all of them in this one
+# Gymnasium and SB3, as their documentation has them: a process for each game
 
 
-def gymnasium(title: str, num_envs: int, single: bool = False) -> Played:
+def gymnasium(title: str, num_envs: int) -> Played:
     import gymnasium as gym
     from gymnasium import wrappers
 
@@ -136,8 +135,7 @@ def gymnasium(title: str, num_envs: int, single: bool = False) -> Played:
         env = wrappers.AtariPreprocessing(env, noop_max=0)
         return wrappers.FrameStackObservation(env, 4)
 
-    vector = gym.vector.SyncVectorEnv if single else gym.vector.AsyncVectorEnv
-    env = vector([make] * num_envs)
+    env = gym.vector.AsyncVectorEnv([make] * num_envs)
     env.reset(seed=0)
     resets = 0
     for row in rows(title, num_envs):
@@ -146,7 +144,7 @@ def gymnasium(title: str, num_envs: int, single: bool = False) -> Played:
         resets = int((terminated | truncated).sum())
 
 
-def sb3(title: str, num_envs: int, single: bool = False) -> Played:
+def sb3(title: str, num_envs: int) -> Played:
     """It presses FIRE at each start, and clips rewards."""
     from stable_baselines3.common import env_util, vec_env
 
@@ -156,7 +154,7 @@ def sb3(title: str, num_envs: int, single: bool = False) -> Played:
         seed=0,
         env_kwargs={"frameskip": 1},
         wrapper_kwargs={"noop_max": 0, "terminal_on_life_loss": False},
-        vec_env_cls=vec_env.DummyVecEnv if single else vec_env.SubprocVecEnv,
+        vec_env_cls=vec_env.SubprocVecEnv,
     )
     env = vec_env.VecFrameStack(env, 4)
     env.reset()

@@ -3,6 +3,7 @@
     pip install -r requirements.txt --group measure
     python measure/updates.py trained --publish   # 4 minutes
     python measure/updates.py trained --device cuda
+    python measure/updates.py actors              # needs --group ray, too
 
 All play eight games of Breakout with the same settings: no-op starts, FIRE, an
 episode for each life, clipped rewards. In each round every side plays and
@@ -14,9 +15,11 @@ learns one update, so that a busy machine is as busy for all.
   one under its `SyncVectorEnv`, which CleanRL takes
 - sb3_games, sb3: Stable-Baselines3's own PPO, with the settings of its zoo, on
   `Games` by examples/sb3.py, and on `make_atari_env` under `SubprocVecEnv`
+- ray1, ray2, ray4: examples/ray_ppo.py with so many actors of eight games,
+  which share this machine's cores with the learner
 
 In `trained` the agent is that of examples/breakout.pt, which learns no more;
-in `untrained` it begins to learn.
+in `untrained` it begins to learn, and in `actors`, beside those of Ray.
 """
 
 import argparse
@@ -45,6 +48,7 @@ from training_run import Here
 GAMES = 8
 ROUNDS = 15
 SIDES = ["games", "envpool", "wrappers", "single", "sb3_games", "sb3"]
+ACTORS = ["games", "ray1", "ray2", "ray4"]
 
 
 # What our PPO plays
@@ -186,7 +190,42 @@ def sb3_updates(
             yield {"games": clock.playing, "learning": spent - clock.playing}
 
 
+# What Ray's actors play
+
+
+def ray_updates(count: int, here: Here) -> Generator[dict[str, float]]:
+    """Train on so many actors; yield the seconds of each update."""
+    import ray_ppo
+
+    settings = ray_ppo.Settings(games=GAMES, actors=count, here=here)
+    agent, optimizer = ppo.make_agent(settings, 4, (4, 84, 84))
+    optimizer.param_groups[0]["lr"] = settings.learning_rate
+    random = torch.Generator().manual_seed(0)
+    actors = ray_ppo.Actors(settings, random)
+    while len(actors.playing) < count:
+        actors.welcome(count, seconds=60)
+    while True:
+        seconds = dict.fromkeys(["waiting", "sending", "learning"], 0.0)
+        played, _ = actors.play(agent.state_dict(), seconds)
+        with training_run.timed(seconds, "sending"):
+            batch = ray_ppo.join(played, here.device)
+        with training_run.timed(seconds, "learning"):
+            ppo.learn(agent, optimizer, batch, settings, random)
+        yield seconds
+
+
 # The parts
+
+
+def updates_of(
+    side: str, here: Here, weights: dict[str, Any] | None
+) -> Generator[dict[str, float]]:
+    """Train on a side; yield the seconds of each update."""
+    if side.startswith("ray"):
+        return ray_updates(int(side.removeprefix("ray")), here)
+    if side.startswith("sb3"):
+        return sb3_updates(side, here, weights)
+    return our_updates(side, here, weights)
 
 
 def interleaved(run: argparse.Namespace) -> dict[str, Any]:
@@ -199,15 +238,19 @@ def interleaved(run: argparse.Namespace) -> dict[str, Any]:
     weights = None
     if run.agent == "trained":
         weights = torch.load(training_run.PUBLISHED)
+    names = SIDES
+    if run.agent == "actors":
+        import ray_ppo
+
+        # So many cores that they find room, whatever this machine has.
+        ray_ppo.start_ray(num_cpus=8)
+        names = ACTORS
     with contextlib.ExitStack() as stack:
         sides = {}
-        for name in SIDES:
-            if name.startswith("sb3"):
-                side = sb3_updates(name, here, weights)
-            else:
-                side = our_updates(name, here, weights)
+        for name in names:
+            side = updates_of(name, here, weights)
             sides[name] = stack.enter_context(contextlib.closing(side))
-        order = list(SIDES)
+        order = list(names)
         rounds = []
         for _ in range(run.rounds + 1):
             seconds = {}
@@ -232,7 +275,7 @@ def interleaved(run: argparse.Namespace) -> dict[str, Any]:
 
 def main() -> None:
     parser = common.options(__doc__)
-    parser.add_argument("agent", choices=["trained", "untrained"])
+    parser.add_argument("agent", choices=["trained", "untrained", "actors"])
     parser.add_argument("--device", default="cpu", help="cuda: on a GPU")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     run = parser.parse_args()

@@ -38,7 +38,7 @@ def test_the_number_under_each_head_is_its_own(order):
     """In whatever order the results come."""
     rows = dict(list(COLUMN.rows.items())[::order])
     one = msgspec.structs.replace(COLUMN, rows=rows)
-    columns = dict([("Breakout", [one]), ("Pong", [one])][::order])
+    columns = dict([("Breakout", one), ("Pong", one)][::order])
     found = cells(values.lockstep_table(columns))
     assert found["`Games`", "Pong"] == "310 steps/s"
     assert found["ALE's engine", "Pong"] == "3.10 (3.00–3.20)"

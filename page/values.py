@@ -28,12 +28,9 @@ NAMES = {
     "envpool": "EnvPool",
     "ale": "ALE's engine",
     "gymnasium": "Gymnasium's `AsyncVectorEnv`",
-    "gymnasium_single": "Gymnasium's `SyncVectorEnv`",
     "sb3": "SB3's `SubprocVecEnv`",
-    "sb3_single": "SB3's `DummyVecEnv`",
     "wrappers": "CleanRL's wrappers, a process for each game",
     "single": "CleanRL's wrappers, all in one process",
-    "worker": "`Worker`, a process for each game",
 }
 TITLES = {
     "MsPacman": "Ms. Pac-Man",
@@ -94,7 +91,7 @@ class Speeds(Measured):
 class Updates(Measured):
     """Updates of PPO, in rounds: of each side the seconds of its parts."""
 
-    agent: str  # "trained" or "untrained"
+    agent: str  # "trained", "untrained" or "actors"
     games: int
     steps: int  # of an update
     rounds: list[dict[str, list[float]]]
@@ -103,13 +100,6 @@ class Updates(Measured):
         """How many times as fast an update on `Games` is."""
         ours = "sb3_games" if name == "sb3" else "games"
         return [sum(one[name]) / sum(one[ours]) for one in self.rounds]
-
-
-class ActorUpdates(Measured):
-    """Updates by Ray's actors and by ppo.py, in rounds."""
-
-    steps: int  # of an actor, in an update
-    updates: list[dict[str, dict[str, float]]]  # seconds, by side and part
 
 
 class Scores(Struct):
@@ -124,7 +114,6 @@ class Scores(Struct):
 class Agent(Measured):
     """What an agent has learned."""
 
-    title: str
     run: str  # its seed
     steps: int
     seconds: dict[str, float]  # of its training, by activity
@@ -266,14 +255,12 @@ def comparison_table(trained: Updates, lockstep: Iterable[Speeds]) -> str:
     return grid("beside", heads, NAMES)
 
 
-def lockstep_table(columns: Mapping[str, Sequence[Speeds]]) -> str:
-    """Ratios; what is measured apart has its own `games`, the first counts."""
-    cells: dict[str, dict[str, str]] = {}
-    for title, measured in columns.items():
-        cells[title] = {"games": f"{measured[0].middle('games'):,.0f} steps/s"}
-        for one in measured:
-            for name in one.rows.keys() - {"games"}:
-                cells[title][name] = spread(one.beside(name))
+def lockstep_table(columns: Mapping[str, Speeds]) -> str:
+    cells = {}
+    for title, column in columns.items():
+        cells[title] = {"games": f"{column.middle('games'):,.0f} steps/s"}
+        for name in column.rows.keys() - {"games"}:
+            cells[title][name] = spread(column.beside(name))
     return grid("`Games` beside", cells, NAMES)
 
 
@@ -348,14 +335,11 @@ def breakout_hours(parts: Iterable[Updates]) -> str:
     )
 
 
-def actors_speeds(part: ActorUpdates) -> dict[str, str]:
-    """The steps a second of ppo.py, and of each number of Ray's actors."""
-    speeds = {}
-    for side in part.updates[0]:
-        count = 1 if side == "ppo" else int(side)
-        seconds = median(sum(one[side].values()) for one in part.updates)
-        speeds[side] = f"{count * part.steps / seconds:,.0f}"
-    return speeds
+def actors_speed(part: Updates, count: int) -> str:
+    """The steps a second of so many of Ray's actors; 0: of ppo.py."""
+    side = f"ray{count}" if count else "games"
+    steps = part.steps * max(count, 1)
+    return f"{steps / median(sum(one[side]) for one in part.rounds):,.0f}"
 
 
 # When something dies
@@ -446,27 +430,22 @@ def values() -> dict[str, str]:
 
 def speed_values() -> dict[str, str]:
     lockstep = read(TWO_CORES, "lockstep", Speeds)
-    wrappers = read(TWO_CORES, "wrappers", Speeds)["Breakout"]
     sixteen = read(SIXTEEN_CORES, "lockstep", Speeds)["Breakout"]
-    columns = {
-        TITLES.get(title, title): [lockstep[title]] for title in lockstep
-    }
-    columns["Breakout"].append(wrappers)
-    columns["Breakout, 16 cores"] = [sixteen]
+    columns = {TITLES.get(name, name): one for name, one in lockstep.items()}
+    columns["Breakout, 16 cores"] = sixteen
     updates = read(TWO_CORES, "updates", Updates)
     with_gpu = read(SIXTEEN_CORES, "updates", Updates)
     trained = updates["trained"]
     eight = read(TWO_CORES, "number8", Speeds)["Breakout"]
     many = read(TWO_CORES, "number64", Speeds)["Breakout"]
-    actors = read(AGENTS, "actors", ActorUpdates)["actors"]
-    speeds = actors_speeds(actors)
+    actors = read(AGENTS, "updates", Updates)["actors"]
     return {
         "comparison_table": comparison_table(trained, lockstep.values()),
         "cleanrl_percent": f"{100 / median(trained.beside('single')):.0f}",
         "lockstep_table": lockstep_table(columns),
         "two_cores": f"{lockstep['Breakout'].where}, {trained.date}",
         "sixteen_cores": f"{sixteen.where}, {sixteen.date}",
-        "fast_game_table": fast_game_table(AGENTS),
+        "fast_game_table": fast_game_table(TWO_CORES),
         "in_turn_table": in_turn_table(TWO_CORES),
         "speed_64": f"{many.middle('games'):,.0f}",
         "speed_8": f"{eight.middle('games'):,.0f}",
@@ -474,8 +453,8 @@ def speed_values() -> dict[str, str]:
         "worker_memory_64": f"{many.rows['worker'].memory:,.0f} MB",
         "updates_table": updates_table([trained, *with_gpu.values()]),
         "breakout_hours": breakout_hours(updates.values()),
-        "ppo_speed": speeds["ppo"],
-        "actors_speeds": listed([speeds[number] for number in "124"]),
+        "ppo_speed": actors_speed(actors, 0),
+        "actors_speeds": listed([actors_speed(actors, n) for n in (1, 2, 4)]),
         "actors_on": f"{actors.where}, {actors.date}",
     }
 
@@ -492,10 +471,10 @@ def start_values() -> dict[str, str]:
 
 
 def agent_values() -> dict[str, str]:
-    agents = read(AGENTS, "agents", Agent).values()
-    breakout = [agent for agent in agents if agent.title == "Breakout"]
-    pong = [agent for agent in agents if agent.title == "Pong"]
-    one, four = read(AGENTS, "motion", Agent).values()
+    agents = read(AGENTS, "agents", Agent)
+    breakout = [agents[f"Breakout-{seed}"] for seed in range(3)]
+    pong = [agents[f"Pong-{seed}"] for seed in range(2)]
+    one, four = agents["Breakout-stack-1"], agents["Breakout-stack-4"]
     others = json.loads((RESULTS / "field.json").read_text("utf-8"))
     first = breakout[0].scores
     means = [f"{agent.mean:.0f}" for agent in breakout]
