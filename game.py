@@ -72,10 +72,13 @@ class Game:
     4. An observation is the pictures of the last four steps.
     5. When an episode is over, the next one begins within the same step.
 
+    Each option but `seed` and `fire_on_reset` is an attribute, too.
+
     Attributes:
         env: The Gymnasium environment; `env.action_space` is `Discrete`.
         meanings: The names of its actions.
-        final_obs: The last observation of the episode that ended last.
+        final_obs: The last observation of the episode that ended last, or
+            `None`.
         terminated: False if only a limit has ended that episode.
     """
 
@@ -94,27 +97,28 @@ class Game:
         grayscale: bool = True,
         **emulator: Any,
     ):
-        """Make a game, which begins with the first `reset`.
+        """Create a game. Call `reset` to start it.
 
-        The first four options are by default those of labml's tutorial. To
-        play what [agents are trained on](#how-to-train), as `Games` does by
-        default, add `**TRAINING`.
+        The defaults of the first four options are those of labml's tutorial.
+        For the settings that [most agents are trained with](#how-to-train),
+        and that `Games` has by default, call `Game(seed, **TRAINING)`.
 
         Args:
-            seed: A non-negative integer.
+            seed: Any non-negative integer.
             env_id: The id of an Atari title.
             on_life_loss: [What a lost life does](#what-ends-an-episode).
-            noop_max: The most no-op frames at the start of a game; 0: none.
+            noop_max: Most no-op frames at the start of a game; 0 for none.
             fire_on_reset: Whether FIRE is held for a step before an episode.
             clip_reward: Whether a reward becomes its sign.
-            action_repeat: How many frames a step has.
-            stack: How many pictures an observation has.
-            size: Height and width of a picture.
-            grayscale: Whether pictures are gray, or else RGB.
+            action_repeat: Frames in a step.
+            stack: Pictures in an observation.
+            size: Height and width of a picture, in pixels.
+            grayscale: Whether pictures are gray; otherwise they are RGB.
             emulator: Some of `EMULATOR_OPTIONS`.
 
         Raises:
             ValueError, TypeError: An option is wrong.
+            RuntimeError: The title doesn't have this mode or difficulty.
             gymnasium.error.Error: The id is unknown.
         """
         modes = ["restart", "continue", "ignore"]
@@ -133,20 +137,22 @@ class Game:
         check_emulator(env_id, emulator)
 
         # ALE is the emulator (Bellemare et al. 2013), Gymnasium the interface
-        # that learning programs share. The ids of a title differ in how many
-        # frames they hold an action. Here each of them holds it for one frame,
-        # and `step` repeats it. Screens come from the emulator itself, so the
-        # environment's own observation is the cheapest one.
+        # that learning programs share. With `frameskip=1` every id holds an
+        # action for one frame, and `step` repeats it. Screens are read from
+        # ALE directly, so Gymnasium is asked for its cheapest observation, the
+        # console's memory.
         self.env = gym.make(env_id, frameskip=1, obs_type="ram", **emulator)
         self._ale = self.env.unwrapped.ale
         self.meanings = self.env.unwrapped.get_action_meanings()
-        self._codes = [getattr(ale_py.Action, name) for name in self.meanings]
+        self._actions = [
+            getattr(ale_py.Action, name) for name in self.meanings
+        ]
         fires = check_bool("fire_on_reset", fire_on_reset)
         self._fires = fires and "FIRE" in self.meanings
 
         # A deque drops its oldest picture when a new one comes. It is empty
         # until `reset`.
-        self._stack = collections.deque(maxlen=self.stack)
+        self._pictures = collections.deque(maxlen=self.stack)
         self._lives = 0
         self._score = 0.0
         self._length = 0  # in steps
@@ -155,14 +161,15 @@ class Game:
 
     # ### One step
     #
-    # The console draws 60 frames a second. Deciding at each of them would be
-    # four times the work, so an action is held for four.
+    # The console draws 60 frames a second. Choosing an action for each of them
+    # would be four times the work, so an action is held for four.
     #
     # The agent sees the last two of them. The console can draw only a few
     # objects at a time, and many titles draw some on even frames and the rest
     # on odd ones. The brighter of two frames, pixel by pixel, has them all.
-    # Only a few titles need more: Pacman draws each of its four enemies in one
-    # frame of four, and here, as in other wrappers, two are never seen.
+    # Only a few titles need more: Pacman draws one of its four enemies in each
+    # frame. Of four frames two are kept, here as in other wrappers, so two
+    # enemies are never seen.
     def step(self, action: SupportsIndex) -> "Step":
         """Hold an action for four frames.
 
@@ -171,7 +178,8 @@ class Game:
 
         Returns:
             obs_4: `uint8 (4, 84, 84)`, oldest picture first, a copy that is
-                yours. If `done`, it is the first one of the next episode.
+                yours. If `done` is true, it is the first observation of the
+                next episode.
             reward: The points of these frames.
             done: Whether the episode is over.
             episode_info: `None`, or, if a new game was started, a dict of the
@@ -180,15 +188,15 @@ class Game:
 
         Raises:
             ValueError: The action isn't one of the game's. Nothing has moved.
-            ResetNeeded: `reset` has to be called first.
+            ResetNeeded: Call `reset` first.
         """
         index = check_actions(action, self.meanings)
-        if not self._stack:
+        if not self._pictures:
             raise gym.error.ResetNeeded("call reset() before step()")
         reward = 0.0
         before_last = None
         for frame in range(1, self.action_repeat + 1):
-            reward += self._ale.act(self._codes[index])
+            reward += self._ale.act(self._actions[index])
 
             # Lives are read after every frame: one lost and one won within a
             # step would cancel out.
@@ -206,7 +214,7 @@ class Game:
         screen = self.screen()
         if before_last is not None:
             np.maximum(before_last, screen, out=screen)
-        self._stack.append(self.shrink(screen))  # (84, 84)
+        self._pictures.append(self.shrink(screen))  # (84, 84)
 
         # The score stays raw when the reward is clipped.
         self._score += reward
@@ -243,13 +251,13 @@ class Game:
     # four, a fifth of a second, show both.
     def observe(self) -> NDArray:
         """Return the stack as an observation, `(4, 84, 84)`, a copy."""
-        return np.array(self._stack)
+        return np.array(self._pictures)
 
     # ### What ends an episode
     #
-    # Losing a life costs no points, so no reward warns the agent. The usual
-    # remedy is to end the episode with the life: to the agent that looks like
-    # the end of all rewards.
+    # Losing a life costs no points, so the reward doesn't show it. The usual
+    # remedy is to end the episode with the life, which tells the agent that no
+    # more rewards follow.
     #
     # - `"continue"`: the episode ends, and the game goes on from where it is,
     #   as in Baselines, CleanRL, SB3 and EnvPool.
@@ -259,27 +267,28 @@ class Game:
     def _life_ends_episode(self):
         """Return whether the life that was just lost ends the episode."""
         if self.on_life_loss == "continue":
-            # In 11 of 104 titles the game goes on after the last life, for up
-            # to 90 seconds, far too long to be useful as an episode. So the
-            # last life ends with the game.
+            # In 11 of 104 titles the game goes on for up to 90 seconds after
+            # the last life. That would make a useless episode, so the last
+            # life's episode ends with the game.
             return self._lives > 0
         return self.on_life_loss == "restart"
 
     def _end_episode(self, life_over, game_over):
         """Begin the next episode; return the `episode_info` of this one."""
         # Every id limits a game to 108,000 frames, half an hour. A game that
-        # only the limit has ended is not lost but truncated. From the last
-        # observation learners estimate what it would still have brought.
-        game_lost = self._ale.game_over(with_truncation=False)
-        self.terminated = life_over or game_lost
+        # only the limit ends is truncated, not terminated. Learners estimate
+        # the rewards that it would still have had from its last observation.
+        game_terminated = self._ale.game_over(with_truncation=False)
+        self.terminated = life_over or game_terminated
         self.final_obs = self.observe()
-        self._stack.clear()  # as in `reset`
+        # If Ctrl-C interrupts what follows, `step` asks for a reset.
+        self._pictures.clear()
         episode_info = None
         if game_over or self.on_life_loss == "restart":
             episode_info = {
                 "reward": self._score,
                 "length": self._length,
-                "truncated": game_over and not game_lost,
+                "truncated": game_over and not game_terminated,
             }
             self._start_game()
         self._begin_episode()
@@ -290,44 +299,46 @@ class Game:
         """Start a new game.
 
         Args:
-            seed: After a reset with a seed the same actions give the same
-                results. With `None` the game goes on with its random numbers,
-                which the first reset seeds with the constructor's `seed`.
+            seed: After a reset with a seed, the same actions give the same
+                results. With `None` the game continues with its random
+                numbers; the first reset takes the constructor's seed.
 
         Returns:
             The first observation, `uint8 (4, 84, 84)`: one picture four times,
             a copy that is yours.
+
+        Raises:
+            ValueError, TypeError: The seed is wrong.
         """
         seed = self._seed if seed is None else check_number("seed", seed)
-        # If Ctrl-C interrupts this, `step` asks for another reset.
-        self._stack.clear()
+        self._pictures.clear()
         self._start_game(seed)
         self._begin_episode()
         self._seed = None  # it is used once
         return self.observe()
 
     def _start_game(self, seed=None):
-        """Reset the emulator, and let no-op frames pass."""
+        """Reset the emulator, and play the no-op frames."""
         self._reset_emulator(seed)
         self._score = 0.0
         self._length = 0
 
-        # Without no-op frames or sticky actions a seed would change nothing.
-        # The number of no-op frames is sampled as Gymnasium does it, which
-        # also seeds again if the game ends among them. A title without NOOP
-        # has none.
+        # A no-op frame presses nothing. Without such frames every game would
+        # begin in the same way. As in Gymnasium, their number is random, and a
+        # game that ends among them is reset with the same seed. A few titles
+        # have no NOOP.
         if self.noop_max == 0 or self.meanings[0] != "NOOP":
             return
         rng = self.env.unwrapped.np_random
         for _ in range(rng.integers(1, self.noop_max + 1)):
-            code = self._codes[self.start_action(rng)]
-            self._score += self._ale.act(code)
+            action = self._actions[self.start_action(rng)]
+            self._score += self._ale.act(action)
             if self._ale.game_over():
                 self._reset_emulator(seed)
                 self._score = 0.0
 
     def _reset_emulator(self, seed):
-        """Switch the console off and on; a `seed` seeds its random numbers."""
+        """Reset the emulator, and seed it if a seed is given."""
         self.env.unwrapped.reset(seed=seed)
 
     def start_action(self, rng: np.random.Generator) -> SupportsIndex:
@@ -336,17 +347,17 @@ class Game:
 
     def _begin_episode(self):
         """Press FIRE, if asked to, and refill the stack."""
-        # Breakout waits for FIRE to serve the ball. Points of frames before
-        # the first observation are no step's reward, but count in the score,
-        # as on the console.
+        # Breakout waits for FIRE to serve the ball. Points that are scored
+        # before the first observation belong to no step's reward, but they
+        # count in the score, as on the console.
         if self._fires:
             for _ in range(self.action_repeat):
                 self._score += self._ale.act(ale_py.Action.FIRE)
         self._lives = self._ale.lives()
 
-        # Pictures of two episodes in one stack would look like a motion.
+        # Pictures of two episodes in one stack would look like motion.
         picture = self.shrink(self.screen())
-        self._stack.extend([picture] * self.stack)
+        self._pictures.extend([picture] * self.stack)
 
     # ### Rendering and copying
     def render(self) -> NDArray[np.uint8]:
@@ -389,9 +400,8 @@ EMULATOR_OPTIONS = (
 )
 
 # ## The same game, faster
-#
-# The snapshots of some titles are lossy: after a restore, another game is
-# played. With `GAME_TESTS=all` the tests look for such titles.
+# ALE's snapshots of these titles leave something out: after a restore the game
+# plays differently. With `GAME_TESTS=all` the tests look for such titles.
 LOSSY = {"amidar", "koolaid", "qbert", "tetris", "tic_tac_toe_3d", "trondead"}
 
 
@@ -407,25 +417,25 @@ class FastGame(Game):
         """Take the arguments of `Game`."""
         super().__init__(*args, **options)
 
-        # With *sticky actions* the emulator sometimes repeats the action
-        # before (Machado et al. 2018), which a snapshot leaves out. Few modes
-        # and difficulties were tried.
+        # With *sticky actions* the emulator sometimes repeats the previous
+        # action (Machado et al. 2018), which a snapshot leaves out. Snapshots
+        # were tested in few modes and difficulties.
         spec: Any = self.env.spec
+        lossy = spec.kwargs.get("game") in LOSSY
         sticky = self._ale.getFloat("repeat_action_probability") > 0
-        other = "mode" in spec.kwargs or "difficulty" in spec.kwargs
-        known = spec.kwargs.get("game") in LOSSY
-        self._trusts_snapshots = not (sticky or other or known)
+        other_mode = "mode" in spec.kwargs or "difficulty" in spec.kwargs
+        self._trusts_snapshots = not (lossy or sticky or other_mode)
         self._snapshot = None
-        self._first_frame = -1  # a number that no frame has
+        self._first_frame = -1  # no frame has this number
         # The screen that was resized last, and its picture.
         self._last = (np.empty(0), np.empty(0))
 
     # ### Resets by snapshot
     #
     # A true reset plays 60 frames until the console has booted, 3 ms and more.
-    # A *snapshot* of the state after the first reset is restored in 28 µs, and
-    # every game starts from the same state, where a true reset would carry
-    # over some memory of the game before.
+    # A *snapshot* of the state after the first reset is restored in 28 µs. So
+    # every game starts from the same state, while in some titles a true reset
+    # carries over some memory of the previous game.
     def _reset_emulator(self, seed):
         # The emulator itself needs a seed only for sticky actions, and reloads
         # the title for it, which takes 100 ms.
@@ -435,8 +445,8 @@ class FastGame(Game):
         elif self._snapshot is not None:
             env.restore_state(self._snapshot)
         else:
-            # The first screens are kept, too, since a restore doesn't redraw
-            # the screen; and the number of their frame.
+            # A restore doesn't redraw the screen, so the first screens are
+            # kept, with the number of their frame.
             env.reset()
             self._first_screens = [super().screen(), super().render()]
             self._first_frame = self._ale.getEpisodeFrameNumber()
@@ -460,22 +470,22 @@ class FastGame(Game):
 
     # ### Resizing what has changed
     #
-    # Every 5 of the 210 rows of a screen become exactly 2 rows of the picture.
-    # So a screen consists of 42 bands of 5 rows, and only bands in which
-    # something has changed are resized, all together as one strip: that saves
+    # Every 5 of the 210 rows of a screen become exactly 2 of the 84 rows of a
+    # picture. So a screen consists of 42 bands of 5 rows. Only bands in which
+    # something has changed are resized, all together as one strip, which saves
     # 4 to 5 % of a step's time.
     def shrink(self, screen: NDArray) -> NDArray:
         """Resize a screen to `size`, as `Game` does."""
         height, width = self.size
         rows = len(screen)
-        # OpenCV enlarges in another way, in which bands would show.
+        # When OpenCV enlarges, it looks across the borders of bands.
         enlarges = height > rows or width > screen.shape[1]
         last_screen, last_picture = self._last
         if enlarges or screen.shape != last_screen.shape:
             picture = super().shrink(screen)
         else:
-            # A row of the strip is one of a band that has changed, and each
-            # band of it becomes one of the picture.
+            # The strip has the rows of all changed bands. Resized, they are
+            # the same bands of the picture.
             bands = math.gcd(rows, height)
             changed = (screen != last_screen).reshape(bands, -1).any(1)
             strip = screen[changed.repeat(rows // bands)]
@@ -486,15 +496,15 @@ class FastGame(Game):
                 picture[parts] = cv2.resize(
                     strip, size, interpolation=cv2.INTER_AREA
                 )
-        self._last = (screen, picture)  # one without the other would be wrong
+        self._last = (screen, picture)  # in one statement: Ctrl-C
         return picture.copy()  # a subclass may write into it
 
 
 # ## A game in another process
 #
-# Python threads take turns, since only one can hold the GIL. Games that are to
+# Only one Python thread runs at a time, because of the GIL. Games that are to
 # play at the same time need processes, called *workers*. A *pipe* joins each
-# to its *parent*, the program that started it, as in labml's PPO.
+# worker to its *parent*, the program that started it, as in labml's PPO.
 def worker_process(
     remote: connection.Connection,
     seed: SupportsIndex,
@@ -506,10 +516,10 @@ def worker_process(
 
     It answers `("step", action)`, `("reset", seed or None)` and
     `("render", None)` with what the game returns, or with the error that the
-    game raised. It ends after `("close", None)`, or with the pipe.
+    game raised. It ends after `("close", None)`, or when the pipe breaks.
 
     Args:
-        remote: This process's end of the pipe.
+        remote: This process's end of the pipe (labml's name for it).
         seed, env_id, options: As for `Game`.
         make: Called as `make(seed, env_id, **options)`; returns a game with
             `step`, `reset` and `render`. If it has a method `close`, too, that
@@ -531,17 +541,17 @@ def worker_process(
                 # sent back, too.
                 if game is None:
                     game = make_game(seed, env_id, **options)
-                remote.send(perform(game, command, data))
+                remote.send(run_command(game, command, data))
             except Exception as error:
-                remote.send(Raised(error))
+                remote.send(RemoteError(error))
     except (EOFError, OSError):
         pass  # the pipe is broken
     finally:
         close_games([game])
 
 
-def perform(game, command, data):
-    """Carry out a command; return what the game returns."""
+def run_command(game, command, data):
+    """Run a command; return what the game returns."""
     if command == "render":
         return game.render()
     if command in ("reset", "step"):
@@ -576,19 +586,20 @@ def prepare_process():
 
 def end_with_parent():
     """End this process if its parent is killed."""
-    # A fork has its own copies of all ends of a pipe, so the pipe doesn't
+    # A forked process inherits both ends of the pipe, so the pipe doesn't
     # break when the parent dies.
     multiprocessing.parent_process().join()
     os._exit(1)
 
 
 # ### An error on its way
-class Raised:
+class RemoteError:
     """An error that is raised where it is unpickled, by `raise_error`."""
 
     def __init__(self, error):
         self._text = "".join(traceback.format_exception(error))
-        # Some errors can't be pickled, or can't be unpickled. Their words can.
+        # Some errors can't be pickled, or can't be unpickled. Then their words
+        # are sent.
         try:
             pickle.loads(pickle.dumps(error))
         except Exception:
@@ -611,9 +622,8 @@ class Worker(contextlib.AbstractContextManager):
     A game in a process of its own.
 
     `child.send(("step", action))` sends a command. `child.recv()` returns what
-    `Game.step` returns, or raises what that has raised. The first answer may
-    also be the error of a wrong option. If the process has died, both raise
-    `EOFError` or an `OSError`.
+    `Game.step` returns, or raises what that has raised. If the process has
+    died, both raise `EOFError` or an `OSError`.
 
     Attributes:
         child: The parent's end of the pipe, a `Connection`.
@@ -641,13 +651,14 @@ class Worker(contextlib.AbstractContextManager):
                 lambda or a class of a notebook, too.
 
         Raises:
-            RuntimeError: The process couldn't be started.
+            RuntimeError: The process couldn't be started. A wrong option is
+                raised by the first `child.recv()`.
         """
         ctx = find_context(context)
         self.child, remote = ctx.Pipe()
 
-        # `pickle` knows a class by the file that it is in. Cloudpickle sends
-        # the class itself where that can't be imported.
+        # `pickle` sends only the name of a class. Cloudpickle sends the class
+        # itself if it can't be imported.
         args = (remote, seed, env_id, CloudpickleWrapper(make))
 
         # Python ends a *daemon* process when the program exits.
@@ -657,13 +668,14 @@ class Worker(contextlib.AbstractContextManager):
         try:
             self.process.start()
         except (OSError, EOFError) as error:
-            message = f"a worker could not be started. {WHY_NOT_STARTED}"
-            raise RuntimeError(message) from error
+            raise RuntimeError(
+                f"a worker could not be started: {error!r}. {WHY_NOT_STARTED}"
+            ) from error
         # Now only the worker holds this end: if it dies, the pipe breaks.
         remote.close()
 
-        # The process also ends when this object is dropped, and at exit before
-        # Python waits for it: it would wait for a suspended one forever.
+        # The process also ends when this object is deleted, and at exit.
+        # Otherwise Python would wait forever for a suspended process.
         self._end = util.Finalize(
             self, end_process, args=(self.child, self.process), exitpriority=0
         )
@@ -700,7 +712,7 @@ def find_context(name) -> Any:
     return multiprocessing.get_context(name)
 
 
-GRACE = 1.0  # seconds more, for a worker that is late or is to end
+GRACE = 1.0  # seconds more, for a worker that is late or closing
 END_TIMEOUT = 5.0  # seconds, for the system to end a process
 UNKNOWN = 255  # the exit code of all workers of a forkserver that was killed
 
@@ -709,15 +721,18 @@ def end_process(child, process):
     """End the process of a worker, and close its pipe."""
     # After a fork other workers may hold a copy of this end of the pipe, so
     # that to close it isn't enough.
-    with contextlib.suppress(OSError):
+    is_running = True
+    try:
         child.send(("close", None))
+    except OSError:
+        is_running = False  # it has closed its end
     child.close()
     process.join(GRACE)
     # This ends a process that is stopped or hangs, too.
     process.kill()
     process.join(END_TIMEOUT)
-    # Only the forkserver could have told whether this process still runs.
-    if process.exitcode == UNKNOWN:
+    # Only the forkserver could have told whether this process has ended.
+    if is_running and process.exitcode == UNKNOWN:
         with contextlib.suppress(OSError, AttributeError):
             os.kill(process.pid, signal.SIGKILL)
 
@@ -757,7 +772,6 @@ def check_actions(actions, meanings, shape=()):
     try:
         array = np.asarray(actions)
         if array.dtype.kind in "iu" and array.shape == shape:
-            # For a few numbers, Python's `min` and `max` beat NumPy's.
             flat = array.ravel().tolist()
             if min(flat) >= 0 and max(flat) < len(meanings):
                 return array.tolist()
@@ -782,7 +796,7 @@ def check_emulator(env_id, emulator):
     if "full_action_space" in emulator:
         check_bool("full_action_space", emulator["full_action_space"])
     require(isinstance(env_id, str), "the id of an Atari title", env_id)
-    # This is how `gym.make` finds it, by any of its names.
+    # As in `gym.make`, the id may lack its version.
     spec = gym.envs.registration._find_spec(env_id)
     is_atari = spec.entry_point == gym.spec(BREAKOUT).entry_point
     require(is_atari, "the id of an Atari title", env_id)
@@ -794,16 +808,15 @@ def check_emulator(env_id, emulator):
 #
 # `Games` plays many games in a few workers. A worker that dies, for example
 # because the system ran out of memory, or that doesn't answer in time, is
-# *lost*. Another one starts its games over from their seeds, and the others go
-# on.
+# *lost*. A new worker starts its games over from their seeds, and the other
+# games go on.
 #
 # ![Eight games of two workers. One worker was killed: its four games begin
 # again, and those of the other go
 # on.](docs/figures/kill.png "Kill a worker.")
 #
-# With a worker for each game, eight would take turns on two cores. `Games` has
-# a worker for each core, which plays its share of the games one after the
-# other.
+# Eight workers would compete for two cores. So `Games` has a worker for each
+# core, which plays a group of the games one after the other.
 #
 # ![When each worker plays during a step: above eight workers of one game each,
 # below two of four games each, which are done
@@ -817,9 +830,9 @@ def check_emulator(env_id, emulator):
 # copy.](docs/figures/pipe.svg "What crosses a pipe, and what doesn't.")
 
 
-class Share:
+class GameGroup:
     """
-    The games of one process; `worker_process` plays them like one.
+    The games of one process; `worker_process` treats them as a single game.
 
     Args:
         seeds: A seed for each game.
@@ -891,7 +904,7 @@ NEXT_STEP = gym.vector.AutoresetMode.NEXT_STEP
 # What a step of many games returns.
 Batch = tuple[NDArray, NDArray, NDArray, NDArray, dict]
 
-START_TIMEOUT = 60.0  # seconds for a start or a reset, and one more a game
+START_TIMEOUT = 60.0  # seconds for a start or a reset, plus one per game
 MOST_LOSSES = 3  # of a worker, with no end of a game since
 
 
@@ -907,20 +920,18 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     """
     Many Atari games at once: a Gymnasium vector environment.
 
-    Its *players* are workers, each with a share of the games, or with
-    `processes=0` a share in this process. A call asks all of them (`_ask`),
-    waits for all (`_wait`), and replaces those that are lost
-    (`_replace_lost`). `_ask` sets the state to NEEDS_RESET, and only a call
-    that completes sets it back. So after an error of a game, or Ctrl-C, `step`
-    raises `ResetNeeded`, and `reset` starts all players anew.
+    After an error of a game, or Ctrl-C, `step` raises `ResetNeeded`, and
+    `reset` starts all workers anew. After `close` every call raises
+    `ClosedEnvironmentError`. Use it in one thread at a time.
 
-    After `close` every call raises `ClosedEnvironmentError`. Use it in one
-    thread at a time.
+    Attributes:
+        meanings: The names of the actions.
+        pipes: The parent's ends of the workers' pipes.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 15}
     render_mode = "rgb_array"
-    closed = True  # until they are made: Gymnasium 1.1 closes what is dropped
+    closed = True  # Gymnasium 1.1 closes what `__init__` didn't complete, too
 
     def __init__(
         self,
@@ -950,8 +961,9 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             seed: Game i is seeded with `seed + i`, or `seed[i]` of a list.
             processes: How many play. `None`: one for each core; 0: all games
                 play in this process, with the same results.
-            timeout: Seconds for a step. A worker that hasn't answered after
-                one more is replaced. Starts and resets get at least a minute.
+            timeout: Seconds for a step. A worker that hasn't answered one
+                second later is replaced. Starts and resets get a minute or
+                more.
             context: As for `Worker`.
             autoreset_mode: SAME_STEP or NEXT_STEP.
             make: Any callable, called as `make(seed, env_id, **options)`. Its
@@ -1007,13 +1019,14 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         ]
         memory = multiprocessing.RawArray("B", n * np.dtype(dtype).itemsize)
         self._records = np.frombuffer(memory, dtype)
-        self._share_options = dict(
+        self._group_options = dict(
             make_game=CloudpickleWrapper(make_game), memory=memory, dtype=dtype
         )
 
-        # Each player has its rows of the records, and a number: a selector
-        # that held the players would form a cycle with them, and they would
-        # end only when Python collects it.
+        # A *player* is a worker, or with `processes=0` a group of games in
+        # this process. It has its rows of the records, and a number, which the
+        # selector stores: with the player itself there would be a cycle of
+        # references, and workers would end late.
         k = max(1, min(self._processes, n))
         self._rows = [slice(i * n // k, (i + 1) * n // k) for i in range(k)]
         self._players = {}  # by number
@@ -1024,7 +1037,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._state = State.NEEDS_RESET
         self.closed = False
 
-        # Workers also end when this object is dropped, and at exit.
+        # Workers also end when this object is deleted, and at exit.
         if self._processes > 0:
             ends = (self._players.values(),)
             util.Finalize(self, end_workers, args=ends, exitpriority=1)
@@ -1102,14 +1115,19 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
 
         Args:
             seed: A number or a list, as in the construction. With `None` the
-                games go on with their random numbers. The first time, and
+                games continue with their random numbers. The first time, and
                 after an error or Ctrl-C, they start from the seeds that were
-                given last, as do games whose worker is found dead.
+                given last, as do games whose worker has died.
             options: Must be empty.
 
         Returns:
             observations: `uint8 (num_envs, 4, 84, 84)`, a copy that is yours.
             infos: `{}`.
+
+        Raises:
+            ValueError, TypeError: The seeds are wrong, or there are options.
+            AlreadyPendingCallError: Call `step_wait` first.
+            RuntimeError: A worker couldn't be started.
         """
         self._check("reset")
         require(not options, "no options", options)
@@ -1117,7 +1135,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         if seed is not None:
             seeds = self._set_seeds(seed)
         if self._state is State.NEEDS_RESET:
-            # Those that played before may still owe an answer.
+            # The workers of before may still send an answer.
             self.close_extras()
             self._lost.clear()
             self._inbox = selectors.DefaultSelector()
@@ -1142,22 +1160,26 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         Returns:
             observations: `uint8 (num_envs, 4, 84, 84)`, a copy that is yours,
                 as are all arrays here.
-            rewards: `float64 (num_envs,)`.
+            rewards: `float64 (num_envs,)`, the signs of the points unless
+                `clip_reward` is false.
             terminated: `bool (num_envs,)`, lost lives that end an episode
                 included.
-            truncated: `bool (num_envs,)`.
+            truncated: `bool (num_envs,)`, true if a limit has ended the
+                episode, or the worker was lost.
             infos: A dict. In the step in which a whole game is over, it has
-                `"episode"`, with its raw points `"r"` and its steps `"l"`, and
+                `"episode"`, a dict of its raw points `"r"`, `float64
+                (num_envs,)`, and its steps `"l"`, `int64 (num_envs,)`, with
                 the mask `"_episode"`. Under SAME_STEP it has the `"final_obs"`
-                of ended episodes, with the mask `"_final_obs"`. `"restarted"`
-                is the mask of games whose worker was lost: their final
+                of ended episodes, with the mask `"_final_obs"`. If a worker
+                was lost, `"restarted"` is the mask of its games. Their final
                 observation is the array that was returned last.
 
         Raises:
-            ResetNeeded: `reset` has to be called first.
-            ValueError: The actions are wrong. No game has moved.
+            ResetNeeded: Call `reset` first.
+            AlreadyPendingCallError: Call `step_wait` first.
+            ValueError, TypeError: The actions are wrong. No game has moved.
             RuntimeError: A worker was lost too often, or couldn't be started.
-                The games are closed.
+            Exception: What a game has raised.
         """
         self._begin_step(actions)
         return self._finish_step()
@@ -1165,7 +1187,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
     def step_async(self, actions: ArrayLike) -> None:
         """Begin a step, and return at once if other processes play.
 
-        Until `step_wait`, every other call raises `AlreadyPendingCallError`.
+        Until `step_wait`, only `close` is allowed besides it.
 
         Args:
             actions: As for `step`, with the same errors.
@@ -1200,7 +1222,11 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         return tuple(screens)
 
     def _ask(self, numbers, command, data):
-        """Send a command to players, with an item of `data` for each game."""
+        """Send a command to players, with an item of `data` for each game.
+
+        It sets the state to NEEDS_RESET. Only a call that completes sets it
+        back.
+        """
         self._state = State.NEEDS_RESET
         self._asked = set(numbers)
         self._answers = {}
@@ -1208,9 +1234,9 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             player = self._players[number]
             message = (command, data[self._rows[number]])
             if self._processes == 0:
-                self._answers[number] = perform(player, *message)
+                self._answers[number] = run_command(player, *message)
             else:
-                # If the worker has died, so says what comes from its pipe.
+                # If the worker has died, `_receive` notices.
                 with contextlib.suppress(ConnectionError):
                     player.child.send(message)
 
@@ -1241,7 +1267,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
                 for pipe in wait_for(self._inbox, left):
                     self._receive(pipe)
         for number in self._asked:
-            self._lose(number, f"didn't answer within {timeout:g} s")
+            self._discard(number, f"didn't answer within {timeout:g} s")
 
     def _receive(self, pipe):
         """Read the answer of a worker, or lose it if it has died."""
@@ -1249,11 +1275,11 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._asked.discard(number)
         try:
             answer = pipe.recv_bytes()
-        except (EOFError, ConnectionError):
+        except (EOFError, OSError):
             # The `repr` of a process says how it has ended.
             process = self._players[number].process
             process.join(END_TIMEOUT)
-            self._lose(number, f"has died, {process!r}")
+            self._discard(number, f"has died, {process!r}")
             return
         # This raises what a game has raised.
         self._answers[number] = pickle.loads(answer)
@@ -1303,13 +1329,13 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
 
     # ### Replacing the lost
     #
-    # A new process imports the program's files as they are now: if one of them
-    # was edited meanwhile, it plays something else than the others.
-    def _lose(self, number, words):
-        """Ask a worker no more, and kill it, in case it is merely late."""
-        # A late worker would write to the memory of its replacement.
+    # A new process imports the program's files as they are now. If a file was
+    # edited meanwhile, it may behave differently from the others.
+    def _discard(self, number, words):
+        """Remove a worker, which has died or is late."""
         worker = self._players[number]
         self._inbox.unregister(worker.child)
+        # A late worker would overwrite the memory of its replacement.
         if worker.process.is_alive():
             worker.process.kill()
         worker.close()
@@ -1320,22 +1346,13 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         """Start players, and reset their games from their seeds."""
         for number in numbers:
             rows = self._rows[number]
-            options = dict(self._share_options, rows=rows)
+            options = dict(self._group_options, rows=rows)
             seeds, env_ids = self._seeds[rows], self._env_ids[rows]
             if self._processes == 0:
-                self._players[number] = Share(seeds, env_ids, **options)
+                self._players[number] = GameGroup(seeds, env_ids, **options)
                 continue
-            try:
-                worker = Player(
-                    seeds,
-                    env_ids,
-                    context=self._context,
-                    make=Share,
-                    **options,
-                )
-            except RuntimeError:
-                self.close()
-                raise
+            options.update(context=self._context, make=GameGroup)
+            worker = GroupWorker(seeds, env_ids, **options)
             self._inbox.register(worker.child, selectors.EVENT_READ, number)
             self._players[number] = worker
         self._ask(numbers, "reset", self._seeds)
@@ -1360,8 +1377,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             self._all_losses += 1
             which = f"{rows.start} to {rows.stop - 1}"
             words = f"the worker of games {which} {how}"
-            # The end of any of its games shows that a worker gets somewhere,
-            # so the least counts.
+            # A game that ends shows that its worker makes progress, so the
+            # smallest count is used.
             if self._losses[rows].min() > MOST_LOSSES:
                 self.close()
                 raise RuntimeError(f"{words}, again and again")
@@ -1383,8 +1400,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         if self._processes > 0:
             end_workers(self._players.values())
         else:
-            for share in self._players.values():
-                share.close()
+            for group in self._players.values():
+                group.close()
         self._players.clear()
         self._inbox.close()
 
@@ -1427,7 +1444,7 @@ def check_batch(actions, meanings, n):
 # ### Spinning, and yielding the core
 #
 # It takes longer to wake up a process that sleeps than to send it a message.
-# So a process that waits asks for a moment again and again, which is called
+# So a process that waits first polls for a short time, which is called
 # *spinning*, and offers the core to others meanwhile.
 SPIN = 0.0003  # seconds
 
@@ -1447,8 +1464,8 @@ class SpinningPipe:
     """A worker's end of a pipe, which spins before it receives."""
 
     def __init__(self, pipe):
-        # `pipe.poll()` makes a selector for each call, which takes five times
-        # as long as using one that is kept.
+        # `pipe.poll()` makes a selector for each call, which is five times
+        # slower than reusing one.
         self._inbox = selectors.DefaultSelector()
         self._inbox.register(pipe, selectors.EVENT_READ)
         self._pipe = pipe
@@ -1460,20 +1477,20 @@ class SpinningPipe:
         return self._pipe.recv()
 
 
-def player_process(remote, *args, **options):
+def group_process(remote, *args, **options):
     """Do what `worker_process` does, as fast as the system allows."""
     # On Linux a process that wakes up may interrupt another one: here the
-    # parent, which has just woken it, and would have to wait until a share of
-    # the games has played. Under `SCHED_BATCH` it interrupts no other process.
+    # parent, which has just woken it, and would have to wait until the group
+    # has played. Under `SCHED_BATCH` it interrupts no other process.
     with contextlib.suppress(AttributeError, OSError):
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
     worker_process(SpinningPipe(remote), *args, **options)
 
 
-class Player(Worker):
-    """A worker that plays a `Share`."""
+class GroupWorker(Worker):
+    """A worker that plays a `GameGroup`."""
 
-    target = staticmethod(player_process)
+    target = staticmethod(group_process)
 
 
 def count_cores():
