@@ -14,12 +14,12 @@ titles.
 """
 
 import contextlib
-import copy
 import dataclasses
 import functools
 import gc
 import math
 import multiprocessing
+import os
 import signal
 import sys
 import typing
@@ -28,15 +28,19 @@ from multiprocessing import connection
 import ale_py
 import cv2
 import gymnasium as gym
+import hypothesis
 import numpy as np
 import pytest
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode
 from gymnasium.wrappers import AtariPreprocessing, FrameStackObservation
+from hypothesis import strategies as some
 
 import game
 from game import TRAINING, FastGame, Game, Games, Worker
 
+ALL = os.environ.get("GAME_TESTS") == "all"
 BREAKOUT = "BreakoutNoFrameskip-v4"
+SEAQUEST = "SeaquestNoFrameskip-v4"
 PONG = "PongNoFrameskip-v4"
 ASTEROIDS = "AsteroidsNoFrameskip-v4"
 NOOP, FIRE, RIGHT = range(3)  # of Breakout
@@ -375,20 +379,32 @@ def test_with_other_options_it_equals_gymnasiums(title, mode, looks):
     play_beside_gymnasium(title, mode, 30, **looks)
 
 
-@each("title", SOME_TITLES + NO_NOOP)
-def test_fast_game_equals_game(title):
-    """Up to the first reset, and where a true reset carries nothing over from
-    the game before, through many.
-    """
+def play_beside_fast_game(title, first_game_only=False, steps=150):
+    """Play a title as `Game` and as `FastGame`, and compare all."""
     options = dict(TRAINING, on_life_loss="restart", **STILL)
     plain, fast = (
         make(3, f"ALE/{title}-v5", **options) for make in (Game, FastGame)
     )
     assert same(plain.reset(), fast.reset())
-    for action in random_actions(150, plain.env.action_space.n):
-        assert same(plain.step(action), fast.step(action))
+    for action in random_actions(steps, plain.env.action_space.n):
+        obs, *others = plain.step(action)
+        fast_obs, *fast_others = fast.step(action)
+        assert same(others, fast_others)
         assert same(plain.final_obs, fast.final_obs)
+        if others[1] and first_game_only:
+            break
+        assert same(obs, fast_obs)
         assert same(plain.render(), fast.render())
+
+
+@each("title", SOME_TITLES + NO_NOOP)
+def test_fast_game_equals_game(title):
+    """Where a true reset carries nothing over from the game before.
+
+    In some titles it does, a few bytes of memory: Seaquest is one, after long
+    play. There `tests/` compare the first games.
+    """
+    play_beside_fast_game(title)
 
 
 def test_ids_of_one_title_make_the_same_game():
@@ -439,19 +455,19 @@ def check_step(result, games, actions):
 
 
 @both_modes
-@each("processes", [1, 3])
+@each("processes", [1, 2])
 def test_the_same_games_whatever_plays_them(processes, mode):
     """In this process or in others, and with any options."""
     options = dict(autoreset_mode=mode, max_num_frames_per_episode=150)
     if processes == 1:
         options.update(stack=2, size=(42, 63), grayscale=False)
         options.update(full_action_space=True, repeat_action_probability=0.25)
-    ones = alone([BREAKOUT] * 5, range(20, 25), **options)
-    with Games(5, seed=20, processes=processes, **options) as games:
+    ones = alone([BREAKOUT] * 3, range(20, 23), **options)
+    with Games(3, seed=20, processes=processes, **options) as games:
         first = np.concatenate([one.reset()[0] for one in ones])
         assert same(games.reset(), (first, {}))
         for action in random_actions(60):
-            actions = [(action + i) % 4 for i in range(5)]
+            actions = [(action + i) % 4 for i in range(3)]
             check_step(games.step(actions), ones, actions)
         assert len(multiprocessing.active_children()) == processes
 
@@ -569,19 +585,6 @@ def test_it_is_a_vector_environment(mode):
             counted.step(np.array([FIRE] * 3))
 
 
-def test_what_was_returned_never_changes():
-    kept = []
-    breakout = FastGame(0, on_life_loss="continue")
-    breakout.reset()
-    with Games(2, processes=1) as games:
-        games.reset()
-        for action in random_actions(150):
-            ours = breakout.step(action), breakout.final_obs, breakout.render()
-            results = ours, games.step([action] * 2), games.render()
-            kept.append((results, copy.deepcopy(results)))
-    assert all(same(*pair) for pair in kept)
-
-
 # --- 4. A scripted emulator --------------------------------------------------
 #
 # - A `Script` says what happens in a game, frame by frame.
@@ -589,6 +592,7 @@ def test_what_was_returned_never_changes():
 #   environment around it. Frame n lights one band of the dark screen, ten rows
 #   high, with a brightness of its own. Ten rows of 210 become exactly four of
 #   84, so `seen` reads off an observation which frames are in it.
+# - A `Model` is what `Game` should return of a script, in numbers of frames.
 # - A `Model` is what `Game` should return of a script, in numbers of frames.
 MEANINGS = ["NOOP", "FIRE", "RIGHT"]
 BANDS = 21
@@ -836,6 +840,177 @@ def test_later_resets(fake, script, later):
         one.step(NOOP)
     resets = [name for name in ale.played if name != "NOOP"]
     assert resets == ["reset", later, later]
+
+
+# A title with all that can happen: lives lost, points for frames and actions.
+LIFELIKE = Script(
+    lives={0: 3, 9: 2, 14: 3, 21: 2, 30: 1, 38: 0},
+    rewards={5: 1, 13: -20, 22: 300, "FIRE": 0.25, "RIGHT": 2},
+    over=41,
+)
+MODES = ["restart", "continue", "ignore"]
+# What `Game` does by default; `Games` does what `TRAINING` says.
+PLAIN = dict(
+    on_life_loss="restart", noop_max=0, fire_on_reset=False, clip_reward=False
+)
+
+
+class Model:
+    """What `Game` should return of a script."""
+
+    def __init__(self, seed, script=LIFELIKE, **options):
+        self.first_seed = seed
+        self.script = script
+        self.options = PLAIN | LOOKS | options
+        mode = MODES.index(self.options["on_life_loss"])
+        self.least = [0, 1, math.inf][mode]  # lives, for a lost one to count
+        self.end = min(script.over, script.limit)
+
+    def reset(self, seed=None):
+        if seed is None:
+            seed = self.first_seed
+        self.first_seed = None
+        self.start_game(seed)
+        return self.observation()
+
+    def start_game(self, seed=None):
+        self.frame = self.score = self.length = 0
+        self.seed(seed)
+        most = self.options["noop_max"]
+        number = self.random.integers(1, most + 1) if most > 0 else 0
+        for _ in range(number):
+            self.play_unseen("NOOP")
+            if self.frame == self.end:
+                self.frame = self.score = 0
+                self.seed(seed)
+        self.begin_episode()
+
+    def seed(self, seed):
+        if seed is not None:
+            self.random = gym.utils.seeding.np_random(seed)[0]
+
+    def begin_episode(self):
+        if self.options["fire_on_reset"]:
+            for _ in range(self.options["action_repeat"]):
+                self.play_unseen("FIRE")
+        self.lives = self.script.lives_at(self.frame)
+        self.pictures = [(self.frame,)] * self.options["stack"]
+
+    def play_unseen(self, name):
+        """Play a frame that is no step's; the console counts its points."""
+        if self.frame < self.end:
+            self.frame += 1
+            self.score += self.script.points(self.frame, name)
+
+    def step(self, action):
+        reward = 0.0
+        repeat = self.options["action_repeat"]
+        for number in range(1, repeat + 1):
+            if self.frame < self.end:
+                self.frame += 1
+                reward += self.script.points(self.frame, MEANINGS[action])
+            before, self.lives = self.lives, self.script.lives_at(self.frame)
+            lost = self.lives < before and self.lives >= self.least
+            over = self.frame == self.end
+            last_two = (self.frame - 1, self.frame)
+            shown = last_two if number == repeat > 1 else last_two[1:]
+            if lost or over:
+                break
+        self.pictures = [*self.pictures[1:], shown]
+        self.score += reward
+        self.length += 1
+        if self.options["clip_reward"]:
+            reward = float(np.sign(reward))
+        info = self.end_episode(lost, over) if lost or over else None
+        return self.observation(), reward, lost or over, info
+
+    def end_episode(self, lost, over):
+        self.final_obs = self.observation()
+        self.terminated = lost or self.frame == self.script.over
+        if over or self.least == 0:
+            info = dict(reward=float(self.score), length=self.length)
+            info["truncated"] = over and self.frame < self.script.over
+            self.start_game()
+            return info
+        self.begin_episode()
+        return None
+
+    def observation(self):
+        look = self.options["size"], self.options["grayscale"]
+        return np.array([picture_of(it, *look) for it in self.pictures])
+
+    def render(self):
+        return lit((210, 160, 3), 10, [self.frame])
+
+
+def write_into(*results):
+    """Do with arrays what their owner may do: later ones aren't touched."""
+    for result in results:
+        if isinstance(result, np.ndarray) and result.dtype != object:
+            result[...] = 0
+        elif isinstance(result, (tuple, list, np.ndarray)):
+            write_into(*result)
+        elif isinstance(result, dict):
+            write_into(*result.values())
+
+
+# By default Hypothesis tries the same each time.
+SETTINGS = dict(
+    derandomize=not ALL,
+    database=None,
+    deadline=None,
+    report_multiple_bugs=False,
+    suppress_health_check=list(hypothesis.HealthCheck),
+)
+some_frame = some.integers(1, 24)
+some_end = some.sampled_from([math.inf, 3, 5, 6, 7, 8, 21])
+some_lives = some.dictionaries(some_frame, some.integers(0, 4))
+some_script = some.builds(
+    Script,
+    lives=some_lives.map(lambda lives: {0: 3, **lives}),
+    rewards=some.dictionaries(some_frame, some.integers(-9, 99)),
+    over=some_end,
+    limit=some_end,
+    boot=some.sampled_from([0, 8]),
+    name=some.sampled_from(["fake", "qbert"]),
+)
+some_options = some.builds(
+    dict,
+    on_life_loss=some.sampled_from(MODES),
+    noop_max=some.sampled_from([0, 1, 50]),
+    fire_on_reset=some.booleans(),
+    clip_reward=some.booleans(),
+    action_repeat=some.sampled_from([4, 1, 2, 3, 8]),
+    stack=some.sampled_from([4, 1, 2, 5]),
+    size=some.sampled_from([(84, 84), (60, 100), (37, 41), (240, 84), (1, 1)]),
+    grayscale=some.booleans(),
+)
+
+
+@hypothesis.settings(max_examples=5000 if ALL else 120, **SETTINGS)
+@hypothesis.given(
+    some.sampled_from([Game, FastGame]),
+    some_script,
+    some_options,
+    some.integers(0, 5),
+)
+def test_any_game(make, script, options, seed):
+    """All that it returns and shows, and what it tells of an end."""
+    with pytest.MonkeyPatch.context() as patch:
+        replace_titles(patch, script)
+        one = make(seed, **options)
+    model = Model(seed, script, **options)
+    for given in (None, None, 3):
+        first = one.reset(given)
+        assert same(first, model.reset(given))
+        for action in random_actions(12, 3):
+            screen, result = one.render(), one.step(action)
+            assert same(screen, model.render())
+            assert same(result, model.step(action))
+            if result[2]:
+                assert same(one.final_obs, model.final_obs)
+                assert one.terminated is model.terminated
+            write_into(first, screen, result, one.final_obs)
 
 
 def test_the_program(fake, monkeypatch, tmp_path, capsys):

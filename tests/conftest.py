@@ -1,4 +1,8 @@
-"""The fixtures of this folder."""
+"""
+The fixtures of this folder.
+
+These tests need Linux: forks, its signals and `/proc`.
+"""
 
 import contextlib
 import dataclasses
@@ -9,13 +13,16 @@ import sys
 
 import pytest
 
-from stand_ins import LIFELIKE, MODULE, Trap
+from stand_ins import MODULE, Trap
 from test_game import (  # noqa: F401
+    LIFELIKE,
     ctrl_c_is_heard,
     fake,
     nothing_is_left_running,
     replace_titles,
 )
+
+collect_ignore_glob = [] if sys.platform == "linux" else ["test_*.py"]
 
 
 @pytest.fixture
@@ -51,7 +58,5 @@ def program(tmp_path):
     yield start
     for process in started:
         with contextlib.suppress(ProcessLookupError):
-            if hasattr(os, "killpg"):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.kill()
+            os.killpg(process.pid, signal.SIGKILL)
         process.communicate()

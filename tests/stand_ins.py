@@ -1,7 +1,6 @@
 """
 What the tests of this folder stand on.
 
-- A `Model` is what `Game` should return of a script, in numbers of frames.
 - A `Twin` is what `Games` should return: a model, or a game, for each.
 - A *deed* is something that no game should do, such as dying. A `Trap` is set
   for the game of a certain seed, which then does it.
@@ -13,7 +12,6 @@ import contextlib
 import gc
 import inspect
 import itertools
-import math
 import multiprocessing
 import os
 import pathlib
@@ -29,34 +27,17 @@ import pytest
 
 import game
 from game import Games
-from test_game import (
-    LOOKS,
-    MEANINGS,
-    NEXT_STEP,
-    SAME_STEP,
-    Script,
-    lit,
-    picture_of,
-    random_actions,
-    same,
-)
+from test_game import NEXT_STEP, PLAIN, SAME_STEP, Model, random_actions, same
 
 MODULE = pathlib.Path(game.__file__).resolve()
-ALL = os.environ.get("GAME_TESTS") == "all"
 PATIENCE = 300  # seconds, after which a program counts as hanging
 REFUSED = ValueError, TypeError  # how bad input is answered
 NEEDED = gym.error.ResetNeeded
 START_METHODS = multiprocessing.get_all_start_methods()
-FORKS = "fork" in START_METHODS
 
 each = pytest.mark.parametrize
 both_modes = each("mode", [SAME_STEP, NEXT_STEP])
-here_and_there = each("processes", [0, 2] if FORKS else [0])
-needs_fork = pytest.mark.skipif(not FORKS, reason="needs fork")
-needs_proc = pytest.mark.skipif(
-    not pathlib.Path("/proc/self/stat").exists(),
-    reason="needs /proc, and the signals of POSIX",
-)
+here_and_there = each("processes", [0, 2])
 
 
 def workers_now():
@@ -92,105 +73,6 @@ def ask(worker, command, data=None):
     """Give a command to a worker, and return its answer."""
     worker.child.send((command, data))
     return worker.child.recv()
-
-
-# A title with all that can happen: lives lost, points for frames and actions.
-LIFELIKE = Script(
-    lives={0: 3, 9: 2, 14: 3, 21: 2, 30: 1, 38: 0},
-    rewards={5: 1, 13: -20, 22: 300, "FIRE": 0.25, "RIGHT": 2},
-    over=41,
-)
-MODES = ["restart", "continue", "ignore"]
-# What `Game` does by default; `Games` does what `TRAINING` says.
-PLAIN = dict(
-    on_life_loss="restart", noop_max=0, fire_on_reset=False, clip_reward=False
-)
-
-
-class Model:
-    def __init__(self, seed, script=LIFELIKE, **options):
-        self.first_seed = seed
-        self.script = script
-        self.options = PLAIN | LOOKS | options
-        mode = MODES.index(self.options["on_life_loss"])
-        self.least = [0, 1, math.inf][mode]  # lives, for a lost one to count
-        self.end = min(script.over, script.limit)
-
-    def reset(self, seed=None):
-        if seed is None:
-            seed = self.first_seed
-        self.first_seed = None
-        self.start_game(seed)
-        return self.observation()
-
-    def start_game(self, seed=None):
-        self.frame = self.score = self.length = 0
-        self.seed(seed)
-        most = self.options["noop_max"]
-        number = self.random.integers(1, most + 1) if most > 0 else 0
-        for _ in range(number):
-            self.play_unseen("NOOP")
-            if self.frame == self.end:
-                self.frame = self.score = 0
-                self.seed(seed)
-        self.begin_episode()
-
-    def seed(self, seed):
-        if seed is not None:
-            self.random = gym.utils.seeding.np_random(seed)[0]
-
-    def begin_episode(self):
-        if self.options["fire_on_reset"]:
-            for _ in range(self.options["action_repeat"]):
-                self.play_unseen("FIRE")
-        self.lives = self.script.lives_at(self.frame)
-        self.pictures = [(self.frame,)] * self.options["stack"]
-
-    def play_unseen(self, name):
-        """Play a frame that is no step's; the console counts its points."""
-        if self.frame < self.end:
-            self.frame += 1
-            self.score += self.script.points(self.frame, name)
-
-    def step(self, action):
-        reward = 0.0
-        repeat = self.options["action_repeat"]
-        for number in range(1, repeat + 1):
-            if self.frame < self.end:
-                self.frame += 1
-                reward += self.script.points(self.frame, MEANINGS[action])
-            before, self.lives = self.lives, self.script.lives_at(self.frame)
-            lost = self.lives < before and self.lives >= self.least
-            over = self.frame == self.end
-            last_two = (self.frame - 1, self.frame)
-            shown = last_two if number == repeat > 1 else last_two[1:]
-            if lost or over:
-                break
-        self.pictures = [*self.pictures[1:], shown]
-        self.score += reward
-        self.length += 1
-        if self.options["clip_reward"]:
-            reward = float(np.sign(reward))
-        info = self.end_episode(lost, over) if lost or over else None
-        return self.observation(), reward, lost or over, info
-
-    def end_episode(self, lost, over):
-        self.final_obs = self.observation()
-        self.terminated = lost or self.frame == self.script.over
-        if over or self.least == 0:
-            info = dict(reward=float(self.score), length=self.length)
-            info["truncated"] = over and self.frame < self.script.over
-            self.start_game()
-            return info
-        self.begin_episode()
-        return None
-
-    def observation(self):
-        look = self.options["size"], self.options["grayscale"]
-        return np.array([picture_of(it, *look) for it in self.pictures])
-
-    def render(self):
-        return lit((210, 160, 3), 10, [self.frame])
 
 
 class Twin:
@@ -265,17 +147,6 @@ class Twin:
         if restarted:
             infos["restarted"] = masks[2]
         return infos
-
-
-def write_into(*results):
-    """Do with arrays what their owner may do: later ones aren't touched."""
-    for result in results:
-        if isinstance(result, np.ndarray) and result.dtype != object:
-            result[...] = 0
-        elif isinstance(result, (tuple, list, np.ndarray)):
-            write_into(*result)
-        elif isinstance(result, dict):
-            write_into(*result.values())
 
 
 def begin(many, twin, seed=None, restarted=()):

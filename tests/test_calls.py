@@ -5,7 +5,6 @@ import dataclasses
 import functools
 import gc
 import itertools
-import math
 import multiprocessing
 import warnings
 from multiprocessing import connection
@@ -18,18 +17,12 @@ from hypothesis import stateful
 from hypothesis import strategies as some
 
 import game
-from game import FastGame, Game, Games
+from game import Games
 from stand_ins import (
-    ALL,
     DEEDS,
     ERRORS,
-    FORKS,
-    LIFELIKE,
-    MODES,
     NEEDED,
     PATIENCE,
-    PLAIN,
-    Model,
     Trap,
     Twin,
     begin,
@@ -37,83 +30,27 @@ from stand_ins import (
     follow,
     interrupted,
     kill,
-    needs_fork,
     pair,
     workers_now,
-    write_into,
 )
 from test_game import (
+    ALL,
     FIRE,
+    LIFELIKE,
+    MODES,
     NEXT_STEP,
     NOOP,
+    PLAIN,
     RIGHT,
     SAME_STEP,
-    Script,
-    random_actions,
+    SETTINGS,
+    Model,
     replace_titles,
     same,
+    write_into,
 )
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
-
-# By default Hypothesis tries the same each time.
-SETTINGS = dict(
-    derandomize=not ALL,
-    database=None,
-    deadline=None,
-    report_multiple_bugs=False,
-    suppress_health_check=list(hypothesis.HealthCheck),
-)
-some_frame = some.integers(1, 24)
-some_end = some.sampled_from([math.inf, 3, 5, 6, 7, 8, 21])
-some_lives = some.dictionaries(some_frame, some.integers(0, 4))
-some_script = some.builds(
-    Script,
-    lives=some_lives.map(lambda lives: {0: 3, **lives}),
-    rewards=some.dictionaries(some_frame, some.integers(-9, 99)),
-    over=some_end,
-    limit=some_end,
-    boot=some.sampled_from([0, 8]),
-    name=some.sampled_from(["fake", "qbert"]),
-)
-some_options = some.builds(
-    dict,
-    on_life_loss=some.sampled_from(MODES),
-    noop_max=some.sampled_from([0, 1, 50]),
-    fire_on_reset=some.booleans(),
-    clip_reward=some.booleans(),
-    action_repeat=some.sampled_from([4, 1, 2, 3, 8]),
-    stack=some.sampled_from([4, 1, 2, 5]),
-    size=some.sampled_from([(84, 84), (60, 100), (37, 41), (240, 84), (1, 1)]),
-    grayscale=some.booleans(),
-)
-
-
-@hypothesis.settings(max_examples=5000 if ALL else 120, **SETTINGS)
-@hypothesis.given(
-    some.sampled_from([Game, FastGame]),
-    some_script,
-    some_options,
-    some.integers(0, 5),
-)
-def test_any_game(make, script, options, seed):
-    """All that it returns and shows, and what it tells of an end."""
-    with pytest.MonkeyPatch.context() as patch:
-        replace_titles(patch, script)
-        one = make(seed, **options)
-    model = Model(seed, script, **options)
-    for given in (None, None, 3):
-        first = one.reset(given)
-        assert same(first, model.reset(given))
-        for action in random_actions(12, 3):
-            screen, result = one.render(), one.step(action)
-            assert same(screen, model.render())
-            assert same(result, model.step(action))
-            if result[2]:
-                assert same(one.final_obs, model.final_obs)
-                assert one.terminated is model.terminated
-            write_into(first, screen, result, one.final_obs)
-
 
 # What the caller gets of a deed, but of one that costs a worker. An error that
 # can't be sent is itself if it was raised in this process.
@@ -150,7 +87,7 @@ class Calls(stateful.RuleBasedStateMachine):
     """
 
     @stateful.initialize(
-        processes=some.integers(0, 3 if FORKS else 0),
+        processes=some.integers(0, 3),
         mode=some.sampled_from([SAME_STEP, NEXT_STEP]),
         on_life_loss=some.sampled_from(MODES),
         fire_on_reset=some.booleans(),
@@ -323,7 +260,6 @@ def test_any_order_of_calls():
         stateful.run_state_machine_as_test(Calls, settings=settings)
 
 
-@needs_fork
 @each("module", [game, connection])
 @each("name", ["step", "step_wait", "render", "reset"])
 def test_a_signal_at_any_line(trap, module, name):

@@ -15,12 +15,9 @@ from gymnasium.vector import AutoresetMode
 import game
 from game import TRAINING, Game, Games
 from stand_ins import (
-    FORKS,
     MODULE,
     NEEDED,
-    PLAIN,
     REFUSED,
-    Model,
     begin,
     each,
     follow,
@@ -28,7 +25,7 @@ from stand_ins import (
     pair,
     workers_now,
 )
-from test_game import FIRE, LOOKS, NOOP, RIGHT, Script, same
+from test_game import FIRE, LOOKS, NOOP, PLAIN, RIGHT, Model, Script, same
 
 
 class Tensor:
@@ -76,8 +73,13 @@ GOOD_BATCHES = [
     np.array([FIRE, NOOP, RIGHT], object),
 ]
 BAD_SEEDS_OF_THREE = [
-    *([1, 2, bad] for bad in (-3, 3.5, None, "3", [3])),
-    *(-1, 1.5, "123", {}, [], [1, 2], [1] * 4, [[1, 2, 3]]),
+    -1,
+    1.5,
+    "12",
+    [1, 2],
+    [1, 2, -3],
+    [1, 2, 3.5],
+    [[1] * 3],
 ]
 
 DISABLED = AutoresetMode.DISABLED
@@ -126,10 +128,9 @@ def test_actions_are_integers(fake):
     assert ale.played[1:] == ["FIRE"] * 4 * len(GOOD_ACTIONS)
 
 
-@each("kind", [int, np.int64, np.uint8, np.array])
-def test_seeds_are_integers(fake, kind):
+def test_seeds_are_integers(fake):
     """NumPy's too. Others are refused, and the game is unchanged."""
-    one, _ = fake(kind(7), noop_max=30)
+    one, _ = fake(np.uint8(7), noop_max=30)
     model = Model(7, Script(), noop_max=30)
     assert same(one.reset(), model.reset())
     for seed in BAD_SEEDS:
@@ -138,7 +139,7 @@ def test_seeds_are_integers(fake, kind):
         with pytest.raises(REFUSED):
             one.reset(seed)
     assert same(one.reset(), model.reset())
-    assert same(one.reset(kind(7)), model.reset(7))
+    assert same(one.reset(np.int64(7)), model.reset(7))
 
 
 @here_and_there
@@ -229,7 +230,7 @@ def test_defaults():
 def test_a_process_for_each_core(trap, monkeypatch, cores):
     """Of those that Python says this process may use."""
     monkeypatch.setattr(os, "process_cpu_count", lambda: cores, raising=False)
-    with Games(4, context="fork" if FORKS else None) as many:
+    with Games(4, context="fork") as many:
         many.reset()
         assert len(workers_now()) == cores
 
