@@ -73,16 +73,7 @@ STYLES = [
 ]
 # What game.py imports at its top, but for NumPy, which Gymnasium brings.
 IMPORTED = "gymnasium", "ale-py", "opencv"
-COMMENTS = {
-    ".css": "/* {} */",
-    ".js": "// {}",
-}
-
-
-def note(path: Path, source: str) -> str:
-    """The line that says what a file is made of."""
-    words = f"Made by page/build.py of {source}: edit that."
-    return COMMENTS.get(path.suffix, "<!-- {} -->").format(words) + "\n"
+COMMENTS = {".css": "/* {} */", ".js": "// {}"}
 
 
 # What is made
@@ -93,11 +84,11 @@ def made() -> Iterator[tuple[Path, str, str]]:
 
     What comes later may read what came before.
     """
-    for path in figures("make.py"):
-        if hasattr(maker(path.parent.name), "draw"):
-            svg = maker(path.parent.name).draw()
+    for path in sorted(FIGURES.glob("*/make.py")):
+        name = path.parent.name
+        if hasattr(maker(name), "draw"):
             source = path.relative_to(ROOT).as_posix()
-            yield DOCS / f"figures/{path.parent.name}.svg", source, svg
+            yield DOCS / f"figures/{name}.svg", source, maker(name).draw()
 
     game = module()
     found = all_values()
@@ -105,9 +96,12 @@ def made() -> Iterator[tuple[Path, str, str]]:
         text = template(f"text/{name}").render(found)
         yield path, f"page/text/{name}", text
 
-    yield DOCS / "page.css", "page/looks and page/figures", style()
-    script = joined(*SCRIPTS)
-    yield DOCS / "page.js", "page/looks and page/figures", script
+    looks = "page/looks and page/figures"
+    css = drawing.palette() + joined(STYLES)
+    css = re.sub(r"url\((fonts/.+?)\)", embedded, css)
+    yield DOCS / "page.css", looks, css
+    script = joined(SCRIPTS)
+    yield DOCS / "page.js", looks, script
     for name in re.findall(r'read\("(\w+)"\)', script):
         (path,) = FIGURES.glob(f"*/{name}.json")
         data = path.read_text("utf-8").strip()
@@ -153,22 +147,12 @@ def group(name: str) -> str:
     return " ".join(re.split("[=>]", package)[0] for package in packages)
 
 
-def figures(name: str) -> list[Path]:
-    """The file of this name in each figure that has it."""
-    return sorted(FIGURES.glob(f"*/{name}"))
-
-
 def maker(figure: str) -> ModuleType:
     """A figure's `make.py`."""
     return importlib.import_module(f"figures.{figure}.make")
 
 
-def style() -> str:
-    css = drawing.palette() + joined(*STYLES)
-    return re.sub(r"url\((fonts/.+?)\)", embedded, css)
-
-
-def joined(*patterns: str) -> str:
+def joined(patterns: list[str]) -> str:
     """The files of some patterns in one, in their order."""
     paths = [path for one in patterns for path in sorted(HERE.glob(one))]
     return "\n".join(path.read_text("utf-8") for path in paths)
@@ -181,9 +165,11 @@ def embedded(found: re.Match[str]) -> str:
 
 
 def marked(path: Path, source: str, text: str) -> str:
-    """The text with its note, which in HTML stands below the doctype."""
+    """The text, and above it what it is made of."""
+    comment = COMMENTS.get(path.suffix, "<!-- {} -->")
+    note = comment.format(f"Made by page/build.py of {source}: edit that.")
     head = "<!doctype html>\n" if path.suffix == ".html" else ""
-    return head + note(path, source) + text.removeprefix(head)
+    return f"{head}{note}\n{text.removeprefix(head)}"
 
 
 # What is done with it

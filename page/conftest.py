@@ -1,11 +1,9 @@
 """What the tests here share: a browser, and pages that nobody complains of."""
 
-import shutil
-
 import pytest
 from playwright.sync_api import expect
 
-from paths import DOCS
+from paths import CHROMIUM, DOCS
 
 PAGES = "index.html", "game.html"
 SCHEMES = "light", "dark"
@@ -14,10 +12,7 @@ SIZES = [(width, scheme) for width in (1280, 820, 390) for scheme in SCHEMES]
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args):
-    """The system's Chromium."""
-    names = "chromium", "chromium-browser", "google-chrome"
-    path = next(filter(None, map(shutil.which, names)))
-    return browser_type_launch_args | {"executable_path": path}
+    return browser_type_launch_args | {"executable_path": CHROMIUM}
 
 
 @pytest.fixture

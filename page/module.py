@@ -1,10 +1,8 @@
 """Read `game.py`: its words, the code below them, where names are defined."""
 
 import ast
-import io
 import re
 import textwrap
-import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -58,7 +56,9 @@ class Module:
         cut = 1 + max(last(it) for it in tree.body if isinstance(it, imports))
         pieces: dict[int, Piece] = {1: Piece(), cut: Piece()}
         lines = source.splitlines()
-        found = [*docstrings(tree, lines), *comments(source, lines)]
+        found = list(docstrings(tree, lines))
+        skipped = {1}.union(*(words.rows for words in found))  # 1: the licence
+        found += comments(lines, skipped)
         found.sort(key=lambda words: words.rows.start)
         for at in {words.at for words in found}:
             said = [words for words in found if words.at == at]
@@ -144,17 +144,15 @@ def with_lists(docstring: str) -> str:
     return re.sub(SECTION, section, f"{docstring}\n").strip()
 
 
-def comments(source: str, lines: list[str]) -> Iterator[Words]:
-    """Yield the comments that fill lines, but for the first, a licence.
+def comments(lines: list[str], skipped: set[int]) -> Iterator[Words]:
+    """Yield the comments that fill lines, together where they are adjacent.
 
     One that begins with a heading, or ends part one, isn't a note.
     """
-    alone = {}
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        fills = token.line.strip() == token.string
-        if token.type == tokenize.COMMENT and fills:
-            alone[token.start[0]] = token.string[2:]
-    del alone[1]
+    alone: dict[int, str] = {}
+    for row, line in enumerate(lines, 1):
+        if line.lstrip().startswith("#") and row not in skipped:
+            alone[row] = line.lstrip()[2:]
     runs: list[range] = []
     for row, text in alone.items():
         if row - 1 in alone and not text.startswith("#"):

@@ -1,5 +1,6 @@
 """Where everything is. The module and the examples can be imported by name."""
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -9,5 +10,8 @@ DOCS = ROOT / "docs"
 FIGURES = HERE / "figures"
 LOOKS = HERE / "looks"
 RESULTS = ROOT / "measure/results"
+# The system's, in which the pages are tested and photographed
+BROWSERS = "chromium", "chromium-browser", "google-chrome"
+CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 
 sys.path += [str(ROOT), str(ROOT / "examples")]

@@ -1,17 +1,13 @@
 """Take a picture of each figure that moves, from the woven pages."""
 
-import shutil
-
 from playwright.sync_api import sync_playwright
 
-from paths import DOCS
+from paths import CHROMIUM, DOCS
 
 
 def take() -> None:
-    browsers = "chromium", "chromium-browser", "google-chrome"
-    path = next(filter(None, map(shutil.which, browsers)))
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM)
         page = browser.new_page(
             viewport={"width": 520, "height": 900},
             device_scale_factor=2,

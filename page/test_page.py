@@ -19,14 +19,13 @@ import jinja2
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from markdown_it import MarkdownIt
 from playwright.sync_api import expect
 
 import build
 import game
 import recordings
 from conftest import PAGES, SIZES
-from module import with_lists
+from module import Module
 from paths import DOCS, ROOT
 from weave import environment, slug, template
 
@@ -127,52 +126,24 @@ def test_each_source_line_is_in_game_md_once_and_in_order():
     assert not words - notes - count(title + FENCE.sub("", rest))
 
 
-def test_a_function_is_in_one_piece():
-    """In one card of the page, and in one block of game.md."""
-    code, _ = code_and_words(SOURCE)
-    cards = re.split('<div class="card"[^>]*>', html("game.html"))
-    cards = [unescape(TAG.sub("", card)) for card in cards]
-    blocks = [it for _, it in FENCE.findall((ROOT / "game.md").read_text())]
-    for pieces in cards, blocks:
-        shown = [
-            "\n".join(it for it in piece.splitlines() if it in code.values())
-            for piece in pieces
-        ]
-        for node in ast.walk(ast.parse(SOURCE)):
-            if isinstance(node, ast.FunctionDef):
-                rows = range(node.lineno, node.end_lineno + 1)
-                whole = "\n".join(code[row] for row in rows if row in code)
-                assert any(whole in piece for piece in shown), node.name
+def documented(kind):
+    """The functions or classes of the module."""
+    return [it for it in ast.walk(ast.parse(SOURCE)) if isinstance(it, kind)]
 
 
-DOCSTRING = """Hold an action.
-
-Args:
-    action: An index
-        into `meanings`.
-    **emulator: What else there is.
-
-Returns:
-    `obs_4`: The observation.
-    `reward`: Its points.
-
-Raises:
-    ValueError, TypeError: An argument is wrong.
-"""
+def test_no_function_is_split():
+    pieces = Module(SOURCE).pieces
+    for node in documented(ast.FunctionDef):
+        [piece] = [piece for piece in pieces if node.lineno in piece.code]
+        assert node.end_lineno in piece.code, node.name
 
 
-def test_sections_of_a_docstring_are_lists():
-    html = MarkdownIt().render(with_lists(DOCSTRING))
-    title, *sections = re.findall("<strong>(.*?)</strong>", html)
-    assert [title, *sections] == ["Args", "Returns", "Raises"]
-    items = re.findall("<li>(<code>.*</code>): ", html)
-    assert [TAG.sub("", item) for item in items] == [
-        "action",
-        "**emulator",
-        "obs_4",
-        "reward",
-        "ValueError, TypeError",
-    ]
+def test_sections_of_docstrings_are_lists():
+    items = re.findall("(?s)<li>(.*?)</li>", html("game.html"))
+    items = {TAG.sub("", item).partition(":")[0] for item in items}
+    for node in documented(ast.FunctionDef | ast.ClassDef):
+        docstring = ast.get_docstring(node) or ""
+        assert items.issuperset(re.findall(r"(?m)^ {4}(\w+): ", docstring))
 
 
 def test_the_program_at_the_top_plays(tmp_path):

@@ -5,8 +5,8 @@ that begin with a heading, and docstrings of more than a sentence, stand above
 their code, all others in the margin, at their line.
 
 The story is rows of words and, below them, what they are about.
-`figures/NAME/figure.html` takes
-the place of the picture `figures/NAME.*` where scripts run.
+`figures/NAME/figure.html` takes the place of the picture `figures/NAME.*`
+where scripts run.
 """
 
 import itertools
@@ -110,7 +110,6 @@ class Page:
         self.markdown.enable("table")
         self.markdown.renderer.rules |= {
             "heading_open": self._heading_open,
-            "heading_close": self._heading_close,
             "image": self._image,
             "code_inline": self._code_inline,
             "table_open": lambda *_: '<div class="scrolls"><table>\n',
@@ -132,12 +131,6 @@ class Page:
         self.level = min(int(tag[1]), self.level + 1)
         anchor = slug(tokens[at + 1].content)
         return f'<{tag} id="{anchor}" aria-level="{self.level}">'
-
-    def _heading_close(self, tokens: list[Token], at: int, *_: Any) -> str:
-        """To cite a heading by, it has its address."""
-        address = f'href="#{slug(tokens[at - 1].content)}"'
-        sign = f'<a class="sign" {address} aria-label="Link to this place">#'
-        return f" {sign}</a></{tokens[at].tag}>\n"
 
     def _image(self, tokens: list[Token], at: int, *_: Any) -> str:
         """A picture is a figure, and its title the caption."""
