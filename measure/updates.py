@@ -36,7 +36,6 @@ from gymnasium import wrappers
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from stable_baselines3 import PPO
 from stable_baselines3.common import atari_wrappers, env_util, vec_env
-from stable_baselines3.common.callbacks import BaseCallback
 
 import common
 import ppo
@@ -49,6 +48,8 @@ GAMES = 8
 ROUNDS = 15
 SIDES = ["games", "envpool", "wrappers", "single", "sb3_games", "sb3"]
 ACTORS = ["games", "ray1", "ray2", "ray4"]
+Weights = dict[str, Any]
+Updates = Generator[int]  # the steps of each update
 
 
 # What our PPO plays
@@ -103,12 +104,9 @@ def make(side: str) -> Any:
 
 
 def our_updates(
-    side: str, here: Here, weights: dict[str, Any] | None = None
-) -> Generator[dict[str, float]]:
-    """Train; yield the seconds of each update.
-
-    An agent that has its weights already keeps them.
-    """
+    side: str, here: Here, weights: Weights | None = None
+) -> Updates:
+    """Train; an agent that has its weights already keeps them."""
     settings = ppo.Settings(games=GAMES, here=here)
     threads = torch.get_num_threads()
     with contextlib.closing(make(side)) as games:
@@ -120,36 +118,18 @@ def our_updates(
             optimizer.param_groups[0]["lr"] = 0.0
         player = ppo.Player(agent, games, settings, seed=0)
         while True:
-            seconds = dict.fromkeys(["games", "network", "learning"], 0.0)
-            player.seconds = seconds
             # Nobody else plays while the network of `single` computes.
             torch.set_num_threads(threads if side == "single" else 1)
             batch, _ = player.play()
             torch.set_num_threads(threads)
-            with training_run.timed(seconds, "learning"):
-                ppo.learn(agent, optimizer, batch, settings, player.random)
-            yield seconds
+            ppo.learn(agent, optimizer, batch, settings, player.random)
+            yield len(batch.obs)
 
 
 # What SB3's PPO plays
 
 
-class Clock(BaseCallback):
-    """How long the steps of an update take."""
-
-    def _on_rollout_start(self) -> None:
-        self.started = time.perf_counter()
-
-    def _on_step(self) -> bool:
-        return True
-
-    def _on_rollout_end(self) -> None:
-        self.playing = time.perf_counter() - self.started
-
-
-def sb3_model(
-    side: str, here: Here, weights: dict[str, Any] | None = None
-) -> PPO:
+def sb3_model(side: str, here: Here, weights: Weights | None = None) -> PPO:
     """SB3's PPO on either side, with the agent of ours if it has weights."""
     if side == "sb3_games":
         games = Games(GAMES, BREAKOUT)
@@ -175,26 +155,20 @@ def sb3_model(
     return model
 
 
-def sb3_updates(
-    side: str, here: Here, weights: dict[str, Any] | None
-) -> Generator[dict[str, float]]:
-    """Train; after each update, yield its seconds."""
+def sb3_updates(side: str, here: Here, weights: Weights | None) -> Updates:
     model = sb3_model(side, here, weights)
-    clock = Clock()
     with contextlib.closing(model.env):
         while True:
-            start = time.perf_counter()
             steps = model.n_steps * GAMES
-            model.learn(steps, clock, reset_num_timesteps=False)
-            spent = time.perf_counter() - start
-            yield {"games": clock.playing, "learning": spent - clock.playing}
+            model.learn(steps, reset_num_timesteps=False)
+            yield steps
 
 
 # What Ray's actors play
 
 
-def ray_updates(count: int, here: Here) -> Generator[dict[str, float]]:
-    """Train on so many actors; yield the seconds of each update."""
+def ray_updates(count: int, here: Here) -> Updates:
+    """Train on so many actors."""
     import ray_ppo
 
     settings = ray_ppo.Settings(games=GAMES, actors=count, here=here)
@@ -204,23 +178,18 @@ def ray_updates(count: int, here: Here) -> Generator[dict[str, float]]:
     actors = ray_ppo.Actors(settings, random)
     while len(actors.playing) < count:
         actors.welcome(count, seconds=60)
+    seconds = dict.fromkeys(["sending", "waiting"], 0.0)
     while True:
-        seconds = dict.fromkeys(["waiting", "sending", "learning"], 0.0)
         played, _ = actors.play(agent.state_dict(), seconds)
-        with training_run.timed(seconds, "sending"):
-            batch = ray_ppo.join(played, here.device)
-        with training_run.timed(seconds, "learning"):
-            ppo.learn(agent, optimizer, batch, settings, random)
-        yield seconds
+        batch = ray_ppo.join(played, here.device)
+        ppo.learn(agent, optimizer, batch, settings, random)
+        yield len(batch.obs)
 
 
 # The parts
 
 
-def updates_of(
-    side: str, here: Here, weights: dict[str, Any] | None
-) -> Generator[dict[str, float]]:
-    """Train on a side; yield the seconds of each update."""
+def updates_of(side: str, here: Here, weights: Weights | None) -> Updates:
     if side.startswith("ray"):
         return ray_updates(int(side.removeprefix("ray")), here)
     if side.startswith("sb3"):
@@ -228,8 +197,8 @@ def updates_of(
     return our_updates(side, here, weights)
 
 
-def interleaved(run: argparse.Namespace) -> dict[str, Any]:
-    """Let the sides play and learn in turn; return what each update took."""
+def take_turns(run: argparse.Namespace) -> dict[str, Any]:
+    """Let the sides play and learn in turn; return their steps a second."""
     on_cpu = run.device == "cpu"
     here = Here(
         device=run.device,
@@ -245,31 +214,29 @@ def interleaved(run: argparse.Namespace) -> dict[str, Any]:
         # So many cores that they find room, whatever this machine has.
         ray_ppo.start_ray(num_cpus=8)
         names = ACTORS
+    rows: dict[str, dict[str, list[float]]]
+    rows = {name: {"speed": []} for name in names}
     with contextlib.ExitStack() as stack:
         sides = {}
         for name in names:
             side = updates_of(name, here, weights)
             sides[name] = stack.enter_context(contextlib.closing(side))
         order = list(names)
-        rounds = []
-        for _ in range(run.rounds + 1):
-            seconds = {}
+        for number in range(run.rounds + 1):
             for name in order:
-                parts = next(sides[name]).values()
-                seconds[name] = [round(spent, 4) for spent in parts]
-            print(seconds, flush=True)
-            rounds.append(seconds)
+                start = time.perf_counter()
+                speed = next(sides[name]) / (time.perf_counter() - start)
+                if number > 0:  # the first was to warm up
+                    rows[name]["speed"].append(round(speed, 1))
+                print(f"{number} {name}: {speed:,.0f} steps/s", flush=True)
             order.reverse()
     gpu = torch.cuda.get_device_name() if run.device == "cuda" else None
     return {
         "device": here.device,
         "bfloat16": here.bfloat16,
-        "agent": run.agent,
         "gpu": gpu,
         "threads": torch.get_num_threads(),
-        "games": GAMES,
-        "steps": ppo.Settings().rollout * GAMES,
-        "rounds": rounds[1:],  # the first was to warm up
+        "rows": rows,
     }
 
 
@@ -280,7 +247,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     run = parser.parse_args()
     name = run.agent if run.device == "cpu" else f"{run.agent}, GPU"
-    common.measure(run, "updates", {name: lambda: interleaved(run)})
+    common.measure(run, "updates", {name: lambda: take_turns(run)})
 
 
 if __name__ == "__main__":

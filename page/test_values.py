@@ -39,8 +39,7 @@ def test_the_number_under_each_head_is_its_own(order):
     rows = dict(list(COLUMN.rows.items())[::order])
     one = msgspec.structs.replace(COLUMN, rows=rows)
     columns = dict([("Breakout", one), ("Pong", one)][::order])
-    found = cells(values.lockstep_table(columns))
-    assert found["`Games`", "Pong"] == "310 steps/s"
+    found = cells(values.ratios_table(columns))
     assert found["ALE's engine", "Pong"] == "3.10 (3.00–3.20)"
     assert found["EnvPool", "Breakout"] == "1.00 (1.00–1.00)"
 
@@ -64,23 +63,17 @@ def test_a_fault_is_told_of_who_has_it():
 
 
 def test_training_is_level_where_its_range_touches_1():
-    rounds = [
-        {"games": [1.0], "envpool": [seconds], "wrappers": [2.0]}
-        for seconds in (0.99, 1.2, 1.3)
-    ]
-    trained = values.Updates(
-        processor="Z80",
-        cores=2,
-        date="1982-01-01",
-        agent="trained",
-        games=8,
-        steps=1024,
-        rounds=rounds,
+    trained = column(
+        games=[100, 100, 100],
+        envpool=[101, 80, 70],
+        wrappers=[50, 50, 50],
+        sb3_games=[30, 30, 30],
+        sb3=[10, 10, 10],
     )
     found = cells(values.comparison_table(trained, [COLUMN]))
     assert found["EnvPool", "an update of PPO"] == "level"
-    wrappers = values.NAMES["wrappers"]
-    assert found[wrappers, "an update of PPO"] == "2.0"
+    for name, ratio in ("wrappers", "2.0"), ("sb3", "3.0"):
+        assert found[values.NAMES[name], "an update of PPO"] == ratio
     assert found["ALE's engine", "random play"] == "3.1"
 
 

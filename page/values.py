@@ -47,24 +47,14 @@ NETWORKS = {
     "computes": "computes for 1.5 ms on a core",
     "none": "no network",
 }
+ONE_GAME = {
+    "fast_game": "settings of `TRAINING`",
+    "restart": "a lost life resets",
+}
 DASH = "–"  # nothing was measured
 
 
 # What was measured
-
-
-class Measured(Struct, kw_only=True):
-    """On what, and when."""
-
-    processor: str
-    cores: int
-    gpu: str | None = None
-    date: str
-
-    @property
-    def where(self) -> str:
-        gpu = f", {self.gpu}" if self.gpu else ""
-        return f"{self.cores} cores ({self.processor}{gpu})"
 
 
 class Player(Struct):
@@ -74,32 +64,33 @@ class Player(Struct):
     memory: float = 0.0  # MB
 
 
-class Speeds(Measured):
+class Speeds(Struct, kw_only=True):
     """Contenders that took turns, by their names."""
 
+    processor: str
+    cores: int
+    gpu: str | None = None
+    date: str
     rows: dict[str, Player]
+
+    @property
+    def where(self) -> str:
+        gpu = f", {self.gpu}" if self.gpu else ""
+        return f"{self.cores} cores ({self.processor}{gpu})"
 
     def beside(self, name: str, ours: str = "games") -> list[float]:
         """How many times as fast ours is, round by round."""
         speeds = zip(self.rows[ours].speed, self.rows[name].speed, strict=True)
         return [our_speed / speed for our_speed, speed in speeds]
 
+    def beside_all(self) -> dict[str, list[float]]:
+        """`Games` beside each of the others."""
+        ours = {"sb3": "sb3_games"} if "sb3_games" in self.rows else {}
+        others = [n for n in NAMES if n in self.rows and n != "games"]
+        return {n: self.beside(n, ours.get(n, "games")) for n in others}
+
     def middle(self, name: str) -> float:
         return median(self.rows[name].speed)
-
-
-class Updates(Measured):
-    """Updates of PPO, in rounds: of each side the seconds of its parts."""
-
-    agent: str  # "trained", "untrained" or "actors"
-    games: int
-    steps: int  # of an update
-    rounds: list[dict[str, list[float]]]
-
-    def beside(self, name: str) -> list[float]:
-        """How many times as fast an update on `Games` is."""
-        ours = "sb3_games" if name == "sb3" else "games"
-        return [sum(one[name]) / sum(one[ours]) for one in self.rounds]
 
 
 class Scores(Struct):
@@ -111,14 +102,21 @@ class Scores(Struct):
     film: list[float] = []
 
 
-class Agent(Measured):
+class Agent(Struct, kw_only=True):
     """What an agent has learned."""
 
+    processor: str
+    cores: int
+    date: str
     run: str  # its seed
     steps: int
     seconds: dict[str, float]  # of its training, by activity
     last_score: float  # the mean of its last hundred games of training
     scores: Scores
+
+    @property
+    def trained(self) -> str:
+        return f"{self.cores} cores ({self.processor}), {self.date}"
 
     @property
     def hours(self) -> float:
@@ -138,7 +136,7 @@ class Seen(Struct):
     next_step: str | None = field(default=None, name="next step")
 
 
-class Peers(Measured):
+class Peers(Struct):
     peers: dict[str, dict[str, Seen]]  # by contender and fault
 
 
@@ -150,7 +148,7 @@ class Start(Struct):
     memory: int  # MB of a worker, its own
 
 
-class Starts(Measured):
+class Starts(Struct):
     methods: dict[str, Start]
 
 
@@ -237,30 +235,30 @@ def listed(words: Sequence[str]) -> str:
 # How fast
 
 
-def comparison_table(trained: Updates, lockstep: Iterable[Speeds]) -> str:
+def comparison_table(trained: Speeds, lockstep: Iterable[Speeds]) -> str:
     """README's: an update of PPO, and random play in several titles."""
-    columns = list(lockstep)
-    training = {}
-    playing = {}
-    for name in NAMES:
-        if name != "games" and name in trained.rounds[0]:
-            ratios = trained.beside(name)
-            words = "level" if is_level(ratios) else in_short(median(ratios))
-            training[name] = words
-        if name != "games" and name in columns[0].rows:
-            medians = sorted(median(one.beside(name)) for one in columns)
-            ends = dict.fromkeys(map(in_short, [medians[0], medians[-1]]))
-            playing[name] = " to ".join(ends)
+    training = {
+        name: "level" if is_level(ratios) else in_short(median(ratios))
+        for name, ratios in trained.beside_all().items()
+    }
+    medians: dict[str, list[float]] = {}
+    for column in lockstep:
+        for name, ratios in column.beside_all().items():
+            medians.setdefault(name, []).append(median(ratios))
+    playing = {
+        name: " to ".join(dict.fromkeys(map(in_short, [min(all_), max(all_)])))
+        for name, all_ in medians.items()
+    }
     heads = {"an update of PPO": training, "random play": playing}
     return grid("beside", heads, NAMES)
 
 
-def lockstep_table(columns: Mapping[str, Speeds]) -> str:
-    cells = {}
-    for title, column in columns.items():
-        cells[title] = {"games": f"{column.middle('games'):,.0f} steps/s"}
-        for name in column.rows.keys() - {"games"}:
-            cells[title][name] = spread(column.beside(name))
+def ratios_table(columns: Mapping[str, Speeds]) -> str:
+    """How many times as fast `Games` is as each of the others."""
+    cells = {
+        head: {name: spread(r) for name, r in column.beside_all().items()}
+        for head, column in columns.items()
+    }
     return grid("`Games` beside", cells, NAMES)
 
 
@@ -273,18 +271,15 @@ def beside_best(column: Speeds, ours: str) -> float:
 
 def fast_game_table(machine: str) -> str:
     """One game; nothing, if that hasn't been measured."""
-    rows = []
-    for name, words in (
-        ("fast_game", "settings of `TRAINING`"),
-        (
-            "restart",
-            "a lost life restarts",
-        ),
-    ):
-        for title, column in read(machine, name, Speeds).items():
-            sides = ("game", "whole_screens")
-            ratios = [spread(column.beside(one, "fast_game")) for one in sides]
-            rows.append([f"{title}, {words}", *ratios])
+    rows = [
+        [
+            f"{title}, {words}",
+            spread(column.beside("game", "fast_game")),
+            spread(column.beside("whole_screens", "fast_game")),
+        ]
+        for name, words in ONE_GAME.items()
+        for title, column in read(machine, name, Speeds).items()
+    ]
     head = ["`FastGame` beside", "`Game`", "whole screens resized"]
     return table(head, rows) if rows else ""
 
@@ -305,41 +300,6 @@ def in_turn_table(machine: str) -> str:
         )
     head = ["the network", "titles", "one `Games`", "several in turn"]
     return table(head, rows)
-
-
-def updates_table(parts: Iterable[Updates]) -> str:
-    """How many times as fast an update is on `Games`, by agent and machine."""
-    columns = {}
-    for part in parts:
-        head = f"{part.agent} agent, {part.where}, {part.games} games"
-        sides = [name for name in NAMES if name in part.rounds[0]]
-        columns[head] = {
-            name: spread(part.beside(name))
-            for name in sides
-            if name != "games"
-        }
-    return grid("`Games` beside", columns, NAMES)
-
-
-def breakout_hours(parts: Iterable[Updates]) -> str:
-    """From which to which hours 10 million steps take."""
-    return span(
-        (
-            10e6
-            / part.steps
-            * median(sum(one["games"]) for one in part.rounds)
-            / 3600
-            for part in parts
-        ),
-        ".0f",
-    )
-
-
-def actors_speed(part: Updates, count: int) -> str:
-    """The steps a second of so many of Ray's actors; 0: of ppo.py."""
-    side = f"ray{count}" if count else "games"
-    steps = part.steps * max(count, 1)
-    return f"{steps / median(sum(one[side]) for one in part.rounds):,.0f}"
 
 
 # When something dies
@@ -431,30 +391,40 @@ def values() -> dict[str, str]:
 def speed_values() -> dict[str, str]:
     lockstep = read(TWO_CORES, "lockstep", Speeds)
     sixteen = read(SIXTEEN_CORES, "lockstep", Speeds)["Breakout"]
-    columns = {TITLES.get(name, name): one for name, one in lockstep.items()}
-    columns["Breakout, 16 cores"] = sixteen
-    updates = read(TWO_CORES, "updates", Updates)
-    with_gpu = read(SIXTEEN_CORES, "updates", Updates)
+    playing = {TITLES.get(name, name): one for name, one in lockstep.items()}
+    updates = read(TWO_CORES, "updates", Speeds)
     trained = updates["trained"]
+    training = {"trained": trained} | read(SIXTEEN_CORES, "updates", Speeds)
     eight = read(TWO_CORES, "number8", Speeds)["Breakout"]
     many = read(TWO_CORES, "number64", Speeds)["Breakout"]
-    actors = read(AGENTS, "updates", Updates)["actors"]
+    actors = read(AGENTS, "updates", Speeds)["actors"]
+    hours = [10e6 / one.middle("games") / 3600 for one in updates.values()]
     return {
         "comparison_table": comparison_table(trained, lockstep.values()),
         "cleanrl_percent": f"{100 / median(trained.beside('single')):.0f}",
-        "lockstep_table": lockstep_table(columns),
-        "two_cores": f"{lockstep['Breakout'].where}, {trained.date}",
+        "updates_table": ratios_table(
+            {
+                f"{name}, {one.cores} cores": one
+                for name, one in training.items()
+            }
+        ),
+        "lockstep_table": ratios_table(
+            playing | {"Breakout, 16 cores": sixteen}
+        ),
+        "two_cores": f"{trained.where}, {trained.date}",
         "sixteen_cores": f"{sixteen.where}, {sixteen.date}",
+        "gpu": training["trained, GPU"].gpu or "",
         "fast_game_table": fast_game_table(TWO_CORES),
         "in_turn_table": in_turn_table(TWO_CORES),
-        "speed_64": f"{many.middle('games'):,.0f}",
         "speed_8": f"{eight.middle('games'):,.0f}",
+        "speed_64": f"{many.middle('games'):,.0f}",
         "memory_64": f"{many.rows['games'].memory:,.0f} MB",
         "worker_memory_64": f"{many.rows['worker'].memory:,.0f} MB",
-        "updates_table": updates_table([trained, *with_gpu.values()]),
-        "breakout_hours": breakout_hours(updates.values()),
-        "ppo_speed": actors_speed(actors, 0),
-        "actors_speeds": listed([actors_speed(actors, n) for n in (1, 2, 4)]),
+        "breakout_hours": span(hours, ".0f"),
+        "ppo_speed": f"{actors.middle('games'):,.0f}",
+        "actors_speeds": listed(
+            [f"{actors.middle(f'ray{n}'):,.0f}" for n in (1, 2, 4)]
+        ),
         "actors_on": f"{actors.where}, {actors.date}",
     }
 
@@ -486,7 +456,7 @@ def agent_values() -> dict[str, str]:
         "agent_error": f"{stdev(first.served) / len(first.served) ** 0.5:.0f}",
         "agent_still_mean": f"{mean(first.still):.1f}",
         "agent_still_mean_rounded": f"{mean(first.still):.0f}",
-        "agents_trained_on": f"{breakout[0].where}, {breakout[0].date}",
+        "agents_trained_on": breakout[0].trained,
         "breakout_means": f"{listed(means)} points in the mean of "
         f"{len(first.served)} games each",
         "breakout_best": f"{best:.0f}",
@@ -499,7 +469,7 @@ def agent_values() -> dict[str, str]:
         "motion_four_mean_rounded": f"{four.mean:.0f}",
         "motion_one_games": whole_games(one.scores.served),
         "motion_four_games": whole_games(four.scores.served),
-        "motion_trained_on": f"{one.where}, {one.date}",
+        "motion_trained_on": one.trained,
         "field_table": field_table(others["agents"], breakout, pong[0]),
         "field_date": others["date"],
         "human_points": "31.8",  # DQN's professional tester (Mnih et al. 2015)
