@@ -28,6 +28,7 @@ from pygments.lexers import get_lexer_by_name
 from module import END, Module, Piece, Words
 from paths import DOCS, FIGURES, HERE
 
+TUTORIAL = "The tutorial:"
 FOLD = "<details>\n<summary>What the module is built on</summary>"
 # At the top a picture has a size on a code host, too, and a caption.
 PICTURE = r'!\[([^]]*)\]\((\S+)\s+"([^"]*)"\)'
@@ -59,9 +60,9 @@ def game_md(module: Module) -> str:
     """Return the module for a code host, which has no margin: there a note is
     the comment that it is in the source.
     """
-    tutorial, _ = module.parts()
+    tutorial, _ = map(contents, module.parts())
     title = re.sub(PICTURE, SIZED, module.title)
-    blocks = [title, contents(tutorial), FOLD, *above(module.imports)]
+    blocks = [title, TUTORIAL, tutorial, FOLD, *above(module.imports)]
     blocks += ["</details>", *above(module.pieces)]
     return "\n\n".join(blocks) + "\n"
 
@@ -214,7 +215,8 @@ def module_page(module: Module, values: Mapping[str, Any]) -> str:
     title = page.render(from_docs(module.title))
     main = [
         f'<div class="level1" style="--left:1">{title}</div>\n',
-        f'<div class="contents index">{page.render(tutorial)}</div>\n',
+        f'<div class="contents index"><p>{TUTORIAL}</p>\n',
+        f"{page.render(tutorial)}</div>\n",
         FOLD,
         *(html_piece(page, piece) for piece in module.imports),
         "</details>\n",
@@ -223,7 +225,7 @@ def module_page(module: Module, values: Mapping[str, Any]) -> str:
     return html_page(
         "".join(main),
         kind="module",
-        title="Breakout, annotated",
+        title="the module",
         about="Atari for DQN and PPO, one annotated Python module.",
         other='<a href="index.html">What an agent sees</a>',
         contents=page.render(f"{tutorial}\n\n---\n\n{engine}"),
@@ -279,9 +281,9 @@ def story_page(text: str, module: Module, values: Mapping[str, Any]) -> str:
     return html_page(
         "".join(rows(page, text.replace(" %", "\N{NO-BREAK SPACE}%"))),
         kind="story",
-        title="What an agent sees",
+        title="what an agent sees",
         about="How Atari becomes what an agent sees, and what it learns.",
-        other='<a href="game.html">The module, annotated</a>',
+        other='<a href="game.html">The module</a>',
         contents=page.render(contents([text])),
     )
 
