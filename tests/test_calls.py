@@ -1,4 +1,4 @@
-"""Random games, and calls in any order, whatever goes wrong meanwhile."""
+"""Calls in any order, whatever goes wrong meanwhile, and signals."""
 
 import contextlib
 import dataclasses
@@ -52,8 +52,8 @@ from test_game import (
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
-# What the caller gets of a deed, but of one that costs a worker. An error that
-# can't be sent is itself if it was raised in this process.
+# What a deed raises here, unless it costs a worker. An error that can't be
+# sent is itself if it was raised in this process.
 RAISED = {deed: (type(ERRORS[deed]), RuntimeError) for deed in ERRORS}
 RAISED["interrupt"] = KeyboardInterrupt
 
