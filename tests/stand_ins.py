@@ -63,7 +63,7 @@ def alive(pid):
 
 def all_gone(pids):
     """Return whether these processes end, however busy the machine is."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE
     while any(map(alive, pids)) and time.monotonic() < deadline:
         time.sleep(0.02)
     return not any(map(alive, pids))
