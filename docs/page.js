@@ -114,7 +114,7 @@ function put(cell, pixels, { label = "", kind = "", colours = GRAYS,
   cell.className = pixels ? kind : "absent";
   context.clearRect(0, 0, canvas.width, canvas.height);
   if (!pixels) return;
-  const width = pixels.length === WIDTH * HEIGHT ? WIDTH : SIZE;
+  const width = pixels.length === SIZE ** 2 ? SIZE : WIDTH;
   const [left, top, ...size] = part ?? [0, 0, width, pixels.length / width];
   [canvas.width, canvas.height] = size;
   const rgba = Uint32Array.from(pixels, (v) => colours[v]);
@@ -134,15 +134,14 @@ function showChances(rows, chances, { sampled, were }) {
   });
 }
 
-// The recorded game, for all figures that show a part of it: `steps`, the
-// `screens` of their frames and their `colours`; the `pictures` of the steps;
-// and the `gray` of each colour.
-let recorded = null;
-const recording = () => (recorded ??= (async () => {
-  const data = await read("recording");
+// The moment that the story follows, and the steps around it: of each its four
+// `screens`, before decision `first` of the agent's film and those after it.
+let followed = null;
+const moment = () => (followed ??= (async () => {
+  const data = await read("moment"), { decisions, frames } = await read("agent");
   const screens = await unpack(data.frames, WIDTH * HEIGHT);
-  const pictures = await unpack(data.pictures, SIZE ** 2);
-  return { ...data, screens, pictures, colours: packed(data.rgb) };
+  const pictures = await unpack(frames, SIZE ** 2);
+  return { ...data, screens, pictures, decisions, colours: packed(data.rgb) };
 })());
 
 // A player: Play, Step, a slider with a tick where something happens, the name
@@ -220,94 +219,61 @@ for (const box of document.querySelectorAll(".asked")) {
   });
 }
 
-// A beginner and a trained agent: what they see, choose and expect.
+// The trained agent: what it sees, chooses and expects.
 figure("agent", async (box, $in) => {
-  const AHEAD = 120; // steps shown before the second expects most
+  const START = 350; // the moment that the story follows
   const [screen] = $in(".whole").children, stack = $in(".four").children;
+  const { decisions, rgb, screens, frames } = await read("agent");
+  const shown = await unpack(screens, WIDTH * HEIGHT);
+  const pictures = await unpack(frames, SIZE ** 2);
+  const colours = packed(rgb), values = decisions.map(({ value }) => value);
 
-  // What a recording shows at each of its decisions.
-  async function unroll(recorded) {
-    const screens = await unpack(recorded.screens, WIDTH * HEIGHT);
-    const frames = await unpack(recorded.frames, SIZE ** 2);
-    const millions = Number((recorded.trained / 1e6).toFixed(1));
-    let pictures = frames.slice(0, 3);
-    return recorded.decisions.map((decision, i) => {
-      const { action, reward, first, value, chances } = decision;
-      const newest = frames[3 + i];
-      pictures = first ? Array(4).fill(newest)
-        : [...pictures.slice(-3), newest];
-      return { age: `Trained ${millions} M steps`, screen: screens[i],
-        colours: packed(recorded.rgb), pictures, action, reward, value, chances,
-        lost: Boolean(recorded.decisions[i + 1]?.first) };
-    });
-  }
-
-  const young = await unroll(await read("young"));
-  const trained = await unroll(await read("agent"));
-  const peak = (film) => film.indexOf(Math.max(...film));
-  const begins = peak(trained.map(({ value }) => value)) - AHEAD;
-  const moments = [...young, ...trained.slice(begins)];
-  const values = moments.map(({ value }) => value);
-
-  // The value over all steps, from 0, with a line where we are and one where
-  // the second agent begins.
+  // The value over all steps, from 0, with a line where we are.
   const high = Math.ceil(Math.max(...values)), last = values.length - 1;
   const points = values.map((value, i) => `${i},${high - value}`);
-  const split = young.length;
+  const peak = values.indexOf(Math.max(...values));
   $in(".trace").innerHTML = `<svg viewBox="0 0 ${last} ${high}"
     preserveAspectRatio="none" role="img" aria-label="The value that the agent
     expects, at each step"><line class="axis" x2="${last}"/>
     <line class="axis" x2="${last}" y1="${high}" y2="${high}"/>
-    <line class="axis" x1="${split}" x2="${split}" y2="${high}"/>
-    <polyline points="${points.slice(0, split).join(" ")}"/>
-    <polyline points="${points.slice(split).join(" ")}"/>
+    <polyline points="${points.join(" ")}"/>
     <line class="now" y2="${high}"/></svg>
     <span style="top:0">${high}</span><span style="top:100%">0</span>
-    <small style="left:${100 * peak(values) / last}%">↙ behind the wall</small>
-    <small class="other" style="left:${100 * split / last}%">trained 10 M
-    steps →</small>`;
+    <small style="left:${100 * peak / last}%">↙ behind the wall</small>`;
 
-  const steps = (happens) =>
-    moments.flatMap((now, i) => (happens(now) ? [i + 1] : []));
   film(box, (at) => {
-    const now = moments[at - 1];
-    $in(".age").textContent = now.age;
-    put(screen, now.screen, { colours: now.colours });
-    now.pictures.forEach((picture, slot) =>
-      put(stack[slot], picture, { label: `obs_4[${slot}]` }));
-    showChances($in(".choices").children, now.chances,
-      { sampled: now.action });
+    const { action, reward, value, chances } = decisions[at - 1];
+    put(screen, shown[at - 1], { colours });
+    pictures.slice(at - 1, at + 3).forEach((picture, slot) =>
+      put(stack[slot], picture));
+    showChances($in(".choices").children, chances, { sampled: action });
     $in(".now").setAttribute("transform", `translate(${at - 1})`);
-    $in(".value").textContent = now.value.toFixed(2);
-    let does = ACTIONS[now.action];
-    if (now.reward) does += ` and scores ${now.reward}, a reward of 1`;
-    if (now.lost) does += " and loses a life";
-    return `It samples ${does}.`;
-  }, { count: moments.length, pace: 15, lost: steps((now) => now.lost),
-    ticks: steps((now) => now.reward || now.lost) });
+    $in(".value").textContent = value.toFixed(2);
+    const scores = reward ? ` and scores ${reward}, a reward of 1` : "";
+    return `It samples ${ACTIONS[action]}${scores}.`;
+  }, { count: decisions.length, start: START + 1, pace: 15,
+    name: (at) => `step ${at - 1}`,
+    ticks: decisions.flatMap(({ reward }, i) => reward ? [i + 1] : []) });
 });
 
 // How a reward reaches the values of the steps before it, update by update.
 figure("backwards", (box) => {
   const GAMMA = 0.99;
-  const cells = [...box.querySelectorAll("output")], last = cells.length - 1;
+  const points = [...box.querySelectorAll(".point")].slice(0, -1); // the legend
+  const last = points.length - 1;
   film(box, (at) => {
-    const updates = at - 1;
-    // The value of a step after so many updates: all before is 0.
-    const value = (i, after) =>
-      last - i < after ? Number((GAMMA ** (last - i)).toPrecision(2)) : 0;
-    cells.forEach((cell, i) => {
-      cell.value = value(i, updates);
-      cell.className =
-        value(i, updates) === value(i, updates - 1) ? "" : "new";
+    const updates = at - 1, reached = last - updates + 1;
+    points.forEach((point, i) => {
+      point.classList.toggle("unheard", i < reached);
+      point.classList.toggle("newest", i === reached);
     });
+    const value = (GAMMA ** (updates - 1)).toFixed(2);
     if (updates === 0) return "Before the first update all values are 0.";
-    if (updates === 1) return "The brick: reward 1 + 0.99 × 0 = 1.";
-    if (updates > cells.length) return "Nothing changes any more.";
-    const i = last - updates + 1;
-    return `Step ${i + 1}: reward 0 + 0.99 × ${value(i + 1, updates)} = ` +
-      `${value(i, updates)}.`;
-  }, { count: cells.length + 2, pace: 1, name: (at) => `update ${at - 1}` });
+    if (updates === 1) return "The step of the brick: reward 1 + 0.99 × 0 = 1.";
+    const later = (GAMMA ** (updates - 2)).toFixed(2);
+    return `The step before: reward 0 + 0.99 × ${later} = ${value}.` +
+      (reached === 0 ? " That is the step after our move." : "");
+  }, { count: points.length + 1, pace: 2, name: (at) => `update ${at - 1}` });
 });
 
 // A part of an agent's game, on the first screen, and what the agent sees.
@@ -325,9 +291,94 @@ figure("film", async (box, $in) => {
   }, { count: SECONDS * PACE, pace: PACE, auto: true });
 });
 
+// Pac-Man's four ghosts, of which a frame has one, and those that an agent
+// sees. The ghost of a frame is what is pink in it.
+figure("ghosts", async (box, $in) => {
+  const GHOSTS = 4, STACK = 4, START = 188;
+  const AREA = { left: 10, right: 150, top: 19, bottom: 200 };
+  const game = (await read("workbench"))["Pac-Man"];
+  const size = WIDTH * game.height, pink = game.rgb.findIndex(
+    (rgb) => `${rgb}` === "252,144,200");
+  const frames = (await unpack(game.frames, GHOSTS * size)).flatMap((four) =>
+    Array.from({ length: GHOSTS }, (_, i) =>
+      four.subarray(i * size, (i + 1) * size)));
+  const colours = packed(game.rgb), whole = $in(".eye").children[1];
+  const cells = [...$in(".grid").children], answer = $in("details");
+  const repeat = $in("input");
+
+  // The middle of the ghost in a frame, as shares of the screen.
+  const found = frames.map((frame) => {
+    let x = 0, y = 0, count = 0;
+    for (let row = AREA.top; row < AREA.bottom; row++) {
+      for (let column = AREA.left; column < AREA.right; column++) {
+        if (frame[row * WIDTH + column] !== pink) continue;
+        x += column;
+        y += row;
+        count += 1;
+      }
+    }
+    return [x / count / WIDTH, y / count / game.height];
+  });
+  const gray = (i) => frames[i].map((v) => game.gray[v]);
+
+  function rings(place, shown, absent = []) {
+    place.innerHTML = [...shown, ...absent].map((i) =>
+      `<i class="${absent.includes(i) ? "unseen" : ""}" style="left:${
+        100 * found[i][0]}%;top:${100 * found[i][1]}%"><b>${i % GHOSTS + 1}</b></i>`)
+      .join("");
+  }
+
+  // What an eye makes of frames that follow within a fifteenth of a second:
+  // of each pixel the brightest.
+  function blended(last) {
+    const four = Array.from({ length: GHOSTS }, (_, i) => frames[last - i]);
+    return four.reduce((one, other) =>
+      one.map((v, i) => game.gray[other[i]] > game.gray[v] ? other[i] : v));
+  }
+
+  function show(end) {
+    const every = Number(repeat.value);
+    const now = Array.from({ length: GHOSTS }, (_, i) => end - 1 - i);
+    put(whole, blended(end - 1), { colours });
+    rings(whole.nextElementSibling, now);
+    // Of each picture the frames that are merged in it.
+    const merged = cells.map((_, i) => {
+      const last = end - 1 - (STACK - 1 - i) * every;
+      return every > 1 ? [last - 1, last] : [last];
+    });
+    const seen = merged.flat().map((at) => at % GHOSTS);
+    const unseen = now.filter((at) => !seen.includes(at % GHOSTS));
+    for (const [i, cell] of cells.entries()) {
+      put(cell.firstElementChild,
+        shrunk(merged[i].map(gray).reduce(brighter), SIZE, true));
+      rings(cell.lastElementChild, answer.open ? merged[i] : [],
+        answer.open ? unseen : []);
+    }
+    $in(".every").textContent = every;
+    const names = unseen.map((at) => at % GHOSTS + 1).sort();
+    return names.length ?
+      `Ghosts ${names.join(" and ")} are in none of the four pictures.` :
+      "Each ghost is in one of the four pictures or more.";
+  }
+
+  const player = film(box, show, { count: frames.length, start: START, pace: 30,
+    name: (end) => `${(end / 60).toFixed(1)} s` });
+  const slider = $in(".slide input");
+  function turn() {
+    const every = Number(repeat.value);
+    slider.step = every;
+    slider.min = STACK * every;
+    slider.max = frames.length - frames.length % every;
+    player.draw();
+    if (player.plays()) player.go(true);
+  }
+  turn();
+  repeat.addEventListener("input", turn);
+  answer.addEventListener("toggle", turn);
+});
+
 // Up or down? Six guesses from one picture, then six from four.
 figure("guess", async (box, $in) => {
-  const FIRST = 102; // the step that is asked for first
   const GUESSES = 6, LATER = [1, 2, 3, 4];
   const BLINK = 120, PROOF = 900; // milliseconds
   const FADE = 0.8; // of the ball, for each step that it has flown on
@@ -340,21 +391,22 @@ figure("guess", async (box, $in) => {
   const [up, down, again] = $in(".controls").children;
   const walls = box.querySelectorAll(".tally span");
   const sleep = (ms) => new Promise((done) => setTimeout(done, calm ? 0 : ms));
-  const game = await recording();
+  const game = await read("guess");
+  const pictures = await unpack(game.pictures, SIZE ** 2);
   let round, marks, deck = null, flies = false;
 
   // The whole picture, in which the ball flies on for some `later` steps, and
   // the four close to the ball: neither bricks nor paddle are in these.
   function draw(at, later = [], seen = round) {
-    const middle = 7 * game.steps[at].left + 17;
+    const middle = 7 * game.left[at] + 17;
     const left = Math.max(0, Math.min(SIZE - 28, middle - 14));
     const part = [left, 38, 28, 36];
-    const four = game.steps[at].stack.map((i) => game.pictures[i]);
+    const four = pictures.slice(at - 3, at + 1);
     four.forEach((pixels, i) => put(stack[i], pixels, { part,
       label: ["The four pictures up to now", "", "", "newest"][i],
       kind: seen === 0 && i < 3 ? "hidden" : "" }));
     put(board.firstElementChild, later.reduce((pixels, i) => brighter(
-      pixels.map((v) => FADE * v), game.pictures[at + i]), four[3]),
+      pixels.map((v) => FADE * v), pictures[at + i]), four[3]),
     { label: later.length ? "The trail: the next steps" : "The newest picture" });
     board.style = `--left:${left / SIZE}`;
   }
@@ -385,7 +437,7 @@ figure("guess", async (box, $in) => {
     round = next;
     marks = [];
     if (round === 0) {
-      const first = deck ? null : FIRST;
+      const first = deck ? null : game.first;
       deck = [...game.up, ...game.down]
         .map((at) => [at === first ? -1 : Math.random(), at])
         .sort(([a], [b]) => a - b).map(([, at]) => at);
@@ -555,7 +607,8 @@ figure("looks", async (box, $in) => {
   }
 
   const player = film(box, show, { count: recorded.count,
-    start: recorded.asked - recorded.first + 1 });
+    start: recorded.asked - recorded.first + 1,
+    name: (at) => `step ${recorded.first + at - 1}` });
 
   // All of it waits for the guess, and then begins with the map of the value.
   function cover(column, row) {
@@ -591,14 +644,16 @@ figure("looks", async (box, $in) => {
 
 // A pixel of a picture, and the pixels of two frames that it is made of.
 figure("pixel", async (box, $in) => {
-  const STEP = 62, LEFT = 6, TOP = 26, SHOWN = 28; // bricks and the ball
+  const STEP = 348, LEFT = 44, TOP = 52, SHOWN = 28; // ball and paddle
   const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1],
     ArrowDown: [0, 1] };
   const field = $in(".field"), output = $in("output");
-  const { screens, gray, pictures } = await recording();
-  const frames = [2, 3].map((f) => screens[4 * STEP + f].map((v) => gray[v]));
+  const { first, screens, gray, pictures } = await moment();
+  const picture = pictures[STEP + 3];
+  const frames = [2, 3].map((f) =>
+    screens[4 * (STEP - first) + f].map((v) => gray[v]));
   frames.push(frames.reduce(brighter));
-  let at = [17, 51]; // column and row
+  let at = [59, 62]; // column and row
 
   // A gray, and on it black or white, at 4.5:1 or more.
   const shade = (v) =>
@@ -629,7 +684,7 @@ figure("pixel", async (box, $in) => {
         mean += high * wide * frames[2][y * WIDTH + x];
       }
     }
-    const stored = pictures[STEP][row * SIZE + column];
+    const stored = picture[row * SIZE + column];
     output.textContent = stored;
     output.style = shade(stored);
     $in(".says").textContent = `Row ${row}, column ${column}: the mean ` +
@@ -637,7 +692,7 @@ figure("pixel", async (box, $in) => {
     field.style = `--column:${column - LEFT};--row:${row - TOP}`;
   }
 
-  put(field.firstElementChild, pictures[STEP], { part: [LEFT, TOP, SHOWN, SHOWN] });
+  put(field.firstElementChild, picture, { part: [LEFT, TOP, SHOWN, SHOWN] });
   show(...at);
 
   function pick({ clientX, clientY }) {
@@ -886,19 +941,12 @@ figure("play", (box, $in) => {
 // One step: which of its frames the agent sees, and as what.
 figure("step", async (box, $in) => {
   const SLIDE = 120; // milliseconds
+  const START = 350; // the moment that the story follows
+  const KINDS = ["thrown", "thrown", "third", "fourth"];
+  const NAMES = ["oldest", "", "", "newest"];
   const frames = [...$in(".frames").children], stack = $in(".stack").children;
   const [gone] = $in(".gone").children;
-  const kinds = ["thrown", "thrown", "third", "fourth"];
-  const { steps, screens, colours, pictures } = await recording();
-
-  function tell(played, reward, done) {
-    if (done) {
-      return `The ball is lost on frame ${played}. That frame, four times, ` +
-        "begins the next episode.";
-    }
-    if (reward) return "A brick: the reward is the sum over the four frames.";
-    return "Frames 3 and 4 become the newest picture; the oldest one leaves.";
-  }
+  const { first, screens, colours, pictures, decisions } = await moment();
 
   // All pictures come from where they stood in the step before.
   function slide() {
@@ -909,23 +957,23 @@ figure("step", async (box, $in) => {
   }
 
   let shown = null; // the step that was drawn last
-  const ticks = steps.flatMap(({ reward, done }, i) =>
-    i && (reward || done) ? [i] : []);
+  const rewards = screens.slice(0, screens.length / 4)
+    .map((_, i) => decisions[first + i - 1].reward);
   film(box, (at) => {
-    const { action, played, reward, done, stack: newest } = steps[at];
+    const now = first + at - 1, { action, reward } = decisions[now - 1];
     $in(".action").textContent = ACTIONS[action];
-    frames.forEach((cell, f) => put(cell, f < played ? screens[4 * at + f] : null,
-      { label: `frame ${f + 1}`, kind: done ? "" : kinds[f], colours }));
-    $in(".into").classList.toggle("none", done);
-    newest.forEach((i, slot) => put(stack[slot], pictures[i],
-      { label: `obs_4[${slot}]`, kind: i === at ? "picture" : "" }));
-    put(gone, done ? null : pictures[steps[at - 1].stack[0]], { label: "gone" });
-    if (at === shown + 1 && !done && !calm) slide();
+    frames.forEach((cell, f) => put(cell, screens[4 * (at - 1) + f],
+      { label: `frame ${f + 1}`, kind: KINDS[f], colours }));
+    [...stack].forEach((cell, slot) => put(cell, pictures[now + slot],
+      { label: NAMES[slot], kind: slot === 3 ? "picture" : "" }));
+    put(gone, pictures[now - 1], { label: "gone" });
+    if (at === shown + 1 && !calm) slide();
     shown = at;
-    return `${tell(played, reward, done)} Reward ${reward}, ` +
-      `done ${done ? "True" : "False"}.`;
-  }, { count: steps.length - 1, start: 62, ticks,
-    lost: ticks.filter((i) => steps[i].done) });
+    return reward ? "A brick: the step's reward is the sum over its frames." :
+      "Frames 3 and 4 become the newest picture; the oldest one leaves.";
+  }, { count: rewards.length, start: START - first + 1,
+    ticks: rewards.flatMap((reward, i) => reward ? [i + 1] : []),
+    name: (at) => `step ${first + at - 1}` });
 });
 
 // The workbench: real frames, and what an agent would see of them if it were
@@ -997,14 +1045,13 @@ figure("workbench", async (box, $in) => {
 
   function show(end) {
     const now = settings();
+    // The last eight frames, of which those before the step are dim.
     strip.forEach((cell, i) => {
-      const kept = now.repeat - i === 1 ? "fourth" :
-        now.repeat - i === 2 && now.maximum ? "third" : "thrown";
-      cell.hidden = i >= now.repeat;
-      if (!cell.hidden) {
-        paint(cell, planes(frames[end - now.repeat + i], true), WIDTH,
-          `${i + 1}`, kept);
-      }
+      const at = end - strip.length + i, number = i - strip.length + now.repeat;
+      const kept = number === now.repeat - 1 ? "fourth" :
+        number === now.repeat - 2 && now.maximum ? "third" : "thrown";
+      paint(cell, planes(frames[at] ?? frames[0], true), WIDTH,
+        number < 0 ? "" : `${number + 1}`, number < 0 ? "before" : kept);
     });
     stack.forEach((cell, i) => {
       const newest = i === now.stack - 1;
@@ -1012,11 +1059,10 @@ figure("workbench", async (box, $in) => {
       if (!cell.hidden) {
         paint(cell, picture(end - (now.stack - 1 - i) * now.repeat, now),
           now.size, `obs[${i}]`, newest ? "picture" : "");
-        cell.style = `--zoomed:${now.size * Math.floor(168 / now.size)}px`;
       }
     });
     $in(".how").textContent = (now.maximum ? "the brighter of two, " :
-      "the last one, ") + (now.colour ? "in colour, " : "gray, ") +
+      "the last one, ") + (now.colour ? "in color, " : "gray, ") +
       `${now.size}×${now.size} ↓`;
     return tell(now);
   }
@@ -1033,7 +1079,7 @@ figure("workbench", async (box, $in) => {
     const possible = mean && (maximum || repeat === 1);
     $in(".call").textContent = possible ?
       `Game(${["seed", ...chosen].join(", ")})` :
-      "# The module always takes the maximum and the mean.";
+      "# No call: the module always takes the maximum and the mean.";
     return `(${shape.join(", ")}): ${count.toLocaleString("en")} numbers, ` +
       `${+(60 / repeat).toFixed(1)} times a second`;
   }

@@ -42,7 +42,6 @@ from types import ModuleType
 from typing import Any
 
 import drawing
-import programs
 from module import Module
 from options import options_table
 from paths import DOCS, FIGURES, HERE, ROOT
@@ -122,9 +121,7 @@ def module() -> Module:
 def all_values() -> dict[str, Any]:
     """The values of all texts: measured, and of the code."""
     return values() | {
-        "code": module().quoted,
         "options_table": options_table(),
-        "printed_by_first": programs.first().printed,
         "requirements": requirements(),
         "examples_packages": group("examples"),
     }

@@ -91,11 +91,6 @@ class Module:
         found = (one for one in self.names if one.endswith(f".{name}"))
         return next(found, None)
 
-    def quoted(self, name: str) -> str:
-        """Return a definition as Markdown."""
-        lines = ast.get_source_segment(self.source, self.names[name])
-        return f"```python\n{lines}\n```"
-
     def parts(self) -> tuple[list[str], list[str]]:
         """Return the words above code, of the tutorial and of what follows."""
         texts = [words.text for it in self.pieces for words in it.words]

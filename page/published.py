@@ -42,9 +42,20 @@ def agent() -> torch.nn.Module:
 
 
 def agent_of(weights: dict[str, torch.Tensor]) -> torch.nn.Module:
-    network = ppo.Agent(4)
+    network = untrained()
     network.load_state_dict(weights)
     return network
+
+
+def untrained() -> torch.nn.Module:
+    """What a training with seed 0 begins with."""
+    torch.manual_seed(SEED)
+    return ppo.Agent(4)
+
+
+def game_of() -> Game:
+    """The game that the agent plays, with raw rewards."""
+    return Game(SEED, BREAKOUT, **TRAINING | {"clip_reward": False})
 
 
 @torch.no_grad()
@@ -62,7 +73,7 @@ def play(
     `instead` has the actions of steps in which the agent isn't followed.
     """
     torch.manual_seed(SEED)
-    game = Game(SEED, BREAKOUT, **TRAINING | {"clip_reward": False})
+    game = game_of()
     ale = game.env.unwrapped.ale
     moments: list[Moment] = []
     obs, first, info = game.reset(), True, None

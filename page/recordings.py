@@ -24,21 +24,15 @@ BREAKOUT = "BreakoutNoFrameskip-v4"
 NOOP, FIRE, RIGHT, LEFT = range(4)
 STEPS = 200
 AHEAD = 5  # pixels from the ball to the paddle that the rule lets pass
-LOST_AT = 156  # the step of the recording that loses a life
 # Steps to guess the ball's way in, up or down, of which any two pictures look
 # alike: the ball is as high, and as far from the wall.
 RISES = [*range(21, 28), *range(99, 107)]
 FALLS = [*range(122, 115, -1), *range(43, 35, -1)]
+NEAR = range(330, 366)  # the steps of the film that figures take apart
+MOMENT = 350  # the one that they follow: the paddle just reaches the ball
 GUESS = 102  # the step whose ball is asked for first
 
 gym.register_envs(ale_py)
-
-
-class Frame(NamedTuple):
-    """A frame as the emulator numbers its colours, and in gray."""
-
-    screen: np.ndarray
-    gray: np.ndarray
 
 
 class Ball(NamedTuple):
@@ -48,25 +42,12 @@ class Ball(NamedTuple):
     y: float
 
 
-@dataclass
-class Step:
-    """A step as `Game` has it, and the frames that were played."""
+class Step(NamedTuple):
+    """A step by the rule: its action, and what `Game` shows of it."""
 
     action: int
-    frames: list[Frame]
-    reward: int
-    done: bool
-    info: dict | None
-    lives: int
+    gray: np.ndarray  # the screen of which the picture is made
     ball: Ball  # where it was seen last
-    stack: list[np.ndarray]
-    final: list[np.ndarray]  # the stack before a new episode
-
-    @property
-    def gray(self) -> np.ndarray:
-        """The screen of which the step's picture is made."""
-        kept = self.frames[2:] or self.frames[-1:]
-        return np.maximum.reduce([frame.gray for frame in kept])
 
     @property
     def picture(self) -> np.ndarray:
@@ -103,44 +84,23 @@ def rule(screen: np.ndarray) -> int:
 
 
 @functools.cache
-def play(
-    on_life_loss: str = "continue", actions: tuple[int, ...] = ()
-) -> list[Step]:
-    """Play Breakout by the rule, or the actions given.
+def play() -> list[Step]:
+    """Play Breakout by the rule; the first is the start, before any step.
 
-    The first step of the list is the start, with the first screen alone.
+    The step that loses a life ends with that frame, and shows it alone.
     """
     env, ale = make(BREAKOUT)
-    start = Frame(ale.getScreen(), ale.getScreenGrayscale())
-    first = [small(start.gray)] * 4
     ball = Ball(80, 105)
-    lives = ale.lives()
-    played = [Step(NOOP, [start], 0, True, None, lives, ball, first, first)]
-    screen, stack = start.screen, first
-    score = length = 0
-    for i in range(STEPS):
-        action = actions[i] if actions else rule(screen)
-        frames: list[Frame] = []
-        reward, lives, done = 0, ale.lives(), False
-        while len(frames) < 4 and not done:
-            reward += int(float(env.step(action)[1]))
-            frames.append(Frame(ale.getScreen(), ale.getScreenGrayscale()))
-            done = ale.lives() < lives and on_life_loss != "ignore"
-        score += reward
-        length += 1
-        screen, gray = frames[-1]
-        ball = find_ball(screen) or ball
-        step = Step(action, frames, reward, done, None, 0, ball, [], [])
-        step.final = stack = [*stack[1:], step.picture]
-        if done:
-            stack = [small(gray)] * 4
-        if done and on_life_loss == "restart":
-            step.info = dict(reward=score, length=length, truncated=False)
-            score = length = 0
-            env.reset()
-            screen, stack = start.screen, first
-        step.stack, step.lives = stack, ale.lives()
-        played.append(step)
+    played = [Step(NOOP, ale.getScreenGrayscale(), ball)]
+    for _ in range(STEPS):
+        action, lives = rule(ale.getScreen()), ale.lives()
+        grays: list[np.ndarray] = []
+        while len(grays) < 4 and ale.lives() == lives:
+            env.step(action)
+            grays.append(ale.getScreenGrayscale())
+        shown = grays[2:] if ale.lives() == lives else grays[-1:]
+        ball = find_ball(ale.getScreen()) or ball
+        played.append(Step(action, np.maximum.reduce(shown), ball))
     return played
 
 
@@ -227,3 +187,10 @@ def read(name: str) -> Any:
 
 def read_film(name: str) -> Film:
     return Film(**read(name))
+
+
+def frames_before(step: int) -> np.ndarray:
+    """The four frames before a decision of the film, by colour."""
+    recorded = read("step/moment")
+    at = 4 * (step - recorded["first"])
+    return unpack(recorded["frames"])[at : at + 4]

@@ -8,31 +8,29 @@ Tests of the figures: they play, and show what `Game` returns.
 import base64
 import itertools
 import re
-import xml.etree.ElementTree as xml
 
 import cv2
 import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+import figures.backwards.make as backwards
 import game
-import programs
 from conftest import go_to, look_at
 from drawing import bright, faded
 from figures.lanes.make import LANES
-from figures.modes.make import MODES
 from figures.serves.make import serve
-from figures.stack.make import BALL
 from figures.workbench.make import SHOWN, TITLES
 from paths import DOCS, FIGURES
 from recordings import (
     FALLS,
     GUESS,
-    LOST_AT,
+    MOMENT,
+    NEAR,
     RISES,
-    by_colour,
     colours,
     find_ball,
+    frames_before,
     play,
     read,
     read_film,
@@ -42,37 +40,28 @@ from recordings import (
 
 DRAWN = DOCS / "figures"
 PLAYED = play()
-ACTIONS = tuple(step.action for step in PLAYED[1:])
 RGB = np.array(colours().rgb, np.uint8)
+GRAY = np.array(colours().gray, np.uint8)
+FILM = read_film("agent/agent")
+PICTURES = unpack(FILM.frames, 84, 84)
 
 
 # What they are made from
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_what_is_played_is_what_game_returns(mode):
-    """Before, at and after the lost life."""
-    one = game.Game(0, on_life_loss=mode)
-    first, *played = play(mode, ACTIONS)
-    assert (one.reset() == first.stack).all()
-    for step in played:
-        obs_4, *rest = one.step(step.action)
-        assert (obs_4 == step.stack).all()
-        assert rest == [step.reward, step.done, step.info]
-        if step.done:
-            assert (one.final_obs == step.final).all()
-    assert played[LOST_AT - 1].done == (mode != "ignore")
+def test_what_is_guessed_is_what_game_returns():
+    one = game.Game(0, on_life_loss="continue")
+    assert (one.reset()[-1] == PLAYED[0].picture).all()
+    for step in PLAYED[1:]:
+        assert (one.step(step.action)[0][-1] == step.picture).all()
 
 
-def test_the_recording_is_what_was_played():
-    recording = read("step/recording")
-    screens = unpack(recording["frames"]).reshape(-1, 4, 210, 160)
-    pictures = unpack(recording["pictures"], 84, 84)
-    for at, step in enumerate(PLAYED):
-        frames = by_colour([frame.screen for frame in step.frames])
-        assert (screens[at, : len(frames)] == frames).all()
-        newest = recording["steps"][at]["stack"]
-        assert (pictures[newest] == step.stack).all()
+def test_the_film_has_what_is_made_of_its_frames():
+    """Around the moment that the story follows: the brighter of two, small."""
+    for step in NEAR:
+        third, fourth = GRAY[frames_before(step)[2:]]
+        picture = small(np.maximum(third, fourth))
+        assert (picture == PICTURES[step + 3]).all()
 
 
 def test_the_ball_flies_as_the_guesses_have_it():
@@ -104,26 +93,6 @@ def grays(name):
         yield cv2.imdecode(data, cv2.IMREAD_GRAYSCALE)
 
 
-def test_a_lost_life_brings_new_pictures():
-    """All four or, if the episode goes on, the newest alone."""
-    drawn = (DRAWN / "modes.svg").read_text()
-    rows = re.split("&quot;(?:continue|restart|ignore)&quot;", drawn)[1:]
-    rims = [row.count('class="picture"') for row in rows]
-    assert rims == [4, 4, 1]
-    assert ["done = True" in row for row in rows] == [True, True, False]
-    assert ["info: None" in row for row in rows] == [True, False, True]
-
-
-def test_the_ball_is_drawn_as_it_moves_in_a_stack():
-    """Further than in four frames in a row, which are drawn beside it."""
-    step = PLAYED[GUESS]
-    frames = [small(frame.gray) for frame in step.frames]
-    stack, row = grays("stack.svg")
-    assert (stack == bright(faded(step.stack)[BALL])).all()
-    assert (row == bright(faded(frames)[BALL])).all()
-    assert (stack > 0).sum() > 2 * (row > 0).sum() > 0
-
-
 def test_breakout_has_four_serves():
     """After as many no-op frames modulo 4 the ball flies the same way."""
     ways = [np.array(serve(no_ops)) for no_ops in range(1, 13)]
@@ -131,25 +100,6 @@ def test_breakout_has_four_serves():
         assert (one == other).all() == (i % 4 == j % 4)
     for seen, way in zip(grays("serves.svg"), ways[:4], strict=True):
         assert (seen == bright(faded(way))).all()
-
-
-def test_the_lives_are_drawn_as_the_program_prints_them():
-    """Each box ends where its step is, and a mark is at each brick."""
-    run = programs.first()
-    rects = [
-        (
-            element.get("class"),
-            int(element.get("x")),
-            int(element.get("width")),
-        )
-        for element in xml.parse(DRAWN / "lives.svg").iter()
-        if element.tag.endswith("rect")
-    ]
-    scale = 464 / run.ends[-1]
-    marks = [x for kind, x, _ in rects if kind == "on"]
-    rights = [x + width for kind, x, width in rects if kind == "box"]
-    assert marks == [round(scale * brick) for brick in run.bricks]
-    assert rights == [1 + round(scale * end) for end in run.ends]
 
 
 def test_the_first_to_end_are_drawn_as_they_end():
@@ -207,17 +157,10 @@ def check(seen, made):
 
 def test_a_step_is_what_was_played(visit):
     figure = look_at(visit(), "step")
-    expect(figure.locator("figcaption")).to_contain_text(f"step {LOST_AT}")
-    for at in 1, 62, LOST_AT, LOST_AT + 1, len(PLAYED) - 1:
-        go_to(figure, at)
-        step = PLAYED[at]
-        frames = RGB[by_colour([frame.screen for frame in step.frames])]
-        seen = list(pictures(figure, ".frames"))
-        check(seen[: len(frames)], frames)
-        assert not any(picture.any() for picture in seen[len(frames) :])
-        check(pictures(figure, ".stack"), step.stack)
-        says = f"Reward {step.reward}, done {step.done}."
-        expect(figure.locator(".says")).to_contain_text(says)
+    for step in NEAR[0], MOMENT, NEAR[-1]:
+        go_to(figure, step - NEAR[0] + 1)
+        check(pictures(figure, ".frames"), RGB[frames_before(step)])
+        check(pictures(figure, ".stack"), PICTURES[step : step + 4])
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -227,11 +170,11 @@ def test_a_figure_waits_for_its_reader(visit, width):
     figure = look_at(page, "step")
     number = figure.locator(".number")
     page.wait_for_timeout(400)
-    expect(number).to_have_text("step 62")
+    expect(number).to_have_text("step 350")
     figure.get_by_role("button", name="Step").click()
-    expect(number).to_have_text("step 63")
+    expect(number).to_have_text("step 351")
     figure.get_by_role("button", name="Play").click()
-    expect(number).not_to_have_text("step 63")
+    expect(number).not_to_have_text("step 351")
     figure.get_by_role("button", name="Pause").click()
     stopped = number.text_content()
     page.wait_for_timeout(400)
@@ -261,32 +204,41 @@ def test_the_film_begins_by_itself(visit, motion):
 def test_a_pixel_is_the_mean_of_what_it_covers(visit):
     figure = look_at(visit(), "pixel")
     says, output = figure.locator(".says"), figure.locator("output")
-    expect(says).to_have_text(
-        "Row 51, column 17: the mean is 95.2, stored as 95."
-    )
+    third, fourth = GRAY[frames_before(MOMENT - 2)[2:]]
+    brighter = small(np.maximum(third, fourth))
     field = figure.locator(".field")
-    for key, row, column in ("ArrowUp", 50, 17), ("ArrowLeft", 50, 16):
+    field.press("ArrowUp")
+    for key, row, column in (
+        ("ArrowDown", 62, 59),  # of which the story tells
+        ("ArrowLeft", 62, 58),
+    ):
         field.press(key)
-        stored = PLAYED[62].picture[row, column]
-        expect(output).to_have_text(str(stored))
+        expect(output).to_have_text(str(brighter[row, column]))
         mean = float(re.search("mean is (.*?),", says.text_content())[1])
-        assert abs(mean - stored) <= 0.55
+        assert abs(mean - brighter[row, column]) <= 0.55
+    told = (DOCS / "index.html").read_text()
+    parts = small(third)[62, 59], small(fourth)[62, 59]
+    assert f"max({parts[0]}, {parts[1]}) = {max(parts)}" in told
+    assert f"in place of {brighter[62, 59]}" in told
     box = field.bounding_box()
     figure.page.mouse.move(box["x"] + 2, box["y"] + 2)
-    expect(says).to_contain_text("Row 26, column 6:")
+    expect(says).to_contain_text("Row 52, column 44:")
 
 
 def test_a_reward_reaches_one_more_step_with_each_update(visit):
-    page = visit()
-    figure = page.locator("#backwards")
+    figure = visit().locator("#backwards")
     figure.scroll_into_view_if_needed()
-    values = figure.locator("output")
-    expect(values).to_have_text(["0"] * 5)
-    found = [0.0] * 5
-    for _ in range(6):
+    left = len(backwards.way())
+    expect(figure.locator(".unheard")).to_have_count(left)
+    value = 1.0
+    while left:
         figure.get_by_role("button", name="Step").click()
-        found = [round(0.99 * value, 2) for value in found[1:]] + [1]
-        expect(values).to_have_text([f"{value:.3g}" for value in found])
+        left -= 1
+        expect(figure.locator(".unheard")).to_have_count(left)
+        expect(figure.locator(".says")).to_contain_text(
+            f"= {value:.2f}" if value < 1 else "= 1."
+        )
+        value *= 0.99
 
 
 def newest(figure):
@@ -333,7 +285,7 @@ def test_guesses_count(visit, width):
 
 
 @pytest.mark.parametrize(
-    "name, right", [("serves", "4"), ("move", "LEFT"), ("still", "8")]
+    "name, right", [("serves", "4"), ("move", "No, missed"), ("still", "8")]
 )
 def test_an_answer_is_covered_until_one_guesses(visit, name, right):
     figure = visit().locator(f"#{name}")
@@ -345,45 +297,62 @@ def test_an_answer_is_covered_until_one_guesses(visit, name, right):
     expect(says).to_contain_text("Yes.")
 
 
-@pytest.mark.parametrize("scripts", [True, False])
-@pytest.mark.parametrize("name", ["serves", "move", "still"])
+@pytest.mark.parametrize(
+    "name, scripts",
+    [
+        ("serves", True),
+        ("serves", False),
+        ("move", True),
+        ("still", False),
+        ("looks", False),
+    ],
+)
 def test_an_answer_can_be_opened_without_a_guess(visit, name, scripts):
     figure = visit(java_script_enabled=scripts).locator(f"#{name}")
     answer = figure.locator("g.answer")
     expect(answer).to_have_css("opacity", "0")
     figure.locator("summary").click()
     expect(answer).to_have_css("opacity", "1")
-    expect(figure.locator(".says")).to_be_visible()
+    expect(figure.locator(".asked .says")).to_be_visible()
+
+
+def check_decision(figure, decision):
+    """Bars, value and action are those of a decision."""
+    value = f"{decision['value']:.2f}"
+    expect(figure.locator(".value")).to_have_text(value)
+    shares = figure.locator(".choices span").all_text_contents()
+    assert shares == [
+        f"{100 * chance:.0f}\xa0%" for chance in decision["chances"]
+    ]
+    name = ["NOOP", "FIRE", "RIGHT", "LEFT"][decision["action"]]
+    expect(figure.locator(".chosen")).to_contain_text(name)
+    expect(figure.locator(".says")).to_contain_text(f"samples {name}")
 
 
 def test_the_agent_is_shown_as_it_was_recorded(visit):
-    """A beginner first, then, behind the wall, the trained one."""
     figure = look_at(visit(), "agent")
-    young, trained = read_film("agent/young"), read_film("agent/agent")
-    values = [decision["value"] for decision in trained.decisions]
-    begins = int(np.argmax(values)) - 120
-    first = len(young.decisions)
-    for film, at, shown in (
-        (young, 0, 1),
-        (young, first - 1, first),
-        (trained, begins, first + 1),
-        (trained, begins + 120, first + 121),
-    ):
-        go_to(figure, shown)
-        decision = film.decisions[at]
-        value = f"{decision['value']:.2f}"
-        expect(figure.locator(".value")).to_have_text(value)
-        shares = figure.locator(".choices span").all_text_contents()
-        assert shares == [
-            f"{100 * chance:.0f}\xa0%" for chance in decision["chances"]
-        ]
-        name = ["NOOP", "FIRE", "RIGHT", "LEFT"][decision["action"]]
-        expect(figure.locator(".chosen")).to_contain_text(name)
-        expect(figure.locator(".says")).to_contain_text(f"samples {name}")
-        check(pictures(figure, ".whole"), [film.colours()[at]])
-        frames = unpack(film.frames, 84, 84)
-        if not decision["first"]:
-            check(pictures(figure, ".four"), frames[at : at + 4])
+    expect(figure.locator(".number")).to_have_text(f"step {MOMENT}")
+    for step in MOMENT, 0, len(FILM.decisions) - 1:
+        go_to(figure, step + 1)
+        check_decision(figure, FILM.decisions[step])
+        check(pictures(figure, ".whole"), [FILM.colours()[step]])
+        check(pictures(figure, ".four"), PICTURES[step : step + 4])
+
+
+def test_ghosts_are_seen_after_a_guess(visit):
+    """Two of four with four frames to a step; with five each is seen."""
+    figure = look_at(visit(), "ghosts")
+    answer = figure.locator(".asked .says")
+    expect(answer).to_be_hidden()
+    expect(figure.locator(".gets .rings i")).to_have_count(0)
+    figure.locator("summary").click()
+    expect(answer).to_be_visible()
+    says = figure.locator(".stage > .says")
+    for frames, unseen in (4, 2), (5, 0), (8, 2), (1, 0):
+        figure.get_by_label("Frames to a step").fill(str(frames))
+        expect(figure.locator(".gets .unseen")).to_have_count(4 * unseen)
+        words = "in none" if unseen else "Each ghost is in one"
+        expect(says).to_contain_text(words)
 
 
 def test_a_killed_worker_starts_over(visit):
@@ -519,7 +488,7 @@ def test_the_workbench_plays_on_while_one_turns(visit):
     figure.get_by_role("button", name="Play").press("Enter")
     expect(number).not_to_have_text(before)
     figure.get_by_label("Frames to a step").press("ArrowRight")
-    expect(figure.locator(".strip div:visible")).to_have_count(5)
+    expect(figure.locator(".strip div:not(.before)")).to_have_count(5)
     expect(number).not_to_have_text(number.text_content())
     figure.get_by_role("button", name="Pause").press("Enter")
 

@@ -27,7 +27,7 @@ from figures.looks.make import (
     recorded,
 )
 from published import agent, ask
-from recordings import read, read_film, unpack
+from recordings import MOMENT, read, read_film, unpack
 
 FILM = read_film("agent/agent")
 FRAMES = unpack(FILM.frames, 84, 84)
@@ -53,7 +53,7 @@ def test_a_patch_changes_the_answers_so(at):
 
 def test_the_layers_are_those_of_the_network():
     """How many pictures each has and how large, and what is in them."""
-    film = torch.as_tensor(FRAMES[ASKED : ASKED + 4].copy())
+    film = torch.as_tensor(FRAMES[MOMENT : MOMENT + 4].copy())
     found = [film[None] / 255]
     with torch.no_grad():
         for module in agent().body:
@@ -123,8 +123,8 @@ def test_the_map_can_be_switched(visit):
     figure = look_at(visit(), "looks")
     guess(figure)
     figure.get_by_role("radio", name="choice").check()
-    go_to(figure, 10)
-    chances = recorded()[9, 1:].astype(float)
+    go_to(figure, MOMENT - FIRST + 1)
+    chances = recorded()[MOMENT - FIRST, 1:].astype(float)
     parts = [*chances, chances.sum(axis=0)]
     size = np.square(parts).sum(axis=0).reshape(GRID, GRID)
     assert np.abs(heat(figure) - 255 * size / size.max()).max() <= 1
@@ -174,12 +174,3 @@ def test_a_reader_moves_the_patch(visit, put):
             assert now == min(100, max(0, share))
     pane.press("Escape")
     expect(figure.locator("output")).to_have_text(f"{before:.1f}")
-
-
-def test_without_scripts_a_picture_waits_for_its_reader(visit):
-    figure = visit(java_script_enabled=False).locator("#looks")
-    answer = figure.locator("g.answer")
-    expect(answer).to_have_css("opacity", "0")
-    say_what_it_is(figure)
-    expect(answer).to_have_css("opacity", "1")
-    expect(figure.locator(".asked .says")).to_be_visible()

@@ -293,6 +293,10 @@ def rows(page: Page, text: str) -> Iterator[str]:
     words = things = ""
     for block in SyntaxTreeNode(page.markdown.parse(text)).children:
         html = page.rendered(block.to_tokens())
+        if re.match("</?section", html):  # of rows
+            yield row(words, things) + html
+            words = things = ""
+            continue
         if block.type in ("fence", "table") or html.startswith("<figure"):
             things += html
             continue
@@ -304,6 +308,8 @@ def rows(page: Page, text: str) -> Iterator[str]:
 
 
 def row(words: str, things: str) -> str:
+    if not words + things:
+        return ""
     kind = "row"
     if heading := re.search("<h([12])", words):
         left = LEFT if heading[1] == "2" else "--left:1"

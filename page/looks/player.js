@@ -76,7 +76,7 @@ function put(cell, pixels, { label = "", kind = "", colours = GRAYS,
   cell.className = pixels ? kind : "absent";
   context.clearRect(0, 0, canvas.width, canvas.height);
   if (!pixels) return;
-  const width = pixels.length === WIDTH * HEIGHT ? WIDTH : SIZE;
+  const width = pixels.length === SIZE ** 2 ? SIZE : WIDTH;
   const [left, top, ...size] = part ?? [0, 0, width, pixels.length / width];
   [canvas.width, canvas.height] = size;
   const rgba = Uint32Array.from(pixels, (v) => colours[v]);
@@ -96,15 +96,14 @@ function showChances(rows, chances, { sampled, were }) {
   });
 }
 
-// The recorded game, for all figures that show a part of it: `steps`, the
-// `screens` of their frames and their `colours`; the `pictures` of the steps;
-// and the `gray` of each colour.
-let recorded = null;
-const recording = () => (recorded ??= (async () => {
-  const data = await read("recording");
+// The moment that the story follows, and the steps around it: of each its four
+// `screens`, before decision `first` of the agent's film and those after it.
+let followed = null;
+const moment = () => (followed ??= (async () => {
+  const data = await read("moment"), { decisions, frames } = await read("agent");
   const screens = await unpack(data.frames, WIDTH * HEIGHT);
-  const pictures = await unpack(data.pictures, SIZE ** 2);
-  return { ...data, screens, pictures, colours: packed(data.rgb) };
+  const pictures = await unpack(frames, SIZE ** 2);
+  return { ...data, screens, pictures, decisions, colours: packed(data.rgb) };
 })());
 
 // A player: Play, Step, a slider with a tick where something happens, the name

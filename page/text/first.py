@@ -1,15 +1,21 @@
-import cv2
+import numpy as np
 
-from game import Game
+from game import Games
 
-game = Game(seed=0, on_life_loss="continue")
-game.env.action_space.seed(0)  # for the same game each time
-obs_4 = game.reset()
-print(obs_4.shape, obs_4.dtype, game.meanings)
-for step in range(1, 281):
-    action = game.env.action_space.sample()
-    obs_4, reward, done, info = game.step(action)
-    if reward or done:
-        print(step, reward, done, info)
-seen = cv2.hconcat(obs_4).repeat(4, 0)
-cv2.imwrite("seen.png", seen.repeat(4, 1))
+rng = np.random.default_rng(0)
+
+
+def choose(obs):  # here at random; your network samples by its probabilities
+    return rng.integers(4, size=len(obs))
+
+
+if __name__ == "__main__":
+    scores = np.full(32, np.nan)  # of the first game in each place
+    with Games(32, seed=1000) as games:
+        obs, infos = games.reset()  # uint8 (32, 4, 84, 84)
+        while np.isnan(scores).any():
+            obs, *_, infos = games.step(choose(obs))
+            if "episode" in infos:  # some games are over
+                first = infos["_episode"] & np.isnan(scores)
+                scores[first] = infos["episode"]["r"][first]
+    print(f"{scores.mean():.1f}, {scores.min():.0f} to {scores.max():.0f}")

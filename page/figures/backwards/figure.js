@@ -1,22 +1,19 @@
 // How a reward reaches the values of the steps before it, update by update.
 figure("backwards", (box) => {
   const GAMMA = 0.99;
-  const cells = [...box.querySelectorAll("output")], last = cells.length - 1;
+  const points = [...box.querySelectorAll(".point")].slice(0, -1); // the legend
+  const last = points.length - 1;
   film(box, (at) => {
-    const updates = at - 1;
-    // The value of a step after so many updates: all before is 0.
-    const value = (i, after) =>
-      last - i < after ? Number((GAMMA ** (last - i)).toPrecision(2)) : 0;
-    cells.forEach((cell, i) => {
-      cell.value = value(i, updates);
-      cell.className =
-        value(i, updates) === value(i, updates - 1) ? "" : "new";
+    const updates = at - 1, reached = last - updates + 1;
+    points.forEach((point, i) => {
+      point.classList.toggle("unheard", i < reached);
+      point.classList.toggle("newest", i === reached);
     });
+    const value = (GAMMA ** (updates - 1)).toFixed(2);
     if (updates === 0) return "Before the first update all values are 0.";
-    if (updates === 1) return "The brick: reward 1 + 0.99 × 0 = 1.";
-    if (updates > cells.length) return "Nothing changes any more.";
-    const i = last - updates + 1;
-    return `Step ${i + 1}: reward 0 + 0.99 × ${value(i + 1, updates)} = ` +
-      `${value(i, updates)}.`;
-  }, { count: cells.length + 2, pace: 1, name: (at) => `update ${at - 1}` });
+    if (updates === 1) return "The step of the brick: reward 1 + 0.99 × 0 = 1.";
+    const later = (GAMMA ** (updates - 2)).toFixed(2);
+    return `The step before: reward 0 + 0.99 × ${later} = ${value}.` +
+      (reached === 0 ? " That is the step after our move." : "");
+  }, { count: points.length + 1, pace: 2, name: (at) => `update ${at - 1}` });
 });

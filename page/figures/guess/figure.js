@@ -1,6 +1,5 @@
 // Up or down? Six guesses from one picture, then six from four.
 figure("guess", async (box, $in) => {
-  const FIRST = 102; // the step that is asked for first
   const GUESSES = 6, LATER = [1, 2, 3, 4];
   const BLINK = 120, PROOF = 900; // milliseconds
   const FADE = 0.8; // of the ball, for each step that it has flown on
@@ -13,21 +12,22 @@ figure("guess", async (box, $in) => {
   const [up, down, again] = $in(".controls").children;
   const walls = box.querySelectorAll(".tally span");
   const sleep = (ms) => new Promise((done) => setTimeout(done, calm ? 0 : ms));
-  const game = await recording();
+  const game = await read("guess");
+  const pictures = await unpack(game.pictures, SIZE ** 2);
   let round, marks, deck = null, flies = false;
 
   // The whole picture, in which the ball flies on for some `later` steps, and
   // the four close to the ball: neither bricks nor paddle are in these.
   function draw(at, later = [], seen = round) {
-    const middle = 7 * game.steps[at].left + 17;
+    const middle = 7 * game.left[at] + 17;
     const left = Math.max(0, Math.min(SIZE - 28, middle - 14));
     const part = [left, 38, 28, 36];
-    const four = game.steps[at].stack.map((i) => game.pictures[i]);
+    const four = pictures.slice(at - 3, at + 1);
     four.forEach((pixels, i) => put(stack[i], pixels, { part,
       label: ["The four pictures up to now", "", "", "newest"][i],
       kind: seen === 0 && i < 3 ? "hidden" : "" }));
     put(board.firstElementChild, later.reduce((pixels, i) => brighter(
-      pixels.map((v) => FADE * v), game.pictures[at + i]), four[3]),
+      pixels.map((v) => FADE * v), pictures[at + i]), four[3]),
     { label: later.length ? "The trail: the next steps" : "The newest picture" });
     board.style = `--left:${left / SIZE}`;
   }
@@ -58,7 +58,7 @@ figure("guess", async (box, $in) => {
     round = next;
     marks = [];
     if (round === 0) {
-      const first = deck ? null : FIRST;
+      const first = deck ? null : game.first;
       deck = [...game.up, ...game.down]
         .map((at) => [at === first ? -1 : Math.random(), at])
         .sort(([a], [b]) => a - b).map(([, at]) => at);

@@ -79,7 +79,8 @@ figure("looks", async (box, $in) => {
   }
 
   const player = film(box, show, { count: recorded.count,
-    start: recorded.asked - recorded.first + 1 });
+    start: recorded.asked - recorded.first + 1,
+    name: (at) => `step ${recorded.first + at - 1}` });
 
   // All of it waits for the guess, and then begins with the map of the value.
   function cover(column, row) {

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from drawing import Drawing, bright, faded
-from recordings import pack, read, read_film, unpack
+from recordings import MOMENT, pack, read, read_film, unpack
 
 PATCH = 8  # pixels, black in all four pictures
 STEP = 4  # pixels from a place of the patch to the next
 GRID = 84 // STEP  # places in a row
-FIRST, COUNT = 73, 120  # the moments of the agent's film
-ASKED = 179  # the moment that is asked for
+FIRST, COUNT = 310, 60  # the moments of the film
+ASKED = MOMENT + 2  # the moment that is asked for
 HEAT = np.array([255, 96, 64])
 SIXTEENTHS, PERCENT = 16, 100  # how finely values and chances are recorded
 
@@ -45,12 +45,13 @@ def changes(obs: np.ndarray) -> np.ndarray:
     return np.vstack([value, chances.T]).round().astype(np.int8)
 
 
-def record() -> dict[str, Any]:
-    from published import agent, play
+def stack(at: int) -> np.ndarray:
+    """The four pictures of a moment of the film, in which no life begins."""
+    return unpack(read_film("agent/agent").frames, 84, 84)[at : at + 4]
 
-    moments, _ = play(agent())
-    start = read_film("agent/agent").start + FIRST
-    found = [changes(moment.obs) for moment in moments[start : start + COUNT]]
+
+def record() -> dict[str, Any]:
+    found = [changes(stack(at)) for at in range(FIRST, FIRST + COUNT)]
     # one "picture", since no moment is like the one before
     packed = pack(np.array(found).view(np.uint8).reshape(1, -1))
     moment = {"first": FIRST, "count": COUNT, "asked": ASKED}
@@ -68,9 +69,7 @@ def draw() -> str:
     """The moment that is asked for, and both of its maps."""
     import cv2
 
-    film = read_film("agent/agent")
-    pictures = unpack(film.frames, 84, 84)[ASKED : ASKED + 4]
-    seen = bright(faded(pictures))[..., None].repeat(3, axis=2)
+    seen = bright(faded(stack(ASKED)))[..., None].repeat(3, axis=2)
     value, *chances = recorded()[ASKED - FIRST].astype(float)
     chances.append(-np.sum(chances, axis=0))
     d = Drawing(182)

@@ -7,11 +7,10 @@ import cv2
 import numpy as np
 
 from drawing import Drawing
-from recordings import NOOP, read_film
+from recordings import MOMENT, NOOP, read_film
 
 NEAR = slice(170, 198), slice(71, 111)  # what is near the paddle
 SCALE = 150 / 40
-SAVED = 350  # a step of the agent's film: the paddle just reaches the ball
 FEW = 4  # steps after it
 
 
@@ -19,7 +18,7 @@ def record() -> dict[str, Any]:
     """The agent's game with NOOP in that step, so that the ball is missed."""
     from published import agent, film, play
 
-    at = read_film("agent/agent").start + SAVED
+    at = read_film("agent/agent").start + MOMENT
     moments, info = play(agent(), {at: NOOP})
     return {"missed": asdict(film(moments, info, at + 1, FEW))}
 
@@ -56,7 +55,7 @@ def draw() -> str:
         ),
         (324, "NOOP: missed", paddles[1], lost[0], [now, now + flown]),
     ):
-        if x == 165:
+        if x == 324:
             d.begin_answer()
         d.text(x, 18, words, "strong")
         d.image(x, 26, 150, 105, screen[NEAR])

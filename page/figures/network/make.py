@@ -5,22 +5,23 @@ from typing import Any
 import numpy as np
 
 from drawing import Drawing, bright
-from figures.looks.make import ASKED
-from recordings import pack, read, read_film, unpack
+from figures.looks.make import stack
+from recordings import MOMENT, pack, read, read_film, unpack
 
 ACTIONS = "NOOP", "FIRE", "RIGHT", "LEFT"
 LAST = 16, 32  # how the 512 numbers of the last layer are drawn
+# Where the ball is and has been, in a picture of the first layer
+ROWS, COLUMNS = slice(12, 17), slice(11, 17)
+SHOWN = 8  # pictures of the first layer, those that show it best
 
 
 def record() -> dict[str, Any]:
     """What each layer gives, after its ReLU. Its brightest number is 255."""
     import torch
 
-    from published import agent, play
+    from published import agent
 
-    moments, _ = play(agent())
-    obs = moments[read_film("agent/agent").start + ASKED].obs
-    layer = torch.as_tensor(obs[None]) / 255
+    layer = torch.as_tensor(stack(MOMENT)[None].copy()) / 255
     layers = []
     for module in agent().body:
         layer = module(layer).detach()
@@ -33,6 +34,13 @@ def record() -> dict[str, Any]:
     return {"network": layers}
 
 
+def showing_the_ball(pictures: np.ndarray) -> np.ndarray:
+    """The numbers of the pictures that are brightest there."""
+    bright_there = pictures[:, ROWS, COLUMNS].max(axis=(1, 2)).astype(float)
+    bright_there -= pictures.mean(axis=(1, 2))
+    return np.sort(np.argsort(-bright_there)[:SHOWN])
+
+
 def mosaic(pictures: np.ndarray, columns: int) -> np.ndarray:
     """Small pictures in rows, with gray lines between them."""
     between = [(0, 0), (0, 1), (0, 1)]
@@ -43,10 +51,9 @@ def mosaic(pictures: np.ndarray, columns: int) -> np.ndarray:
 
 
 def draw() -> str:
-    film = read_film("agent/agent")
-    decision = film.decisions[ASKED]
+    decision = read_film("agent/agent").decisions[MOMENT]
     d = Drawing(316, large=True)
-    for i, picture in enumerate(unpack(film.frames, 84, 84)[ASKED:][:4]):
+    for i, picture in enumerate(stack(MOMENT)):
         d.image(4 + 8 * i, 10 + 8 * i, 84, 84, bright(picture), "line")
     d.text(4, 150, "4 pictures")
     for layer, x, middle, below, columns, scale, words in zip(
@@ -54,17 +61,22 @@ def draw() -> str:
         (148, 356, 4, 136),
         (65, 65, 236, 236),
         (150, 150, 306, 306),
-        (8, 8, 8, 1),
-        (1, 1.48, 1.48, 4),
-        ("32 of 20×20", "64 of 9×9", "64 of 7×7", "512 numbers"),
+        (4, 8, 8, 1),
+        (2, 1.48, 1.48, 4),
+        ("8 of 32, of 20×20", "64 of 9×9", "64 of 7×7", "512 numbers"),
         strict=True,
     ):
         pictures = unpack(layer["pictures"], *layer["size"])
+        if scale == 2:
+            pictures = pictures[showing_the_ball(pictures)]
         shades = 255 * np.sqrt(mosaic(pictures, columns) / 255)
         high, wide = (scale * side for side in shades.shape)
         top = middle - high / 2
         d.image(x, top, wide, high, shades.astype(np.uint8))
         d.text(x, below, words)
+        for i in range(SHOWN if scale == 2 else 0):
+            tile_x, tile_y = x + 42 * (i % 4), top + 42 * (i // 4)
+            d.put("circle", "ring", cx=tile_x + 28, cy=tile_y + 29, r=10)
     d.arrow((118, 65), (142, 65))
     d.arrow((320, 65), (350, 65))
     d.arrow((415, 156), (415, 166), (50, 166), (50, 184))

@@ -1,13 +1,15 @@
 // A pixel of a picture, and the pixels of two frames that it is made of.
 figure("pixel", async (box, $in) => {
-  const STEP = 62, LEFT = 6, TOP = 26, SHOWN = 28; // bricks and the ball
+  const STEP = 348, LEFT = 44, TOP = 52, SHOWN = 28; // ball and paddle
   const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1],
     ArrowDown: [0, 1] };
   const field = $in(".field"), output = $in("output");
-  const { screens, gray, pictures } = await recording();
-  const frames = [2, 3].map((f) => screens[4 * STEP + f].map((v) => gray[v]));
+  const { first, screens, gray, pictures } = await moment();
+  const picture = pictures[STEP + 3];
+  const frames = [2, 3].map((f) =>
+    screens[4 * (STEP - first) + f].map((v) => gray[v]));
   frames.push(frames.reduce(brighter));
-  let at = [17, 51]; // column and row
+  let at = [59, 62]; // column and row
 
   // A gray, and on it black or white, at 4.5:1 or more.
   const shade = (v) =>
@@ -38,7 +40,7 @@ figure("pixel", async (box, $in) => {
         mean += high * wide * frames[2][y * WIDTH + x];
       }
     }
-    const stored = pictures[STEP][row * SIZE + column];
+    const stored = picture[row * SIZE + column];
     output.textContent = stored;
     output.style = shade(stored);
     $in(".says").textContent = `Row ${row}, column ${column}: the mean ` +
@@ -46,7 +48,7 @@ figure("pixel", async (box, $in) => {
     field.style = `--column:${column - LEFT};--row:${row - TOP}`;
   }
 
-  put(field.firstElementChild, pictures[STEP], { part: [LEFT, TOP, SHOWN, SHOWN] });
+  put(field.firstElementChild, picture, { part: [LEFT, TOP, SHOWN, SHOWN] });
   show(...at);
 
   function pick({ clientX, clientY }) {

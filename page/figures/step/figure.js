@@ -1,19 +1,12 @@
 // One step: which of its frames the agent sees, and as what.
 figure("step", async (box, $in) => {
   const SLIDE = 120; // milliseconds
+  const START = 350; // the moment that the story follows
+  const KINDS = ["thrown", "thrown", "third", "fourth"];
+  const NAMES = ["oldest", "", "", "newest"];
   const frames = [...$in(".frames").children], stack = $in(".stack").children;
   const [gone] = $in(".gone").children;
-  const kinds = ["thrown", "thrown", "third", "fourth"];
-  const { steps, screens, colours, pictures } = await recording();
-
-  function tell(played, reward, done) {
-    if (done) {
-      return `The ball is lost on frame ${played}. That frame, four times, ` +
-        "begins the next episode.";
-    }
-    if (reward) return "A brick: the reward is the sum over the four frames.";
-    return "Frames 3 and 4 become the newest picture; the oldest one leaves.";
-  }
+  const { first, screens, colours, pictures, decisions } = await moment();
 
   // All pictures come from where they stood in the step before.
   function slide() {
@@ -24,21 +17,21 @@ figure("step", async (box, $in) => {
   }
 
   let shown = null; // the step that was drawn last
-  const ticks = steps.flatMap(({ reward, done }, i) =>
-    i && (reward || done) ? [i] : []);
+  const rewards = screens.slice(0, screens.length / 4)
+    .map((_, i) => decisions[first + i - 1].reward);
   film(box, (at) => {
-    const { action, played, reward, done, stack: newest } = steps[at];
+    const now = first + at - 1, { action, reward } = decisions[now - 1];
     $in(".action").textContent = ACTIONS[action];
-    frames.forEach((cell, f) => put(cell, f < played ? screens[4 * at + f] : null,
-      { label: `frame ${f + 1}`, kind: done ? "" : kinds[f], colours }));
-    $in(".into").classList.toggle("none", done);
-    newest.forEach((i, slot) => put(stack[slot], pictures[i],
-      { label: `obs_4[${slot}]`, kind: i === at ? "picture" : "" }));
-    put(gone, done ? null : pictures[steps[at - 1].stack[0]], { label: "gone" });
-    if (at === shown + 1 && !done && !calm) slide();
+    frames.forEach((cell, f) => put(cell, screens[4 * (at - 1) + f],
+      { label: `frame ${f + 1}`, kind: KINDS[f], colours }));
+    [...stack].forEach((cell, slot) => put(cell, pictures[now + slot],
+      { label: NAMES[slot], kind: slot === 3 ? "picture" : "" }));
+    put(gone, pictures[now - 1], { label: "gone" });
+    if (at === shown + 1 && !calm) slide();
     shown = at;
-    return `${tell(played, reward, done)} Reward ${reward}, ` +
-      `done ${done ? "True" : "False"}.`;
-  }, { count: steps.length - 1, start: 62, ticks,
-    lost: ticks.filter((i) => steps[i].done) });
+    return reward ? "A brick: the step's reward is the sum over its frames." :
+      "Frames 3 and 4 become the newest picture; the oldest one leaves.";
+  }, { count: rewards.length, start: START - first + 1,
+    ticks: rewards.flatMap((reward, i) => reward ? [i + 1] : []),
+    name: (at) => `step ${first + at - 1}` });
 });

@@ -1,43 +1,37 @@
-"""The whole play by the rule, for the step that is taken apart."""
+"""The published agent's game around one moment, frame by frame."""
 
 from typing import Any
 
-from recordings import FALLS, RISES, Ball, by_colour, colours, pack, play
+import numpy as np
 
-
-def left_of(ball: Ball) -> int:
-    """Where the half around the ball begins, in twelfths of the width."""
-    return round(12 * min(max(ball.x / 160 - 1 / 4, 0), 1 / 2))
+from recordings import NEAR, by_colour, colours, pack, read_film
 
 
 def record() -> dict[str, Any]:
-    """Each step has four frames, whether all were played or not, and says of
-    which steps the pictures in its stack are; step 0 is the start. `pictures`
-    are the newest of each stack.
-    """
-    frames, steps, stack = [], [], []
-    for at, step in enumerate(play()):
-        screens = [frame.screen for frame in step.frames]
-        frames += [*screens, *screens[-1:] * (4 - len(screens))]
-        stack = [at] * 4 if step.done else [*stack[1:], at]
-        steps.append(
-            {
-                "action": step.action,
-                "played": len(screens),
-                "reward": step.reward,
-                "done": step.done,
-                "left": left_of(step.ball),
-                "stack": stack,
-            }
-        )
+    """The four frames before each decision of a part of the film."""
+    from published import agent, game_of, play
+
+    moments, _ = play(agent())
+    actions = [moment.decision["action"] for moment in moments]
+    film = read_film("agent/agent")
+    game = game_of()
+    ale = game.env.unwrapped.ale
+    buttons = ale.getMinimalActionSet()
+    game.reset()
+    frames = []
+    for at, action in enumerate(actions[: film.start + NEAR[-1]]):
+        if at >= film.start + NEAR[0] - 1:
+            before = ale.cloneState()
+            for _ in range(4):
+                ale.act(buttons[action])
+                frames.append(ale.getScreen())
+            ale.restoreState(before)
+        game.step(action)
     return {
-        "recording": {
+        "moment": {
+            "first": NEAR[0],
             "rgb": colours().rgb,
             "gray": colours().gray,
-            "up": RISES,
-            "down": FALLS,
-            "steps": steps,
-            "frames": pack(by_colour(frames)),
-            "pictures": pack([step.stack[-1] for step in play()]),
+            "frames": pack(by_colour(np.array(frames))),
         }
     }

@@ -1,49 +1,123 @@
-"""The whole way, from the screen to the agent and back, at one moment."""
+"""One moment on its way from the screen to a button, stage by stage.
 
-from drawing import Drawing, bright
-from recordings import read_film, unpack
+`way` has all stages. A figure `ball_NAME` is the stage of that name alone.
+"""
 
-AT = 153  # the moment of the film
+from collections.abc import Callable
+
+import numpy as np
+
+from drawing import Drawing, bright, faded
+from figures.looks.make import stack
+from recordings import MOMENT, colours, frames_before, read_film
+
 ACTIONS = ["NOOP", "FIRE", "RIGHT", "LEFT"]
+# What is near the ball, on the screen and in the small pictures
+NEAR_BALL = slice(130, 200), slice(53, 133)
+SMALL_NEAR_BALL = slice(52, 80), slice(28, 70)
+WIDE, HIGH = 112, 98  # as both are drawn
+STAGE = 130  # the height of a stage
 
 
-def draw() -> str:
-    film = read_film("agent/agent")
-    decision = film.decisions[AT]
-    stack = unpack(film.frames, 84, 84)[AT : AT + 4]
-    d = Drawing(340, large=True)
+def frames(d: Drawing, y: int) -> None:
+    rgb = np.array(colours().rgb, np.uint8)
+    for i, frame in enumerate(frames_before(MOMENT)):
+        kind = ["", "", "third", "fourth"][i]
+        d.image(4 + 120 * i, y + 24, WIDE, HIGH, rgb[frame][NEAR_BALL], kind)
+        d.text(4 + 120 * i, y + 16, f"frame {i + 1}", kind)
 
-    for back in 15, 10, 5:  # the frames before
-        d.box(8 + back, 26 - back, 84, 110, "screen line")
-    d.image(8, 26, 84, 110, film.colours()[AT])
-    d.text(8, 156, "four frames")
-    d.arrow((120, 80), (184, 80))
-    d.text(112, 106, "the brighter", "quiet")
-    d.text(112, 124, "of two, gray", "quiet")
-    d.image(200, 40, 80, 80, bright(stack[3]), "picture")
-    d.text(200, 156, "a picture", "picture")
-    d.arrow((292, 80), (344, 80))
-    for i, picture in enumerate(stack):
+
+def small(d: Drawing, y: int) -> None:
+    gray = np.array(colours().gray, np.uint8)
+    third, fourth = gray[frames_before(MOMENT)[2:]]
+    merged = np.maximum(third, fourth)[NEAR_BALL]
+    picture = stack(MOMENT)[-1]
+    d.text(4, y + 16, "the brighter of two")
+    d.image(4, y + 24, WIDE, HIGH, bright(merged))
+    d.arrow((124, y + 73), (154, y + 73))
+    d.text(164, y + 16, "small and gray", "picture")
+    near = bright(picture[SMALL_NEAR_BALL])
+    d.image(164, y + 24, WIDE, HIGH, near, "picture")
+    d.text(364, y + 16, "all of it", "picture")
+    d.image(364, y + 24, HIGH, HIGH, bright(picture))
+    rows, columns = SMALL_NEAR_BALL
+    scale = HIGH / 84
+    d.box(
+        364 + scale * columns.start,
+        y + 24 + scale * rows.start,
+        scale * (columns.stop - columns.start),
+        scale * (rows.stop - rows.start),
+        "picture",
+    )
+    d.line((276, y + 73), (364 + scale * columns.start, y + 95), kind="grid")
+
+
+def pictures(d: Drawing, y: int) -> None:
+    d.text(4, y + 16, "the last four pictures")
+    d.text(364, y + 16, "as one", "quiet")
+    for i, picture in enumerate(stack(MOMENT)):
         kind = "picture" if i == 3 else "line"
-        d.image(356 + 12 * i, 22 + 12 * i, 80, 80, bright(picture), kind)
-    d.text(360, 156, "the last four")
+        near = bright(picture[SMALL_NEAR_BALL])
+        d.image(4 + 86 * i, y + 24, 82, 72, near, kind)
+    near = bright(faded(stack(MOMENT))[SMALL_NEAR_BALL])
+    d.image(364, y + 24, WIDE, HIGH, near)
 
-    d.arrow((412, 166), (412, 196))
-    for layer in range(4):
-        high = 104 - 22 * layer
-        d.box(448 - 22 * layer, 254 - high / 2, 16, high, "box")
-    d.text(372, 326, "the network")
-    d.arrow((370, 254), (340, 254))
+
+def network(d: Drawing, y: int) -> None:
+    d.text(4, y + 16, "the network")
+    for i, (wide, high) in enumerate([(80, 98), (60, 74), (40, 50), (8, 98)]):
+        d.box(4 + 110 * i, y + 73 - high / 2, wide, high)
+        if i:
+            d.arrow((110 * i - 18, y + 73), (110 * i, y + 73))
+    d.arrow((350, y + 73), (376, y + 73))
+    d.text(384, y + 66, "the odds,")
+    d.text(384, y + 88, "the value")
+
+
+def odds(d: Drawing, y: int) -> None:
+    decision = read_film("agent/agent").decisions[MOMENT]
+    d.text(4, y + 16, "what it sees")
+    d.image(4, y + 24, HIGH, HIGH, bright(faded(stack(MOMENT))))
+    d.text(124, y + 16, "its odds")
     for i, (name, chance) in enumerate(
         zip(ACTIONS, decision["chances"], strict=True)
     ):
         kind = "strong" if i == decision["action"] else ""
-        y = 206 + 26 * i
-        d.text(176, y + 13, name, kind)
-        d.box(232, y, 100 * chance, 15, "ours" if kind else "quiet")
-    d.text(176, 326, f"value {decision['value']:.1f}")
-    d.arrow((164, 254), (50, 254), (50, 170))
-    d.text(8, 280, f"{ACTIONS[decision['action']]}, held")
-    d.text(8, 299, "for the next")
-    d.text(8, 318, "four frames")
+        d.text(124, y + 42 + 25 * i, name, kind)
+        d.box(180, y + 29 + 25 * i, 100 * chance + 1, 14, "ink")
+        d.text(288, y + 42 + 25 * i, f"{100 * chance:.0f} %", kind)
+    d.text(364, y + 16, "the value")
+    d.text(364, y + 42, f"{decision['value']:.2f}", "strong")
+
+
+def after(d: Drawing, y: int) -> None:
+    film = read_film("agent/agent")
+    before, later = film.decisions[MOMENT : MOMENT + 2]
+    d.text(4, y + 16, "LEFT, for four frames")
+    d.image(4, y + 24, WIDE, HIGH, film.colours()[MOMENT + 1][NEAR_BALL])
+    d.arrow((124, y + 73), (154, y + 73))
+    d.text(164, y + 66, f"value before {before['value']:.2f}")
+    d.text(164, y + 90, f"value after {later['value']:.2f}", "strong")
+
+
+STAGES: dict[str, Callable[[Drawing, int], None]] = {
+    "frames": frames,
+    "small": small,
+    "stack": pictures,
+    "network": network,
+    "odds": odds,
+    "after": after,
+}
+
+
+def stage(name: str) -> str:
+    d = Drawing(STAGE)
+    STAGES[name](d, 0)
+    return d.svg()
+
+
+def draw() -> str:
+    d = Drawing(STAGE * len(STAGES))
+    for i, put in enumerate(STAGES.values()):
+        put(d, STAGE * i)
     return d.svg()

@@ -67,14 +67,13 @@ figure("workbench", async (box, $in) => {
 
   function show(end) {
     const now = settings();
+    // The last eight frames, of which those before the step are dim.
     strip.forEach((cell, i) => {
-      const kept = now.repeat - i === 1 ? "fourth" :
-        now.repeat - i === 2 && now.maximum ? "third" : "thrown";
-      cell.hidden = i >= now.repeat;
-      if (!cell.hidden) {
-        paint(cell, planes(frames[end - now.repeat + i], true), WIDTH,
-          `${i + 1}`, kept);
-      }
+      const at = end - strip.length + i, number = i - strip.length + now.repeat;
+      const kept = number === now.repeat - 1 ? "fourth" :
+        number === now.repeat - 2 && now.maximum ? "third" : "thrown";
+      paint(cell, planes(frames[at] ?? frames[0], true), WIDTH,
+        number < 0 ? "" : `${number + 1}`, number < 0 ? "before" : kept);
     });
     stack.forEach((cell, i) => {
       const newest = i === now.stack - 1;
@@ -82,11 +81,10 @@ figure("workbench", async (box, $in) => {
       if (!cell.hidden) {
         paint(cell, picture(end - (now.stack - 1 - i) * now.repeat, now),
           now.size, `obs[${i}]`, newest ? "picture" : "");
-        cell.style = `--zoomed:${now.size * Math.floor(168 / now.size)}px`;
       }
     });
     $in(".how").textContent = (now.maximum ? "the brighter of two, " :
-      "the last one, ") + (now.colour ? "in colour, " : "gray, ") +
+      "the last one, ") + (now.colour ? "in color, " : "gray, ") +
       `${now.size}×${now.size} ↓`;
     return tell(now);
   }
@@ -103,7 +101,7 @@ figure("workbench", async (box, $in) => {
     const possible = mean && (maximum || repeat === 1);
     $in(".call").textContent = possible ?
       `Game(${["seed", ...chosen].join(", ")})` :
-      "# The module always takes the maximum and the mean.";
+      "# No call: the module always takes the maximum and the mean.";
     return `(${shape.join(", ")}): ${count.toLocaleString("en")} numbers, ` +
       `${+(60 / repeat).toFixed(1)} times a second`;
   }

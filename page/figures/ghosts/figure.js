@@ -1,0 +1,85 @@
+// Pac-Man's four ghosts, of which a frame has one, and those that an agent
+// sees. The ghost of a frame is what is pink in it.
+figure("ghosts", async (box, $in) => {
+  const GHOSTS = 4, STACK = 4, START = 188;
+  const AREA = { left: 10, right: 150, top: 19, bottom: 200 };
+  const game = (await read("workbench"))["Pac-Man"];
+  const size = WIDTH * game.height, pink = game.rgb.findIndex(
+    (rgb) => `${rgb}` === "252,144,200");
+  const frames = (await unpack(game.frames, GHOSTS * size)).flatMap((four) =>
+    Array.from({ length: GHOSTS }, (_, i) =>
+      four.subarray(i * size, (i + 1) * size)));
+  const colours = packed(game.rgb), whole = $in(".eye").children[1];
+  const cells = [...$in(".grid").children], answer = $in("details");
+  const repeat = $in("input");
+
+  // The middle of the ghost in a frame, as shares of the screen.
+  const found = frames.map((frame) => {
+    let x = 0, y = 0, count = 0;
+    for (let row = AREA.top; row < AREA.bottom; row++) {
+      for (let column = AREA.left; column < AREA.right; column++) {
+        if (frame[row * WIDTH + column] !== pink) continue;
+        x += column;
+        y += row;
+        count += 1;
+      }
+    }
+    return [x / count / WIDTH, y / count / game.height];
+  });
+  const gray = (i) => frames[i].map((v) => game.gray[v]);
+
+  function rings(place, shown, absent = []) {
+    place.innerHTML = [...shown, ...absent].map((i) =>
+      `<i class="${absent.includes(i) ? "unseen" : ""}" style="left:${
+        100 * found[i][0]}%;top:${100 * found[i][1]}%"><b>${i % GHOSTS + 1}</b></i>`)
+      .join("");
+  }
+
+  // What an eye makes of frames that follow within a fifteenth of a second:
+  // of each pixel the brightest.
+  function blended(last) {
+    const four = Array.from({ length: GHOSTS }, (_, i) => frames[last - i]);
+    return four.reduce((one, other) =>
+      one.map((v, i) => game.gray[other[i]] > game.gray[v] ? other[i] : v));
+  }
+
+  function show(end) {
+    const every = Number(repeat.value);
+    const now = Array.from({ length: GHOSTS }, (_, i) => end - 1 - i);
+    put(whole, blended(end - 1), { colours });
+    rings(whole.nextElementSibling, now);
+    // Of each picture the frames that are merged in it.
+    const merged = cells.map((_, i) => {
+      const last = end - 1 - (STACK - 1 - i) * every;
+      return every > 1 ? [last - 1, last] : [last];
+    });
+    const seen = merged.flat().map((at) => at % GHOSTS);
+    const unseen = now.filter((at) => !seen.includes(at % GHOSTS));
+    for (const [i, cell] of cells.entries()) {
+      put(cell.firstElementChild,
+        shrunk(merged[i].map(gray).reduce(brighter), SIZE, true));
+      rings(cell.lastElementChild, answer.open ? merged[i] : [],
+        answer.open ? unseen : []);
+    }
+    $in(".every").textContent = every;
+    const names = unseen.map((at) => at % GHOSTS + 1).sort();
+    return names.length ?
+      `Ghosts ${names.join(" and ")} are in none of the four pictures.` :
+      "Each ghost is in one of the four pictures or more.";
+  }
+
+  const player = film(box, show, { count: frames.length, start: START, pace: 30,
+    name: (end) => `${(end / 60).toFixed(1)} s` });
+  const slider = $in(".slide input");
+  function turn() {
+    const every = Number(repeat.value);
+    slider.step = every;
+    slider.min = STACK * every;
+    slider.max = frames.length - frames.length % every;
+    player.draw();
+    if (player.plays()) player.go(true);
+  }
+  turn();
+  repeat.addEventListener("input", turn);
+  answer.addEventListener("toggle", turn);
+});
