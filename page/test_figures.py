@@ -339,6 +339,28 @@ def test_the_agent_is_shown_as_it_was_recorded(visit):
         check(pictures(figure, ".four"), PICTURES[step : step + 4])
 
 
+def test_a_reader_moves_through_a_training(visit):
+    """Curve, film, bars and score follow."""
+    figure = look_at(visit(), "training")
+    games = read("training/training")
+    slider = figure.get_by_label("Trained for")
+    for at in 0, len(games) - 1, 1:
+        slider.fill(str(at))
+        expect(figure.locator(".stop.now")).to_have_count(1)
+        assert (
+            figure.locator(".stop")
+            .nth(at)
+            .evaluate("(stop) => stop.matches('.now')")
+        )
+        words = f"{games[at]['score']} points in the end"
+        expect(figure.locator(".score")).to_have_text(words)
+        figure.locator(".slide input").fill("100")
+        check_decision(figure, games[at]["decisions"][99])
+        screen = unpack(games[at]["screens"])[99]
+        rgb = np.array(games[at]["rgb"], np.uint8)
+        check(pictures(figure, ".whole"), [rgb[screen]])
+
+
 def test_ghosts_are_seen_after_a_guess(visit):
     """Two of four with four frames to a step; with five each is seen."""
     figure = look_at(visit(), "ghosts")

@@ -1,0 +1,100 @@
+"""A training, by the weights that were kept in the course of it.
+
+`examples/ppo.py --steps 2_000_000 --keep-every 100_000` keeps them, and its
+curve is `Breakout-kept-0.csv`. The first are random, the last those of the
+published agent, which has learned for longer, in another run.
+"""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from drawing import Drawing
+from paths import ROOT
+from recordings import pack, read
+from values import read_curves
+
+RUN = ROOT / "runs/BreakoutNoFrameskip-v4-0"
+SHOWN = 150  # steps, the first of a game
+FIRST, LAST = 50_000, 10_000_384  # where the axis begins, and ends
+LEFT, RIGHT, TOP, BOTTOM = 44, 466, 34, 150
+
+
+def kept() -> dict[int, Path]:
+    """The weights that were kept, by the steps before."""
+    found = RUN.glob("checkpoint-*.pt")
+    return {int(path.stem.split("-")[1]): path for path in found}
+
+
+def record() -> dict[str, Any]:
+    import torch
+
+    from published import TRAINED, agent, agent_of, play, untrained
+
+    networks = {0: untrained(), TRAINED: agent()}
+    for steps, path in kept().items():
+        networks[steps] = agent_of(torch.load(path, "cpu")["weights"])
+    games = []
+    for steps, network in sorted(networks.items()):
+        moments, info = play(network)
+        part = moments[:SHOWN]
+        screens = np.array([moment.screen for moment in part])
+        rgb, indices = np.unique(
+            screens.reshape(-1, 3), axis=0, return_inverse=True
+        )
+        games.append(
+            {
+                "trained": steps,
+                "score": int(info["reward"]),
+                "rgb": rgb.tolist(),
+                "screens": pack(indices.reshape(screens.shape[:3])),
+                "decisions": [moment.decision for moment in part],
+            }
+        )
+    return {"training": games}
+
+
+def x(steps: int) -> float:
+    """A place on the axis, whose steps are powers of ten."""
+    share = math.log(max(steps, FIRST) / FIRST) / math.log(LAST / FIRST)
+    return LEFT + (RIGHT - LEFT) * share
+
+
+def y(score: float) -> float:
+    """A place on the axis, whose levels are squares."""
+    return BOTTOM - (BOTTOM - TOP) * math.sqrt(score / 400)
+
+
+def draw() -> str:
+    d = Drawing(196, screen=False, large=True)
+    d.text(4, 18, "points, mean of 100 games", "quiet")
+    for level in 0, 25, 100, 400:
+        d.line((LEFT, y(level)), (RIGHT, y(level)), kind="level")
+        d.text(LEFT - 8, y(level) + 5, str(level), "quiet end")
+    for steps, words in (
+        (FIRST, "0"),
+        (100_000, "0.1"),
+        (1_000_000, "1"),
+        (LAST, "10"),
+    ):
+        d.text(x(steps), BOTTOM + 20, words, "quiet mid")
+    d.text(RIGHT, BOTTOM + 40, "million steps", "quiet end")
+    curves = {
+        "past": read_curves("Breakout")["0"],
+        "": read_curves("Breakout-kept")["0"],
+    }
+    for kind, curve in curves.items():
+        points = [
+            (round(x(row.steps), 1), round(y(row.score), 1))
+            for row in curve
+            if row.steps >= FIRST
+        ]
+        d.line(*points, kind=f"curve curve1 {kind}")
+    known = [row for curve in curves.values() for row in curve]
+    for game in read("training/training"):
+        steps = game["trained"]
+        score = min(known, key=lambda row: abs(row.steps - steps)).score
+        d.put("circle", "stop", cx=x(steps), cy=y(score), r=5)
+    return d.svg()
