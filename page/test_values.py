@@ -1,4 +1,4 @@
-"""Tests of the values, with made-up results."""
+"""Tests of the values."""
 
 import msgspec
 import pytest
@@ -79,3 +79,19 @@ def test_training_is_level_where_its_range_touches_1():
 
 def test_what_has_not_been_measured_is_nowhere():
     assert values.fast_game_table("nonesuch") == ""
+
+
+def test_what_texts_say_of_numbers_holds():
+    """README: an update takes as long as on EnvPool, and random play is ahead
+    of both engines. speed.md: 64 games are played as fast as eight.
+    """
+    results = values.read(values.TWO_CORES, "updates", Speeds)
+    assert values.is_level(results["trained"].beside("envpool"))
+    lockstep = values.read(values.TWO_CORES, "lockstep", Speeds)
+    for title in lockstep.values():
+        assert min(*title.beside("ale"), *title.beside("envpool")) > 1
+    eight, many = (
+        values.read(values.TWO_CORES, name, Speeds)["Breakout"].middle("games")
+        for name in ("number8", "number64")
+    )
+    assert many == pytest.approx(eight, rel=0.05)
