@@ -500,21 +500,6 @@ def test_the_workbench_can_do_worse(visit):
     expect(figure.get_by_label("the maximum")).to_be_checked()
 
 
-def test_the_workbench_plays_on_while_one_turns(visit):
-    """When it is asked to, by keyboard too."""
-    figure = look_at(visit(reduced_motion="no-preference"), "workbench")
-    number = figure.locator(".number")
-    before = number.text_content()
-    figure.page.wait_for_timeout(400)
-    expect(number).to_have_text(before)
-    figure.get_by_role("button", name="Play").press("Enter")
-    expect(number).not_to_have_text(before)
-    figure.get_by_label("Frames to a step").press("ArrowRight")
-    expect(figure.locator(".strip div:not(.before)")).to_have_count(5)
-    expect(number).not_to_have_text(number.text_content())
-    figure.get_by_role("button", name="Pause").press("Enter")
-
-
 def grays_of(figure, name):
     """The gray values of a frame that the reader's game keeps."""
     values = figure.evaluate(f"(figure) => [...figure.{name}]")

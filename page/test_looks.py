@@ -26,6 +26,7 @@ from figures.looks.make import (
     changes,
     recorded,
 )
+from paths import DOCS
 from published import agent, ask
 from recordings import MOMENT, read, read_film, unpack
 
@@ -68,6 +69,16 @@ def test_the_layers_are_those_of_the_network():
         assert np.abs(shades - pictures).max() <= 1
         if layer.ndim == 4:
             assert pictures.shape == layer.shape[1:]
+
+
+def test_the_answer_tells_what_was_recorded():
+    told = (DOCS / "index.html").read_text()
+    value = FILM.decisions[ASKED]["value"]
+    least = value + recorded()[ASKED - FIRST, 0].min() / SIXTEENTHS
+    assert f"from {value:.1f} to {least:.1f}" in told
+    before = FILM.decisions[ASKED - 1]["value"]
+    least = before + recorded()[ASKED - 1 - FIRST, 0].min() / SIXTEENTHS
+    assert f"a patch leaves {least:.1f}" in told
 
 
 # In a browser

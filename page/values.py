@@ -11,7 +11,7 @@ the median of the rounds' ratios; where their range touches 1, it is level.
 import csv
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import mean, median, stdev
+from statistics import mean, median
 from typing import NamedTuple, TypeVar
 
 from msgspec import Struct, convert, field
@@ -448,18 +448,15 @@ def agent_values() -> dict[str, str]:
     others = json.loads((RESULTS / "field.json").read_text("utf-8"))
     first = breakout[0].scores
     means = [f"{agent.mean:.0f}" for agent in breakout]
-    best = max(max(agent.scores.served) for agent in breakout)
     return {
         "agent_points": f"{first.film[0]:.0f}",
         "agent_mean": f"{breakout[0].mean:.1f}",
         "agent_mean_rounded": means[0],
-        "agent_error": f"{stdev(first.served) / len(first.served) ** 0.5:.0f}",
         "agent_still_mean": f"{mean(first.still):.1f}",
         "agent_still_mean_rounded": f"{mean(first.still):.0f}",
         "agents_trained_on": breakout[0].trained,
         "breakout_means": f"{listed(means)} points in the mean of "
         f"{len(first.served)} games each",
-        "breakout_best": f"{best:.0f}",
         "breakout_end": end_of_training(breakout),
         "breakout_table": agent_table(breakout),
         "pong_mean": f"{pong[0].mean:.1f}",

@@ -52,7 +52,7 @@ def mosaic(pictures: np.ndarray, columns: int) -> np.ndarray:
 
 def draw() -> str:
     decision = read_film("agent/agent").decisions[MOMENT]
-    d = Drawing(316, large=True)
+    d = Drawing(316)
     for i, picture in enumerate(stack(MOMENT)):
         d.image(4 + 8 * i, 10 + 8 * i, 84, 84, bright(picture), "line")
     d.text(4, 150, "4 pictures")

@@ -199,6 +199,9 @@ figure("play", (box, $in) => {
     if (stage === STILL) stop("It waits for your button.");
     show();
   });
+  // After a click the arrow keys move the paddle, not the choice.
+  $in(".views").addEventListener("click", ({ detail }) =>
+    detail && field.focus({ preventScroll: true }));
   buttons.addEventListener("click", ({ target }) =>
     target.value && step(Number(target.value)));
   field.addEventListener("pointermove", ({ clientX }) => {
