@@ -39,7 +39,6 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import drawing
 from module import Module
@@ -89,7 +88,7 @@ def made() -> Iterator[tuple[Path, str, str]]:
             source = path.relative_to(ROOT).as_posix()
             yield DOCS / f"figures/{name}.svg", source, maker(name).draw()
 
-    game = module()
+    game = Module((ROOT / "game.py").read_text("utf-8"))
     found = all_values()
     for name, path in TEXTS.items():
         text = template(f"text/{name}").render(found)
@@ -114,11 +113,7 @@ def made() -> Iterator[tuple[Path, str, str]]:
     yield DOCS / "index.html", "page/text/story.md", page
 
 
-def module() -> Module:
-    return Module((ROOT / "game.py").read_text("utf-8"))
-
-
-def all_values() -> dict[str, Any]:
+def all_values() -> dict[str, str]:
     """The values of all texts: measured, and of the code."""
     return values() | {
         "options_table": options_table(),

@@ -6,7 +6,6 @@ Tests of the pages: what a reader would notice.
 """
 
 import ast
-import itertools
 import re
 import subprocess
 import sys
@@ -26,27 +25,13 @@ import game
 import recordings
 from conftest import PAGES, SIZES
 from module import Module
-from paths import DOCS, ROOT
+from paths import DOCS, HERE, ROOT
 from weave import environment, slug, template
 
 SOURCE = (ROOT / "game.py").read_text()
 FENCE = re.compile(r"(?ms)^```(\w*)\n(.*?)^```$")
 TAG = re.compile("<[^>]*>")
-
-
 STORY = template("text/story.md").render(build.all_values())
-
-
-def programs():
-    """Programs of the story that are whole, with what they print."""
-    found = FENCE.findall(STORY)
-    shown = [pair for pair in found if pair[0] in ("python", "text")]
-    for (language, code), (after, printed) in itertools.pairwise(shown):
-        if language == "python" and "import" in code and after == "text":
-            yield code, printed
-
-
-PROGRAMS = list(programs())
 
 
 def html(name):
@@ -146,14 +131,6 @@ def test_sections_of_docstrings_are_lists():
         assert items.issuperset(re.findall(r"(?m)^ {4}(\w+): ", docstring))
 
 
-def test_the_program_at_the_top_plays(tmp_path):
-    title = ast.get_docstring(ast.parse(SOURCE))
-    [(_, program)] = FENCE.findall(title)
-    (tmp_path / "game.py").symlink_to(ROOT / "game.py")
-    run = [sys.executable, "-c", program]
-    subprocess.run(run, cwd=tmp_path, check=True)
-
-
 def test_only_the_imports_are_folded():
     for page in html("game.html"), (ROOT / "game.md").read_text():
         folds = re.findall("(?s)<details>(.*?)</details>", page)
@@ -204,15 +181,28 @@ def test_anchors_are_there_once():
 # Programs
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=range(len(PROGRAMS)))
-def test_a_program_prints_what_is_shown(program, tmp_path):
-    code, printed = program
-    (tmp_path / "program.py").write_text(code)
-    for path in [ROOT / "game.py", *(ROOT / "examples").glob("*.p[yt]")]:
-        (tmp_path / path.name).symlink_to(path)
-    run = [sys.executable, "program.py"]
-    found = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True)
-    assert found.stdout == printed, found.stderr
+def printed(folder, *command):
+    """What a program prints in a folder that has game.py."""
+    (folder / "game.py").symlink_to(ROOT / "game.py")
+    run = [sys.executable, *command]
+    return subprocess.check_output(run, cwd=folder, text=True)
+
+
+def test_the_program_at_the_top_plays(tmp_path):
+    [(_, program)] = FENCE.findall(ast.get_docstring(ast.parse(SOURCE)))
+    printed(tmp_path, "-c", program)
+
+
+def test_the_program_of_the_story_prints_what_is_shown(tmp_path):
+    program = (HERE / "text/first.py").read_text()
+    shown = printed(tmp_path, "-c", program)
+    assert f"```text\n{shown}```" in STORY
+
+
+def test_the_main_job_prints_what_readme_shows(tmp_path):
+    """But for its speed."""
+    shown = FENCE.findall((ROOT / "README.md").read_text())
+    assert shown[0][1] in printed(tmp_path, "game.py")
 
 
 @pytest.mark.parametrize("title", ["Breakout", "Asteroids"])
@@ -231,14 +221,6 @@ def test_a_step_in_code_is_that_of_the_module(title):
         obs_4, reward, *_ = one.step(action)
         assert (obs_4 == names["stack"]).all()
         assert reward == names["reward"]
-
-
-def test_the_main_job_prints_what_readme_shows(tmp_path):
-    """But for its speed."""
-    run = [sys.executable, ROOT / "game.py"]
-    found = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True)
-    shown = FENCE.findall((ROOT / "README.md").read_text())
-    assert shown[0][1] in found.stdout, found.stderr
 
 
 # In a browser

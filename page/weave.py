@@ -103,7 +103,7 @@ class Page:
     """
 
     def __init__(
-        self, module: Module, values: Mapping[str, Any], listing: str = ""
+        self, module: Module, values: Mapping[str, str], listing: str = ""
     ) -> None:
         self.module, self.values, self.listing = module, values, listing
         self.level = 0  # of the last heading
@@ -117,10 +117,10 @@ class Page:
             "table_close": lambda *_: "</table></div>\n",
         }
 
-    def render(self, text: str) -> str:
-        return self.rendered(self.markdown.parse(text))
+    def of_text(self, text: str) -> str:
+        return self.of_tokens(self.markdown.parse(text))
 
-    def rendered(self, tokens: list[Token]) -> str:
+    def of_tokens(self, tokens: list[Token]) -> str:
         html = self.markdown.renderer.render(tokens, self.markdown.options, {})
         html = re.sub("(?s)<p>(<figure.*?</figure>)</p>", r"\1", html)
         coloured = r'<strong class="\1">\1'
@@ -208,15 +208,15 @@ def picture(path: str, alt: str) -> str:
 # The module's page
 
 
-def module_page(module: Module, values: Mapping[str, Any]) -> str:
+def module_page(module: Module, values: Mapping[str, str]) -> str:
     """Return `docs/game.html`."""
     page = Page(module, values)
     tutorial, engine = map(contents, module.parts())
-    title = page.render(from_docs(module.title))
+    title = page.of_text(from_docs(module.title))
     main = [
         f'<div class="level1" style="--left:1">{title}</div>\n',
         f'<div class="contents index"><p>{TUTORIAL}</p>\n',
-        f"{page.render(tutorial)}</div>\n",
+        f"{page.of_text(tutorial)}</div>\n",
         FOLD,
         *(html_piece(page, piece) for piece in module.imports),
         "</details>\n",
@@ -228,7 +228,7 @@ def module_page(module: Module, values: Mapping[str, Any]) -> str:
         title="the module",
         about="Atari for DQN and PPO, one annotated Python module.",
         other='<a href="index.html">What an agent sees</a>',
-        contents=page.render(f"{tutorial}\n\n---\n\n{engine}"),
+        contents=page.of_text(f"{tutorial}\n\n---\n\n{engine}"),
     )
 
 
@@ -256,7 +256,7 @@ def html_piece(page: Page, piece: Piece) -> str:
 
 def html_words(page: Page, words: Words) -> str:
     """Return words of the module as HTML; a part's heading stands alone."""
-    html = page.render(from_docs(words.text))
+    html = page.of_text(from_docs(words.text))
     part = rf'<div class="level2" style="{LEFT}">\g<0></div>'
     html = re.sub("<h2.*?</h2>", part, html)
     if words.is_docstring:
@@ -275,7 +275,7 @@ def from_docs(text: str) -> str:
 # The story
 
 
-def story_page(text: str, module: Module, values: Mapping[str, Any]) -> str:
+def story_page(text: str, module: Module, values: Mapping[str, str]) -> str:
     """Return `docs/index.html`."""
     page = Page(module, values, "game.html")
     return html_page(
@@ -284,7 +284,7 @@ def story_page(text: str, module: Module, values: Mapping[str, Any]) -> str:
         title="what an agent sees",
         about="How Atari becomes what an agent sees, and what it learns.",
         other='<a href="game.html">The module</a>',
-        contents=page.render(contents([text])),
+        contents=page.of_text(contents([text])),
     )
 
 
@@ -292,7 +292,7 @@ def rows(page: Page, text: str) -> Iterator[str]:
     """Yield rows of words and, below them, what they are about."""
     words = things = ""
     for block in SyntaxTreeNode(page.markdown.parse(text)).children:
-        html = page.rendered(block.to_tokens())
+        html = page.of_tokens(block.to_tokens())
         if re.match("</?section", html):  # of rows
             yield row(words, things) + html
             words = things = ""
