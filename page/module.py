@@ -48,7 +48,6 @@ class Module:
     """
 
     def __init__(self, source: str) -> None:
-        self.source = source
         tree = ast.parse(source)
         self.names = dict(definitions(tree))
         self.notes: dict[int, list[Words]] = {}
