@@ -148,7 +148,7 @@ def put_by_mouse(pane, x, y):
 
 
 def put_by_touch(pane, x, y):
-    pane.page.touchscreen.tap(x, y)
+    pane.page.touchscreen.tap(x, y + 48)  # which a finger hides
 
 
 def put_by_keys(pane, x, y):

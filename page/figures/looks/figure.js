@@ -4,7 +4,8 @@
 figure("looks", async (box, $in) => {
   const GRID = 21, PLACES = GRID ** 2, ROWS = 4; // value and three chances
   const CELL = 1 / GRID, HEAT = [255, 96, 64];
-  const FAINT = { value: 0.5, choice: 0.05 }; // no map's most is less
+  const FINGER = 48; // pixels that a finger hides
+  const FAINT = { value: 0.5, choice: 0.05 }; // no map's most counts as less
   const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1],
     ArrowDown: [0, 1] };
   const pane = $in(".pane"), [seen, map, patch] = pane.children;
@@ -95,10 +96,11 @@ figure("looks", async (box, $in) => {
   });
   if (answer.open) player.draw();
   maps.addEventListener("change", () => cover(null));
-  function pick({ clientX, clientY }) {
+  function pick({ clientX, clientY, pointerType }) {
     const { left, top, width } = pane.getBoundingClientRect();
+    const above = pointerType === "touch" ? FINGER : 0;
     cover(Math.floor((clientX - left) / width / CELL),
-      Math.floor((clientY - top) / width / CELL));
+      Math.floor((clientY - above - top) / width / CELL));
   }
   pane.addEventListener("pointermove", pick);
   pane.addEventListener("pointerdown", pick);
