@@ -288,13 +288,14 @@ def test_guesses_count(visit, width):
     "name, right", [("serves", "4"), ("move", "No, missed"), ("still", "8")]
 )
 def test_an_answer_is_covered_until_one_guesses(visit, name, right):
+    """And then the guess stays to be seen."""
     figure = visit().locator(f"#{name}")
     answer, says = figure.locator("g.answer"), figure.locator(".says")
     expect(answer).to_have_css("opacity", "0")
     expect(says).to_be_hidden()
     figure.get_by_role("button", name=right, exact=True).click()
     expect(answer).to_have_css("opacity", "1")
-    expect(says).to_contain_text("Yes.")
+    expect(says).to_contain_text(f"Your guess: {right}. Yes.")
 
 
 @pytest.mark.parametrize(
