@@ -1,58 +1,181 @@
 """Train an agent with PPO on `Games`: the file to start from.
 
-It follows CleanRL's `ppo_atari.py` and names the source of each detail.
-Everything that isn't PPO is in training_run.py; copy both beside game.py.
+It follows CleanRL's `ppo_atari.py` and names the source of each detail. Copy
+it beside game.py.
 
-    pip install -r requirements.txt torch Pillow tensorboard tyro filelock
+    pip install -r requirements.txt torch tensorboard tyro
     python examples/ppo.py             # train on Breakout
-    python examples/ppo.py --resume    # continue an interrupted training
+    python examples/ppo.py --resume    # continue the newest run
     python examples/ppo.py --evaluate  # play 30 whole games in two ways
-    python examples/ppo.py --film      # play one and write it as a film
+    python examples/ppo.py --film      # play a game and film it
+
+Each run has a folder, runs/ENV_ID-SEED-TIME, with settings.json, curve.csv and
+the same for `tensorboard --logdir runs`, checkpoint.pt, and film.mp4.
+
+Ctrl-C, the SIGTERM of a batch system or a closed terminal end a training after
+the current update, with a checkpoint. A second signal ends it at once.
+
+--resume, --evaluate and --film take the newest run, or --folder, with the
+settings of that run. Before the first run the published agent plays Breakout.
+Beside other programs, --threads 1 is by far the fastest.
 """
 
+import contextlib
+import csv
 import dataclasses
+import datetime
+import io
+import json
 import math
-from typing import Any, NamedTuple
+import os
+import pathlib
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, NamedTuple
 
+import cv2
 import numpy as np
 import torch
+import tyro
 from torch import Tensor, nn
 from torch.distributions import Categorical
+from torch.utils.tensorboard import SummaryWriter
 
-import training_run
-from training_run import Count, Ended, Games, Run, ended_games, main, timed
+# In this repository game.py lies one folder up; copied, it lies beside.
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from game import BREAKOUT, TRAINING, Games
+
+RUNS = pathlib.Path("runs")
+PUBLISHED = pathlib.Path(__file__).with_name("breakout.pt")
+
+# ## Settings
+
+
+OnLifeLoss = Literal["restart", "continue", "ignore"]
 
 
 @dataclasses.dataclass
-class Settings(training_run.Settings):
-    """The settings of Baselines' ppo2 for Atari, which CleanRL shares."""
+class GameOptions:
+    # what a lost life does to the episode
+    on_life_loss: OnLifeLoss = TRAINING["on_life_loss"]
+    # a game begins with up to so many frames without an action
+    noop_max: int = TRAINING["noop_max"]
+    # FIRE is held for a step before each episode
+    fire_on_reset: bool = TRAINING["fire_on_reset"]
+    # rewards become -1, 0 or 1; scores stay raw
+    clip_reward: bool = TRAINING["clip_reward"]
+    action_repeat: int = 4  # frames to a step
+    stack: int = 4  # pictures to an observation
+    size: tuple[int, int] = (84, 84)  # height and width of a picture
+    grayscale: bool = True  # else pictures are in color
+    full_action_space: bool = False  # all 18 actions of the console
+    # that the console ignores a frame's action; None: as the id has it
+    repeat_action_probability: float | None = None
+    mode: int | None = None  # the title's variant; None: its default
+    difficulty: int | None = None  # of the title; None: its default
+    # limit of a game; None: 108,000
+    max_num_frames_per_episode: int | None = None
 
-    games: Count = 8
-    """that are played at once"""
-    rollout: Count = 128
-    """steps of each game between two updates"""
-    minibatch: Count = 256
-    """samples: a quarter of an update with 8 games"""
-    epochs: Count = 4
-    """how often an update sees each sample"""
-    learning_rate: float = 2.5e-4
-    """at first; it falls to 0"""
-    gamma: float = 0.99
-    """what a reward is worth a step earlier"""
-    gae_lambda: float = 0.95
-    """how far advantages look ahead"""
-    clip: float = 0.1
-    """how far an update may change the policy, and the values"""
-    entropy_weight: float = 0.01
-    """of the bonus for exploring"""
-    value_weight: float = 0.5
-    """of the values' errors in the loss"""
-    max_gradient: float = 0.5
-    """the norm of all gradients together"""
+    def options(self, **others: Any) -> dict[str, Any]:
+        """Return the keywords of `Games`, with others in place."""
+        return {k: v for k, v in vars(self).items() if v is not None} | others
+
+
+def has_fast_bfloat16() -> bool:
+    """Return whether the network computes on a CPU that has bfloat16."""
+    # An older PyTorch can't tell.
+    can = getattr(torch.cpu, "get_capabilities", dict)()
+    return can.get("avx512_bf16", False) and not torch.cuda.is_available()
+
+
+@dataclasses.dataclass
+class Here:
+    resume: bool = False  # continue a run
+    evaluate: bool = False  # play whole games in two ways
+    film: bool = False  # play a game and film it
+    # of the run; None: a new one, or the newest to resume, evaluate or film
+    folder: pathlib.Path | None = None
+    # to resume, evaluate or film; None: the last one in the folder
+    checkpoint: pathlib.Path | None = None
+    # to evaluate: one agent's scores differ widely. DQN was judged by 30
+    whole_games: int = 30
+    device: str = "cuda" if torch.cuda.is_available() else "cpu"
+    # train the network in half precision
+    bfloat16: bool = dataclasses.field(default_factory=has_fast_bfloat16)
+    # of PyTorch, to learn
+    threads: int = dataclasses.field(default_factory=torch.get_num_threads)
+    # that play; None: one for each core, 0: this one
+    processes: int | None = None
+
+
+@dataclasses.dataclass
+class Settings:
+    # any Atari title
+    env_id: tyro.conf.Positional[str] = BREAKOUT
+    seed: int = 0  # of the weights, and of what is sampled
+    steps: int = 10_000_000  # of all games together
+    games: int = 8  # that are played at once
+    # The rest are the settings of Baselines' ppo2 for Atari.
+
+    rollout: int = 128  # steps of each game between two updates
+    minibatch: int = 256  # samples: a quarter of an update with 8 games
+    epochs: int = 4  # how often an update sees each sample
+    learning_rate: float = 2.5e-4  # at first; it falls to 0
+    gamma: float = 0.99  # what a reward is worth a step earlier
+    gae_lambda: float = 0.95  # how far advantages look ahead
+    clip: float = 0.1  # how far an update may change policy and values
+    entropy_weight: float = 0.01  # of the bonus for exploring
+    value_weight: float = 0.5  # of the values' errors in the loss
+    max_gradient: float = 0.5  # the norm of all gradients together
+    save_every: int = 10  # updates between checkpoints, and rows of the curve
+    keep_every: int = 1_000_000  # steps between checkpoints that are kept
+    # what is played
+    game: GameOptions = dataclasses.field(default_factory=GameOptions)
+    # what is done now, and where; not kept with the run
+    here: Here = dataclasses.field(default_factory=Here)
+
+    def make_games(self, count: int, **options: Any) -> Games:
+        """Make games as these settings have them, but for `options`."""
+        options = {"processes": self.here.processes} | options
+        options = self.game.options(**options)
+        return Games(count, self.env_id, seed=self.seed, **options)
+
+
+class RunError(Exception):
+    """Ends the program with its words, and without a traceback."""
+
+
+def check(settings: Settings) -> None:
+    """Raise an error if a setting can't be."""
+    numbers = vars(settings) | vars(settings.here)
+    for name in ("env_id", "seed", "processes"):  # `Games` checks these
+        del numbers[name]
+    sticky = "repeat_action_probability"
+    numbers[sticky] = settings.game.repeat_action_probability
+    shares = ("gamma", "gae_lambda", sticky)
+    for name, value in numbers.items():
+        low = 1 if type(value) is int else 0
+        high = 1 if name in shares else sys.float_info.max
+        if isinstance(value, int | float) and not low <= value <= high:
+            option = name.replace("_", "-")
+            raise RunError(f"--{option} can't be {value}")
+    if min(settings.game.size) < 36:
+        raise RunError("--size must be at least 36 36: the network shrinks it")
+    try:
+        settings.make_games(1).close()
+        torch.zeros(1, device=settings.here.device)
+    except Exception as error:  # PyTorch raises all kinds
+        raise RunError(error) from error
+
+
+# ## The network
 
 
 def layer(module: Any, gain: float = 2**0.5) -> Any:
-    """Initialise with orthogonal weights and no bias (Baselines)."""
+    """Initialize with orthogonal weights and no bias (Baselines)."""
     nn.init.orthogonal_(module.weight, gain)
     nn.init.zeros_(module.bias)
     return module
@@ -62,7 +185,7 @@ class Agent(nn.Module):
     """DQN's network (Mnih et al. 2015), shared by policy and value.
 
     `shape` is that of an observation: the pictures, their height and width,
-    and three colours or none.
+    and three colors or none.
     """
 
     def __init__(
@@ -73,8 +196,8 @@ class Agent(nn.Module):
     ) -> None:
         super().__init__()
         self.dtype = torch.bfloat16 if bfloat16 else torch.float32
-        pictures, height, width, *colours = shape
-        channels = pictures * math.prod(colours)
+        pictures, height, width, *colors = shape
+        channels = pictures * math.prod(colors)
         self.body = nn.Sequential(
             layer(nn.Conv2d(channels, 32, 8, stride=4)),
             nn.ReLU(),
@@ -109,7 +232,25 @@ class Agent(nn.Module):
             hidden = self.body(scaled.movedim(3, 1)).float()
         # The two heads compute in full precision.
         value = self.value(hidden).squeeze(1)
-        return Categorical(logits=self.policy(hidden)), value
+        # `Run` finds numbers that are not finite.
+        return Categorical(
+            logits=self.policy(hidden), validate_args=False
+        ), value
+
+
+def make_agent(
+    settings: Settings, actions: int, shape: tuple[int, ...]
+) -> tuple[Agent, torch.optim.Optimizer]:
+    """Make an agent that has learned nothing, and its optimizer."""
+    torch.manual_seed(settings.seed)
+    agent = Agent(actions, settings.here.bfloat16, shape)
+    agent = agent.to(settings.here.device)
+    # epsilon as in Baselines; PyTorch's default is 1e-8
+    optimizer = torch.optim.Adam(agent.parameters(), eps=1e-5, fused=True)
+    return agent, optimizer
+
+
+# ## Playing
 
 
 class Batch(NamedTuple):
@@ -122,6 +263,31 @@ class Batch(NamedTuple):
     gains: Tensor  # advantages
 
 
+class Ended(NamedTuple):
+    """A whole game that has ended."""
+
+    score: float
+    length: float
+
+
+def ended_games(infos: dict[str, Any]) -> dict[int, Ended]:
+    """Return the whole games that ended in a step, by index."""
+    indices = np.flatnonzero(infos.get("_episode", [])).tolist()
+    return {
+        i: Ended(*(infos["episode"][name][i].item() for name in "rl"))
+        for i in indices
+    }
+
+
+@contextlib.contextmanager
+def timed(seconds: dict[str, float], part: str) -> Iterator[None]:
+    """Add the time that a block takes to `seconds[part]`."""
+    start = time.perf_counter()
+    yield
+    spent = time.perf_counter() - start
+    seconds[part] = seconds.get(part, 0.0) + spent
+
+
 class Player:
     """Plays with an agent, and goes on where it was."""
 
@@ -131,7 +297,7 @@ class Player:
         self.agent = agent
         self.games = games
         self.settings = settings
-        self.seconds = {"games": 0.0, "network": 0.0}
+        self.seconds: dict[str, float] = {}
         # of its own, so that it plays the same wherever the learner is
         self.random = torch.Generator().manual_seed(seed)
         self.obs, _ = games.reset(seed=seed)
@@ -139,8 +305,7 @@ class Player:
     @torch.no_grad()
     def play(self) -> tuple[Batch, list[Ended]]:
         """Play for an update; return it, and the whole games that ended."""
-        agent = self.agent
-        device = agent.value.weight.device
+        device = self.agent.value.weight.device
         seen = []
         outcomes = []
         ended: list[Ended] = []
@@ -149,7 +314,7 @@ class Player:
             for _ in range(self.settings.rollout):
                 with timed(self.seconds, "network"):
                     obs = torch.as_tensor(self.obs, device=device)
-                    policy, values = agent(obs)
+                    policy, values = self.agent(obs)
                     actions = self.sample(policy)
                     log_probs = policy.log_prob(actions)
                     seen.append((obs, actions, log_probs, values))
@@ -159,27 +324,27 @@ class Player:
                         self.games.step(chosen)
                     )
                 ended += ended_games(infos).values()
-                final_values = np.zeros(self.games.num_envs)
+                # the values of the last observations of truncated episodes
+                last_values = np.zeros(len(rewards))
                 if truncated.any():
-                    final_obs = np.stack(infos["final_obs"][truncated])
-                    final_obs = torch.as_tensor(final_obs, device=device)
-                    final_values[truncated] = agent(final_obs)[1].cpu()
-                outcomes.append((rewards, terminated, truncated, final_values))
-            following = agent(torch.as_tensor(self.obs, device=device))[1]
+                    last = np.stack(infos["final_obs"][truncated])
+                    last = torch.as_tensor(last, device=device)
+                    last_values[truncated] = self.agent(last)[1].cpu()
+                outcomes.append((rewards, terminated, truncated, last_values))
+            obs = torch.as_tensor(self.obs, device=device)
+            next_values = self.agent(obs)[1]
 
+        # each (steps, games, …)
         columns = [torch.stack(column) for column in zip(*seen, strict=True)]
-        # float32, because Apple's GPUs have no float64
-        table = np.array(outcomes, np.float32)
-        rewards, terminated, truncated, final = torch.as_tensor(
-            table, device=device
-        ).unbind(1)
+        table = torch.as_tensor(np.array(outcomes, np.float32), device=device)
+        rewards, terminated, truncated, last_values = table.unbind(1)
         gains = advantages(
             rewards,
             terminated,
             truncated,
-            final,
+            last_values,
             columns[-1],
-            following,
+            next_values,
             self.settings,
         )
         rows = [column.flatten(0, 1) for column in (*columns, gains)]
@@ -197,18 +362,18 @@ def advantages(
     rewards: Tensor,
     terminated: Tensor,
     truncated: Tensor,
-    final: Tensor,
+    last_values: Tensor,
     values: Tensor,
     next_values: Tensor,
     settings: Settings,
 ) -> Tensor:
-    """Return generalised advantage estimates (Schulman et al. 2016).
+    """Return generalized advantage estimates (Schulman et al. 2016).
 
-    A truncated episode would have gone on: what is missing is worth `final`,
-    the value of its last observation (Pardo et al. 2018).
+    A truncated episode would have gone on: what is missing is worth the value
+    of its last observation (Pardo et al. 2018).
     """
     following = torch.cat([values[1:], next_values[None]])
-    following = torch.where(truncated > 0, final, following)
+    following = torch.where(truncated > 0, last_values, following)
     errors = rewards + settings.gamma * (1 - terminated) * following - values
     goes_on = (1 - terminated) * (1 - truncated)
     weights = settings.gamma * settings.gae_lambda * goes_on
@@ -220,6 +385,9 @@ def advantages(
     return result
 
 
+# ## Learning
+
+
 def learn(
     agent: Agent,
     optimizer: torch.optim.Optimizer,
@@ -229,20 +397,21 @@ def learn(
 ) -> dict[str, float]:
     """Learn from a batch; return figures, means of the last epoch."""
     clip = settings.clip
-    scaled_obs = agent.scale(batch.obs)
-    columns = [scaled_obs, *batch[1:]]
+    columns = [agent.scale(batch.obs), *batch[1:]]
     for _ in range(settings.epochs):
         # Each epoch sees every sample once, in a new order (Baselines).
-        order = torch.randperm(len(scaled_obs), generator=random)
+        order = torch.randperm(len(batch.obs), generator=random)
         figures = []
-        for part in order.to(scaled_obs.device).split(settings.minibatch):
+        for part in order.to(batch.obs.device).split(settings.minibatch):
             scaled, actions, old_log_probs, old_values, gains = (
                 column.index_select(0, part) for column in columns
             )
             policy, values = agent.look(scaled)
             returns = gains + old_values
-            # normalised within the minibatch (Baselines)
-            gains = (gains - gains.mean()) / (gains.std() + 1e-8)
+            # normalized within the minibatch (Baselines); a single sample has
+            # no deviation
+            if len(part) > 1:
+                gains = (gains - gains.mean()) / (gains.std() + 1e-8)
             # the clipped objective (Schulman et al. 2017, equation 7)
             change = policy.log_prob(actions) - old_log_probs
             ratio = change.exp()
@@ -264,11 +433,11 @@ def learn(
             kl = (ratio - 1 - change).mean()  # Schulman's estimate
             outside = ((ratio - 1).abs() > clip).float().mean()
             figures.append((policy_loss, value_loss, entropy, kl, outside))
+    names = ["policy_loss", "value_loss", "entropy", "kl", "clip_fraction"]
     means = [
         torch.stack(column).mean().item()
         for column in zip(*figures, strict=True)
     ]
-    names = ["policy_loss", "value_loss", "entropy", "kl", "clip_fraction"]
     returns = batch.gains + batch.values
     explained = 1 - batch.gains.var() / returns.var()
     return dict(zip(names, means, strict=True)) | {
@@ -277,16 +446,231 @@ def learn(
     }
 
 
-def make_agent(
-    settings: Settings, actions: int, shape: tuple[int, ...]
-) -> tuple[Agent, torch.optim.Optimizer]:
-    """Make an agent that has learned nothing, and its optimiser."""
-    torch.manual_seed(settings.seed)
-    agent = Agent(actions, settings.here.bfloat16, shape)
-    agent = agent.to(settings.here.device)
-    # epsilon as in Baselines; PyTorch's default is 1e-8
-    optimizer = torch.optim.Adam(agent.parameters(), eps=1e-5, fused=True)
-    return agent, optimizer
+# ## A run and its folder
+
+
+@contextlib.contextmanager
+def noting_signals() -> Iterator[threading.Event]:
+    """Set an event when the program is asked to end; twice ends it at once."""
+    asked = threading.Event()
+
+    def note(number: int, frame: Any) -> None:
+        asked.set()
+        signal.signal(number, signal.SIG_DFL)
+        # `print` may be what was interrupted, and the terminal closed.
+        with contextlib.suppress(OSError):
+            os.write(2, b"ends after this update; once more: at once\n")
+
+    before = {}
+    # Python allows handlers in the main thread alone.
+    if threading.current_thread() is threading.main_thread():
+        # Windows has no SIGHUP.
+        for name in {"SIGINT", "SIGTERM", "SIGHUP"} & vars(signal).keys():
+            number = getattr(signal, name)
+            ignored = signal.getsignal(number) == signal.SIG_IGN
+            if not (ignored and name == "SIGHUP"):  # by `nohup`
+                before[number] = signal.signal(number, note)
+    try:
+        yield asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def write(path: pathlib.Path, data: bytes) -> None:
+    """Write a file whole, or leave what was there."""
+    new = path.with_name(f"{path.name}.new")
+    try:
+        new.write_bytes(data)
+        new.replace(path)
+    except OSError:
+        new.unlink(missing_ok=True)
+        raise
+
+
+def read_checkpoint(path: pathlib.Path) -> dict[str, Any]:
+    try:
+        # On the CPU: the machine that wrote it may have had other devices.
+        return torch.load(path, "cpu")
+    except Exception as error:  # PyTorch raises all kinds
+        kept = path.parent.glob("checkpoint-*.pt")
+        raise RunError(
+            f"{path} can't be read ({error!r:.60}); --checkpoint takes an "
+            f"older one: {' '.join(map(str, kept)) or 'there is none'}"
+        ) from error
+
+
+def read_settings(kind: type[Settings], folder: pathlib.Path) -> Any:
+    """Return the settings of a run, as far as they are of this kind."""
+    path = folder / "settings.json"
+    try:
+        saved = json.loads(path.read_text())
+        size = tuple(saved["game"].pop("size"))
+        saved["game"] = GameOptions(size=size, **saved["game"])
+        names = {field.name for field in dataclasses.fields(kind)}
+        return kind(**{name: saved[name] for name in names & saved.keys()})
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RunError(f"{path} can't be read ({error!r})") from error
+
+
+class Run:
+    """The progress of a training, and the folder that keeps it."""
+
+    def __init__(
+        self, settings: Settings, agent: Agent, optimizer: torch.optim.Adam
+    ) -> None:
+        here = settings.here
+        self.agent = agent
+        self.optimizer = optimizer
+        # All that a training draws comes from here, or is seeded by it.
+        self.random = torch.Generator().manual_seed(int(settings.seed))
+        self.steps = 0
+        self.updates = 0
+        self.ended: list[Ended] = []  # the last hundred whole games
+        self.seconds: dict[str, float] = {}  # that each activity has taken
+        self.rows: list[dict[str, Any]] = []  # of the curve
+        if here.resume:
+            self._load(settings)
+        title = settings.env_id.replace("/", "-")
+        now = f"{datetime.datetime.now():%Y%m%d-%H%M%S-%f}"
+        self.folder = here.folder or RUNS / f"{title}-{settings.seed}-{now}"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.folder / "settings.json"
+        if path.exists() and not here.resume:
+            raise RunError(f"{self.folder} has a run: --resume continues it")
+        kept = {
+            k: v
+            for k, v in dataclasses.asdict(settings).items()
+            if k != "here"
+        }
+        # NumPy's and PyTorch's numbers become Python's.
+        text = json.dumps(kept, indent=2, default=lambda it: it.tolist())
+        write(path, text.encode())
+        # What can be read again is what is used.
+        self.settings = read_settings(type(settings), self.folder)
+        self.settings.here = here
+        self.over = self.steps >= settings.steps
+        self._saved = self.steps
+        self._start = self.steps, sum(self.seconds.values())
+        self._next_line = 0.0
+        # What came after the checkpoint is played again.
+        self._board = SummaryWriter(self.folder, purge_step=self.steps + 1)
+        print(f"{self.folder}: {self.steps:,} steps of {settings.steps:,}")
+
+    def _load(self, settings: Settings) -> None:
+        """Go on from a checkpoint."""
+        assert settings.here.checkpoint
+        saved = read_checkpoint(settings.here.checkpoint)
+        self.agent.load_state_dict(saved["weights"])
+        self.optimizer.load_state_dict(saved["optimizer"])
+        self.random.set_state(saved["random"])
+        until = saved["state"].pop("until")
+        vars(self).update(saved["state"])
+        if until != settings.steps:
+            print(
+                f"--steps was {until:,}: the learning rate falls to 0 at "
+                f"{settings.steps:,} now, and changes at once"
+            )
+
+    def add(
+        self,
+        steps: int,
+        ended: list[Ended],
+        figures: dict[str, float],
+        is_last: bool,
+    ) -> None:
+        """Count an update, with the games that ended in it and its figures."""
+        self.steps += steps
+        self.updates += 1
+        self.ended = [*self.ended, *ended][-100:]  # as many as in CleanRL
+        self.over = is_last or self.steps >= self.settings.steps
+        self._check_numbers(figures)
+        # no number if no game has ended
+        score, length = None, None
+        if self.ended:
+            score, length = np.mean(self.ended, 0).tolist()
+        steps_before, seconds_before = self._start
+        seconds = sum(self.seconds.values()) - seconds_before
+        row = {
+            "steps": self.steps,
+            **self.seconds,
+            "steps_per_second": (self.steps - steps_before) / seconds,
+            **{name: float(value) for name, value in figures.items()},
+            "score": score,
+            "length": length,
+        }
+        if self.over or self.updates % self.settings.save_every == 0:
+            self._save(row)
+        if self.over or time.perf_counter() >= self._next_line:
+            self._next_line = time.perf_counter() + 10
+            self._print_line(row)
+
+    def _check_numbers(self, figures: dict[str, float]) -> None:
+        """End a training that has failed, before it is saved."""
+        loss = sum(v for k, v in figures.items() if k.endswith("loss"))
+        weights = (
+            weight.isfinite().all() for weight in self.agent.parameters()
+        )
+        if not (math.isfinite(loss) and all(weights)):
+            raise RunError(
+                "loss or weights have numbers that aren't finite since step "
+                f"{self.steps:,}; {self.folder} has those of {self._saved:,}"
+            )
+
+    def _save(self, row: dict[str, Any]) -> None:
+        """Write a checkpoint to resume from, and the curve."""
+        self.rows.append(row)
+        state = {
+            "steps": self.steps,
+            "updates": self.updates,
+            "ended": [tuple(each) for each in self.ended],
+            "seconds": self.seconds,
+            "rows": self.rows,
+            "until": self.settings.steps,
+        }
+        saved = {
+            "weights": self.agent.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "random": self.random.get_state(),
+            "state": state,
+        }
+        checkpoint = io.BytesIO()
+        torch.save(saved, checkpoint)
+        # All rows: a newer program may have other figures.
+        curve = io.StringIO()
+        names = dict.fromkeys(name for row in self.rows for name in row)
+        writer = csv.DictWriter(curve, names)
+        writer.writeheader()
+        writer.writerows(self.rows)
+        keep_every = self.settings.keep_every
+        try:
+            if self.steps // keep_every > self._saved // keep_every:
+                kept = self.folder / f"checkpoint-{self.steps}.pt"
+                write(kept, checkpoint.getvalue())
+            write(self.folder / "checkpoint.pt", checkpoint.getvalue())
+            self._saved = self.steps
+            write(self.folder / "curve.csv", curve.getvalue().encode())
+            for name, value in row.items():
+                if value is not None:
+                    self._board.add_scalar(name, value, self.steps)
+            self._board.flush()
+        except OSError as error:
+            raise RunError(
+                f"can't save: {error}; {self.folder} has a checkpoint of "
+                f"{self._saved:,} steps"
+            ) from error
+
+    def _print_line(self, row: dict[str, Any]) -> None:
+        speed = row["steps_per_second"]
+        minutes = max(0, self.settings.steps - self.steps) / speed / 60
+        result = "no game has ended"
+        if self.ended:
+            result = f"score {row['score']:.1f}"
+        print(
+            f"{self.steps:,} steps, {speed:,.0f} steps/s, "
+            f"{minutes // 60:.0f}:{minutes % 60:02.0f} h left, {result}",
+            flush=True,
+        )
 
 
 def set_rate(optimizer: torch.optim.Optimizer, run: Run) -> None:
@@ -301,14 +685,13 @@ def train(settings: Settings) -> None:
         actions = int(games.single_action_space.n)
         shape = games.single_observation_space.shape
         agent, optimizer = make_agent(settings, actions, shape)
-        activities = ["games", "network", "learning"]
-        with Run(
-            settings, activities, weights=agent, optimizer=optimizer
-        ) as run:
-            # Sampled, so that a resumed run plays other games than before.
-            seed = torch.randint(2**31, (), generator=run.random).item()
-            player = Player(agent, games, settings, int(seed))
-            player.seconds = run.seconds
+        run = Run(settings, agent, optimizer)
+        settings = run.settings
+        # Drawn, so that a resumed run plays other games than before.
+        seed = torch.randint(2**31, (), generator=run.random).item()
+        player = Player(agent, games, settings, int(seed))
+        player.seconds = run.seconds
+        with noting_signals() as asked:
             while not run.over:
                 set_rate(optimizer, run)
                 torch.set_num_threads(1)  # the games need the other cores
@@ -318,19 +701,168 @@ def train(settings: Settings) -> None:
                     figures = learn(
                         agent, optimizer, batch, settings, run.random
                     )
-                run.add(len(batch.obs), ended, figures)
+                run.add(len(batch.obs), ended, figures, asked.is_set())
 
 
-def load(
-    settings: Settings, actions: int, shape: tuple[int, ...], weights: dict
-) -> training_run.Choose:
-    """Return how an agent with these weights chooses actions."""
-    agent = Agent(actions, shape=shape).to(settings.here.device)
-    # Half precision becomes float32.
-    agent.load_state_dict(weights)
-    # They are sampled, as in training.
-    return lambda obs: agent(obs)[0].sample()
+# ## What has been learned
+
+# An agent is judged by the raw points of whole games, in two ways: "served" as
+# in training, and "alone", where it has to press FIRE itself, which it was
+# never taught.
+WAYS: dict[str, dict[str, Any]] = {
+    "served": dict(clip_reward=False),
+    "alone": dict(
+        clip_reward=False, on_life_loss="ignore", fire_on_reset=False
+    ),
+}
+
+
+def load(settings: Settings) -> Agent:
+    """Return an agent with the weights of a checkpoint."""
+    path = settings.here.checkpoint or PUBLISHED
+    print(f"weights: {path}", flush=True)
+    saved = read_checkpoint(path)
+    with settings.make_games(1, processes=0) as games:
+        actions = int(games.single_action_space.n)
+        agent = Agent(actions, shape=games.single_observation_space.shape)
+    # breakout.pt has the weights alone. Half precision becomes float32.
+    agent.load_state_dict(saved.get("weights", saved))
+    return agent.to(settings.here.device)
+
+
+@torch.no_grad()
+def whole_games(
+    agent: Agent,
+    games: Games,
+    seed: int,
+    show: Callable[[np.ndarray], None] | None = None,
+) -> list[float]:
+    """Play until each game has ended once; return those scores.
+
+    The screens of the first game go to `show`. A game that has ended rests:
+    of all the games that end by a given time, too many would be short.
+    """
+    torch.manual_seed(seed)
+    device = agent.value.weight.device
+    scores: dict[int, float] = {}
+    obs, _ = games.reset(seed=seed)
+    while len(scores) < games.num_envs:
+        if show is not None:
+            show(games.render()[0])
+        policy, _ = agent(torch.as_tensor(obs, device=device))
+        actions: list[Any] = policy.sample().tolist()  # as in training
+        for i in scores:
+            actions[i] = None
+        obs, *_, infos = games.step(actions)
+        for i, ended in ended_games(infos).items():
+            scores[i] = ended.score
+            print(f"game {i}: {ended.score:.0f} points", flush=True)
+    return [scores[i] for i in range(games.num_envs)]
+
+
+def evaluate(settings: Settings) -> None:
+    """Play whole games in both ways and print their scores."""
+    agent = load(settings)
+    for way, options in WAYS.items():
+        count = settings.here.whole_games
+        with settings.make_games(count, **options) as games:
+            scores = whole_games(agent, games, settings.seed)
+        played = settings.game.options(**options)
+        print(
+            f"{way}, {played['on_life_loss']!r}, "
+            f"fire_on_reset={played['fire_on_reset']}: "
+            f"mean {np.mean(scores):.1f} "
+            f"({min(scores):.0f} to {max(scores):.0f})",
+            flush=True,
+        )
+
+
+def film(settings: Settings) -> None:
+    """Play one whole game and write its screens as it goes."""
+    folder = settings.here.folder or RUNS
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "film.mp4"
+    agent = load(settings)
+    with settings.make_games(1, **WAYS["served"]) as games:
+        games.reset()
+        height, width, _ = games.render()[0].shape
+        size = 2 * width, 2 * height  # each pixel becomes four
+        codec = cv2.VideoWriter_fourcc(*"vp09")
+        # 15 steps a second, four frames each
+        writer = cv2.VideoWriter(str(path), codec, 15, size)
+
+        def show(screen: np.ndarray) -> None:
+            picture = cv2.cvtColor(screen, cv2.COLOR_RGB2BGR)
+            nearest = cv2.INTER_NEAREST
+            writer.write(cv2.resize(picture, size, interpolation=nearest))
+
+        whole_games(agent, games, settings.seed, show)
+        writer.release()
+    print(path, flush=True)
+
+
+# ## The program
+
+CONFIG = (tyro.conf.OmitArgPrefixes,)  # --stack, not --game.stack
+
+
+def find_run(settings: Settings) -> Settings:
+    """Return the settings of the run that is meant, the newest if none is.
+
+    They are those that it was begun with, unless the command line has others.
+    """
+    here = settings.here
+    checkpoints = sorted(RUNS.glob("*/checkpoint.pt"), key=os.path.getmtime)
+    if here.folder:
+        checkpoints = [here.folder / "checkpoint.pt"]
+    if here.checkpoint:
+        checkpoints = [here.checkpoint]
+    for checkpoint in reversed(checkpoints):
+        folder = here.folder or checkpoint.parent
+        if not (folder / "settings.json").exists():
+            continue
+        begun = read_settings(type(settings), folder)
+        found = tyro.cli(type(settings), default=begun, config=CONFIG)
+        # A run keeps the title and the seed that are in its name.
+        if (found.env_id, found.seed) == (begun.env_id, begun.seed):
+            found.here.folder = folder
+            found.here.checkpoint = checkpoint
+            return found
+    # The published agent, or other weights alone, can play.
+    weights = here.checkpoint or PUBLISHED
+    plays = here.checkpoint or "Breakout" in settings.env_id
+    if here.resume or here.folder or not (plays and weights.exists()):
+        raise RunError(
+            f"there is no run of {settings.env_id} with seed {settings.seed} "
+            f"in {here.folder or RUNS}: train it first"
+        )
+    return settings
+
+
+def main(
+    kind: type[Settings] = Settings,
+    train: Callable[[Any], None] = train,
+    description: str | None = __doc__,
+) -> None:
+    """Train, evaluate or film, as the command line says."""
+    settings = tyro.cli(kind, description=description, config=CONFIG)
+    try:
+        here = settings.here
+        if here.resume or here.evaluate or here.film:
+            settings = find_run(settings)
+        check(settings)
+        torch.set_num_threads(settings.here.threads)
+        if here.evaluate:
+            evaluate(settings)
+        if here.film:
+            film(settings)
+        if not (here.evaluate or here.film):
+            train(settings)
+    except RunError as error:
+        name = pathlib.Path(sys.argv[0]).name
+        print(f"{name}: error: {error}", file=sys.stderr)
+        sys.exit(2)
 
 
 if __name__ == "__main__":
-    main(__doc__, Settings, train, load)
+    main()

@@ -1,6 +1,6 @@
 """Train an agent with PPO on all machines of a Ray cluster.
 
-    pip install -r requirements.txt ray torch Pillow tensorboard tyro filelock
+    pip install -r requirements.txt ray torch tensorboard tyro
     ray start --head                         # on the first machine
     ray start --address FIRST_MACHINE:6379   # on each of the others
     python examples/ray_ppo.py --actors 16   # on the first; it finds the rest
@@ -27,20 +27,15 @@ from ray.exceptions import ObjectLostError, RayActorError
 from torch import Tensor
 
 import ppo
-import training_run
-from training_run import Count, Ended, Game, Run, main, timed
+from ppo import Ended, Games, Run, timed
 
 
 @dataclasses.dataclass
 class Settings(ppo.Settings):
-    """Those of ppo.py, and how many play."""
-
-    actors: Count = 2
-    """that play, each so many games"""
-    cores: Count = 1
-    """of each actor"""
+    actors: int = 2  # that play, each so many games
+    cores: int = 1  # of each actor
+    # of the cluster; None: the one that this machine is in, or a new one
     address: str | None = None
-    """of the cluster; None: the one that this machine is in, or a new one"""
 
 
 MOST_DEATHS = 3  # of an actor in a row, without an update
@@ -124,12 +119,12 @@ class Actors:
         for answer in ready:
             i = self._starting.pop(answer)
             try:
-                training_run.say(f"actor {i} plays on {ray.get(answer)}")
+                print(f"actor {i} plays on {ray.get(answer)}", flush=True)
                 self.playing.append(i)
             except RayActorError as error:
                 self._replace(i, error)
         if self._starting and seconds:
-            training_run.say(f"{len(self._starting)} actors wait for room")
+            print(f"{len(self._starting)} actors wait for room", flush=True)
 
     def play(
         self, weights: dict[str, Tensor], seconds: dict[str, float]
@@ -162,23 +157,24 @@ class Actors:
 
 def start_ray(**options: Any) -> None:
     """Connect to a cluster, or start one; these files go along."""
-    modules = [inspect.getfile(it) for it in (Game, training_run, ppo, Actor)]
+    modules = [inspect.getfile(each) for each in (Games, ppo, Actor)]
     ray.init(runtime_env={"py_modules": modules}, **options)
 
 
 def train(settings: Settings) -> None:
     """Train until all steps are played; save as it goes."""
     start_ray(address=settings.address)
-    first = Game(0, settings.env_id, **settings.game.options())
-    shape = first.reset().shape
-    agent, optimizer = ppo.make_agent(settings, len(first.meanings), shape)
+    with settings.make_games(1, processes=0) as games:
+        count = int(games.single_action_space.n)
+        shape = games.single_observation_space.shape
+        agent, optimizer = ppo.make_agent(settings, count, shape)
     device = settings.here.device
-    activities = ["waiting", "sending", "learning"]
-    parts = {"weights": agent, "optimizer": optimizer}
-    with Run(settings, activities, **parts) as run:
-        actors = Actors(settings, run.random)
-        # At first all are waited for, but for a minute only.
-        actors.welcome(settings.actors, seconds=60)
+    run = Run(settings, agent, optimizer)
+    settings = run.settings
+    actors = Actors(settings, run.random)
+    # At first all are waited for, but for a minute only.
+    actors.welcome(settings.actors, seconds=60)
+    with ppo.noting_signals() as asked:
         while not run.over:
             actors.welcome(settings.actors, seconds=0)
             if not actors.playing:
@@ -193,7 +189,7 @@ def train(settings: Settings) -> None:
                     figures = ppo.learn(
                         agent, optimizer, batch, settings, run.random
                     )
-                run.add(len(batch.obs), ended, figures)
+                run.add(len(batch.obs), ended, figures, asked.is_set())
     ray.shutdown()
 
 
@@ -208,4 +204,4 @@ def join(parts: list[list[np.ndarray]], device: str) -> ppo.Batch:
 
 
 if __name__ == "__main__":
-    main(__doc__, Settings, train, ppo.load)
+    ppo.main(Settings, train, __doc__)

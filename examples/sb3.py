@@ -1,37 +1,40 @@
 r"""Train Stable-Baselines3's PPO on `Games`.
 
-    pip install -r requirements.txt stable_baselines3 Pillow tensorboard \
-        tyro filelock
+    pip install -r requirements.txt stable_baselines3 tensorboard tyro
     python examples/sb3.py PongNoFrameskip-v4
-    python examples/sb3.py PongNoFrameskip-v4 --resume
-    python examples/sb3.py PongNoFrameskip-v4 --evaluate  # 30 games, two ways
+    python examples/sb3.py PongNoFrameskip-v4 --resume    # the newest run
+    python examples/sb3.py PongNoFrameskip-v4 --evaluate  # 30 whole games
 
-`GamesVecEnv` is all it takes, to be copied together with game.py; the rest
-needs training_run.py, too. A run has a folder, runs/sb3-ENV_ID-SEED. It has a
-model for every 100,000 steps and for the end, also for one by Ctrl-C or a
-batch system's SIGTERM; --resume and --evaluate take the last one. SB3's own
-log is there for each start of the program, as a table and for TensorBoard.
+`GamesVecEnv` is all it takes, to be copied together with game.py. Each run has
+a folder, runs/sb3/ENV_ID-SEED-TIME, with SB3's log and a model for every
+100,000 steps and for the end, also for one by Ctrl-C or a batch system's
+SIGTERM.
 """
 
 import dataclasses
+import datetime
+import glob
+import os
 import pathlib
+import signal
 import sys
+import threading
 from typing import Any
 
 import numpy as np
-import torch
 import tyro
 from stable_baselines3 import PPO
 from stable_baselines3.common import callbacks, logger
+from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.utils import LinearSchedule
 from stable_baselines3.common.vec_env import VecEnv
 
-import training_run
-
 # In this repository game.py lies one folder up; copied, it lies beside.
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-from game import Games
+from game import BREAKOUT, Games
+
+RUNS = pathlib.Path("runs/sb3")
 
 # the settings of SB3's own zoo for Atari
 ATARI = dict(
@@ -116,52 +119,85 @@ class GamesVecEnv(VecEnv):
 
 
 @dataclasses.dataclass
-class Settings(training_run.Settings):
-    """Those of a run; SB3's own are in `ATARI`."""
-
-    games: training_run.Count = 8
-    """that are played at once"""
-    keep_every: training_run.Count = 100_000
-    """steps between two models that are kept"""
-
-
-def last_model(folder: pathlib.Path) -> pathlib.Path | None:
-    """Return the model of the most steps in a folder."""
-    models = folder.glob("model_*_steps.zip")
-    return max(models, key=lambda it: int(it.stem.split("_")[1]), default=None)
+class Settings:
+    # any Atari title
+    env_id: tyro.conf.Positional[str] = BREAKOUT
+    seed: int = 0  # of the weights, and of what is drawn
+    steps: int = 10_000_000  # of all games together
+    games: int = 8  # that are played at once
+    keep_every: int = 100_000  # steps between two models that are kept
+    resume: bool = False  # continue a run
+    evaluate: bool = False  # play whole games
+    # of the run; None: a new one, or the newest to resume or evaluate
+    folder: pathlib.Path | None = None
+    whole_games: int = 30  # to evaluate
+    device: str = "auto"  # on which the network computes
+    processes: int | None = None  # that play; None: one for each core
 
 
 class EndWhenAsked(callbacks.BaseCallback):
-    """Ends the training when a signal asks for it."""
+    """Ends the training at a signal; a second one ends it at once."""
 
-    def __init__(self, signals: training_run.Signals) -> None:
-        super().__init__()
-        self._signals = signals
+    def _on_training_start(self) -> None:
+        self._asked = False
+        self._before = {}
+        # Python allows handlers in the main thread alone.
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._before[number] = signal.signal(number, self._note)
+
+    def _note(self, number: int, frame: Any) -> None:
+        self._asked = True
+        signal.signal(number, signal.SIG_DFL)
 
     def _on_step(self) -> bool:
-        return not self._signals.asked
+        return not self._asked
+
+    def _on_training_end(self) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
 
 
-def train(settings: Settings, saved: pathlib.Path | None) -> None:
-    """Train SB3's PPO, from a saved model on if there is one."""
-    folder, here = settings.folder, settings.here
-    with (
-        training_run.lock(folder),
-        training_run.Signals() as signals,
-        settings.make_games(settings.games) as games,
-    ):
+def last_model(settings: Settings) -> pathlib.Path:
+    """Return the last model of a run, the newest if none is named."""
+    folder = settings.folder or RUNS / f"{name_of(settings)}-*"
+    models = glob.glob(f"{folder}/model_*_steps.zip")
+    if not models:
+        raise SystemExit(f"sb3.py: there is no model in {folder}")
+    return pathlib.Path(max(models, key=os.path.getmtime))
+
+
+def name_of(settings: Settings) -> str:
+    title = settings.env_id.replace("/", "-")
+    return f"{title}-{settings.seed}"
+
+
+def train(settings: Settings) -> None:
+    """Train SB3's PPO, from the last model on with --resume."""
+    with Games(
+        settings.games,
+        settings.env_id,
+        seed=settings.seed,
+        processes=settings.processes,
+    ) as games:
         env = GamesVecEnv(games)
-        if saved:
-            model = PPO.load(saved, env, here.device)
+        if settings.resume:
+            saved = last_model(settings)
+            folder = saved.parent
+            model = PPO.load(saved, env, settings.device)
             # so that it plays other games than before
             model.set_random_seed(settings.seed + model.num_timesteps)
         else:
+            now = f"{datetime.datetime.now():%Y%m%d-%H%M%S-%f}"
+            folder = settings.folder or RUNS / f"{name_of(settings)}-{now}"
+            if any(folder.glob("model_*_steps.zip")):
+                raise SystemExit(f"sb3.py: {folder} has a run: see --resume")
             model = PPO(
                 "CnnPolicy",
                 env,
                 **ATARI,
                 seed=settings.seed,
-                device=here.device,
+                device=settings.device,
             )
         log = folder / f"from-{model.num_timesteps}"
         formats = ["stdout", "csv", "tensorboard"]
@@ -171,7 +207,7 @@ def train(settings: Settings, saved: pathlib.Path | None) -> None:
         )
         model.learn(
             settings.steps - model.num_timesteps,
-            [keep, EndWhenAsked(signals)],
+            [keep, EndWhenAsked()],
             reset_num_timesteps=False,
         )
         path = folder / f"model_{model.num_timesteps}_steps.zip"
@@ -179,39 +215,34 @@ def train(settings: Settings, saved: pathlib.Path | None) -> None:
     print(f"saved as {path}", flush=True)
 
 
-def play(settings: Settings, saved: pathlib.Path) -> None:
-    """Play whole games with a saved model, and film one, as asked for."""
-    print(f"model: {saved}", flush=True)
-    model = PPO.load(saved, device=settings.here.device)
-
-    def choose(obs: torch.Tensor) -> torch.Tensor:
-        return torch.as_tensor(model.predict(obs.cpu().numpy())[0])
-
-    if settings.here.evaluate:
-        training_run.evaluate(choose, settings)
-    if settings.here.film:
-        training_run.film(choose, settings)
+def evaluate(settings: Settings) -> None:
+    """Play whole games with the last model, and print their raw points."""
+    path = last_model(settings)
+    print(f"model: {path}", flush=True)
+    model = PPO.load(path, device=settings.device)
+    model.set_random_seed(settings.seed)
+    with Games(
+        settings.whole_games,
+        settings.env_id,
+        seed=settings.seed,
+        processes=settings.processes,
+        clip_reward=False,
+    ) as games:
+        scores, _ = evaluate_policy(
+            model,
+            GamesVecEnv(games),
+            settings.whole_games,
+            deterministic=False,
+            return_episode_rewards=True,
+        )
+    print(
+        f"mean {np.mean(scores):.1f} ({min(scores):.0f} to {max(scores):.0f})"
+    )
 
 
 def main() -> None:
     settings = tyro.cli(Settings, description=__doc__)
-    here = settings.here
-    if here.folder is None:
-        here.folder = settings.folder.with_name(f"sb3-{settings.folder.name}")
-    training_run.check(settings)
-    torch.set_num_threads(here.threads)
-    saved = here.checkpoint or last_model(settings.folder)
-    plays = here.evaluate or here.film
-    if saved is None and (plays or here.resume):
-        training_run.exit_with(f"no model in {here.folder}: train it first")
-    if saved and plays:
-        play(settings, saved)
-    elif saved and not here.resume:
-        training_run.exit_with(
-            f"{here.folder} has a run: --resume continues it"
-        )
-    else:
-        train(settings, saved)
+    evaluate(settings) if settings.evaluate else train(settings)
 
 
 if __name__ == "__main__":

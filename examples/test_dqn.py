@@ -4,13 +4,13 @@ import contextlib
 import pathlib
 import signal
 import sys
+import threading
 
 import numpy as np
 import pytest
 import torch
 
 import dqn
-import training_run
 from game import Games
 
 RUN = pathlib.Path("run")
@@ -27,7 +27,7 @@ def run(monkeypatch, tmp_path, capsys):
         argv = f"dqn.py --device cpu --folder {RUN} {command}".split()
         monkeypatch.setattr(sys, "argv", argv)
         with contextlib.suppress(SystemExit):
-            training_run.main(dqn.__doc__, dqn.Settings, dqn.train, dqn.load)
+            dqn.main()
         return "".join(capsys.readouterr()).splitlines()
 
     return run
@@ -77,24 +77,29 @@ def test_a_run_can_be_resumed_and_judged(run, monkeypatch):
 
     monkeypatch.setattr(dqn.Memory, "add", interrupt)
     small = "--stack 1 --size 64 48 --no-grayscale"
-    run(f"--steps 1000 --learn-after 100 --save-every 2 {small}")
+    run(f"--steps 1000 --learn-after 100 --save-every 200 {small}")
     monkeypatch.setattr(dqn.Memory, "add", add)
     interrupted = torch.load(CHECKPOINT)
     assert interrupted["state"]["steps"] == 450
     assert "--resume" in run(f"--steps 1000 {small}")[-1]
-    run("--resume --steps 700")
+    lines = run("--resume --steps 700")
+    assert any("random actions" in line for line in lines)
+    # A picture in color is 9 kB.
+    assert any("grows to 0.0 GB, for 250 steps" in line for line in lines)
     saved = torch.load(CHECKPOINT)
     assert saved["state"]["steps"] == 700
     name = "0.weight"
     assert not saved["weights"][name].equal(interrupted["weights"][name])
     curve = np.genfromtxt(RUN / "curve.csv", delimiter=",", names=True)
-    # Every second report, and the ends.
-    assert curve["steps"].tolist() == [200, 400, 450, 500, 700]
+    # Every report, and the ends.
+    steps = [100, 200, 300, 400, 450, 500, 600, 700]
+    assert curve["steps"].tolist() == steps
     # The memory had to be filled again.
-    learned = np.isfinite(curve["loss"]).tolist()
-    assert learned == [True, True, True, False, True]
-    lines = run("--evaluate --whole-games 2")
-    assert len([line for line in lines if ": mean " in line]) == 2
+    learned = [step for step in steps if step != 500]
+    assert curve["steps"][np.isfinite(curve["loss"])].tolist() == learned
+    *games, mean = run("--evaluate --whole-games 2")[-3:]
+    points = [int(line.split()[2]) for line in games]
+    assert mean.startswith(f"mean {np.mean(points):.1f} ({min(points)} to ")
 
 
 @pytest.mark.parametrize("terminated", [False, True])
@@ -116,3 +121,45 @@ def test_it_learns_the_reward_and_what_follows(terminated):
     value = dqn.values(network, before[None])[0, 1].item()
     worth = 2.0 if terminated else 2.0 + following
     assert value == pytest.approx(worth, abs=0.01)
+
+
+def test_a_loss_that_is_not_finite_replaces_no_checkpoint(run):
+    small = "--learn-after 100 --stack 1 --size 36 36 --save-every 100"
+    run(f"--steps 300 {small}")
+    line = run("--resume --steps 600 --learning-rate 1e30")[-1]
+    assert "finite since step" in line
+    state = torch.load(CHECKPOINT)
+    weights = state["weights"].values()
+    assert all(weight.isfinite().all() for weight in weights)
+    assert 300 <= state["state"]["steps"] < 600
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["--explore 2", "--learning-rate nan", "--batch 0", "--stack 0"],
+)
+def test_wrong_input_ends_in_a_line(run, command):
+    assert run(command)[-1].startswith("dqn.py: error: ")
+    assert not RUN.exists()
+
+
+def test_it_trains_in_a_thread_and_with_numbers_of_numpy(run):
+    settings = dqn.Settings(
+        steps=np.int64(200),
+        learn_after=100,
+        gamma=np.float32(0.5),
+        learning_rate=np.float32(1e-3),
+        here=dqn.Here(folder=RUN, device="cpu"),
+    )
+    thread = threading.Thread(target=dqn.train, args=[settings])
+    thread.start()
+    thread.join()
+    run("--resume --steps 300")
+    assert torch.load(CHECKPOINT)["state"]["steps"] == 300
+
+
+def test_a_checkpoint_that_is_cut_in_half_is_named(run):
+    run("--steps 200")
+    data = CHECKPOINT.read_bytes()
+    CHECKPOINT.write_bytes(data[: len(data) // 2])
+    assert f"{CHECKPOINT} can't be read" in run("--resume")[-1]

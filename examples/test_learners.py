@@ -1,10 +1,8 @@
 """Others' learners and Gymnasium's wrappers around `Games`, as they are."""
 
 import collections
-import dataclasses
 import multiprocessing
 
-import gymnasium as gym
 import numpy as np
 import pytest
 import torch
@@ -12,7 +10,7 @@ from gymnasium.wrappers import vector
 from skrl.envs.wrappers.torch import wrap_env
 from torchrl.envs import GymWrapper
 
-from game import BREAKOUT, Games
+from game import Games
 
 N = 3
 ACTIONS = np.random.default_rng(0).integers(4, size=(120, N))
@@ -142,10 +140,9 @@ def test_every_wrapper_is_sorted():
 def short_games(request, tmp_path, monkeypatch):
     """Two games that a limit ends after 30 steps, in an empty folder."""
     monkeypatch.chdir(tmp_path)
-    spec = gym.spec(BREAKOUT)
     limit = {"max_num_frames_per_episode": 120}
-    spec = dataclasses.replace(spec, kwargs=spec.kwargs | limit)
-    with Games(2, spec, processes=0, autoreset_mode=request.param) as games:
+    mode = request.param
+    with Games(2, processes=0, autoreset_mode=mode, **limit) as games:
         yield games
 
 

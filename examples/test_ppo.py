@@ -1,27 +1,28 @@
-"""Tests of ppo.py and training_run.py."""
+"""Tests of ppo.py."""
 
 import contextlib
 import csv
+import json
 import multiprocessing
 import os
 import pathlib
 import signal
 import subprocess
 import sys
+import threading
 import time
 from unittest import mock
 
+import cv2
 import numpy as np
 import pytest
 import torch
-from PIL import Image
 from tensorboard.backend.event_processing import event_accumulator
 
 import ppo
-import training_run
-from game import Game, Games
+from game import Games
 
-RUN = pathlib.Path("runs/BreakoutNoFrameskip-v4-0")
+RUN = pathlib.Path("run")
 CHECKPOINT = RUN / "checkpoint.pt"
 UPDATE = 32  # steps: 16 of each of 2 games
 SHORT = "--games 2 --rollout 16 --save-every 2 --device cpu --threads 1"
@@ -37,7 +38,7 @@ SIGNALS = [
 @pytest.fixture
 def run(monkeypatch, tmp_path, capsys):
     """Run the program in an empty folder; return the lines that it prints."""
-    monkeypatch.setattr(training_run, "PUBLISHED", tmp_path / "breakout.pt")
+    monkeypatch.setattr(ppo, "PUBLISHED", tmp_path / "breakout.pt")
     monkeypatch.chdir(tmp_path)
     # Whatever the shell ignores.
     handlers = {
@@ -48,7 +49,7 @@ def run(monkeypatch, tmp_path, capsys):
         argv = f"ppo.py {SHORT} {command}".split()
         monkeypatch.setattr(sys, "argv", argv)
         with contextlib.suppress(SystemExit):
-            training_run.main(ppo.__doc__, ppo.Settings, ppo.train, ppo.load)
+            ppo.main()
         return "".join(capsys.readouterr()).splitlines()
 
     yield run
@@ -56,23 +57,10 @@ def run(monkeypatch, tmp_path, capsys):
         signal.signal(number, handler)
 
 
-@contextlib.contextmanager
-def another_program(*command):
-    """Start a program; kill it at the end, if it is still there."""
-    process = subprocess.Popen([sys.executable, *command])
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
-
-
-def wait_until(condition):
-    """Wait, for as long as a busy machine may need."""
-    until = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.05)
+@pytest.fixture
+def run_here(run):
+    """The same, with the run in RUN."""
+    return lambda command: run(f"--folder {RUN} {command}")
 
 
 def read_curve():
@@ -90,20 +78,25 @@ def on_the_board():
     }
 
 
+def saved_steps():
+    return torch.load(CHECKPOINT)["state"]["steps"]
+
+
 # Training
 
 
-def test_a_run_leaves_a_curve_a_board_and_checkpoints(run):
+def test_a_run_leaves_a_curve_a_board_and_checkpoints(run_here):
     # A game is over within 25 steps, two updates.
-    run("--steps 150 --keep-every 100 --max-num-frames-per-episode 100")
+    options = "--keep-every 100 --max-num-frames-per-episode 100"
+    run_here(f"--steps 150 {options}")
     rows = read_curve()
     # after every other update, and after the last
     assert [row["steps"] for row in rows] == ["64", "128", "160"]
     board = on_the_board()
-    assert rows[0].keys() - board.keys() == {"steps"}
-    for name, points in board.items():
+    assert board.keys() >= rows[0].keys() - {"steps"}
+    for name in rows[0].keys() - {"steps"}:
         shown = [(int(row["steps"]), float(row[name])) for row in rows]
-        assert points == [
+        assert board[name] == [
             (step, pytest.approx(value, rel=1e-4)) for step, value in shown
         ]
     for row in rows:
@@ -111,75 +104,117 @@ def test_a_run_leaves_a_curve_a_board_and_checkpoints(run):
         assert 15 < float(row["length"]) < 26
     kept = torch.load(RUN / "checkpoint-128.pt")
     assert kept["state"]["steps"] == 128
-    assert torch.load(CHECKPOINT)["state"]["steps"] == 160
+    assert saved_steps() == 160
 
     # It isn't overwritten.
     before = CHECKPOINT.read_bytes()
-    assert "--resume" in run("--steps 32")[-1]
+    assert "--resume" in run_here("--steps 32")[-1]
     assert CHECKPOINT.read_bytes() == before
 
 
-def test_no_score_is_no_number(run):
+def test_no_score_is_no_number(run_here):
     """A game of Tennis may be a draw, so that 0 would be a score."""
-    run("TennisNoFrameskip-v4 --steps 64 --folder " + str(RUN))
+    run_here("TennisNoFrameskip-v4 --steps 64")
     (row,) = read_curve()
     assert (row["score"], row["length"]) == ("", "")
     assert "score" not in on_the_board()
 
 
+def test_runs_never_meet_and_resume_takes_the_newest_that_is_meant(run):
+    """By its title and seed, if the command line has them."""
+    for command in ("--seed 5", "PongNoFrameskip-v4", "PongNoFrameskip-v4"):
+        run(f"{command} --steps 32")
+    names = [path.parent.name for path in ppo.RUNS.glob("*/checkpoint.pt")]
+    assert len(names) == 3
+    *_, newest = sorted(names)
+    assert newest.startswith("PongNoFrameskip-v4-0-")
+    assert newest in run("--resume --steps 64")[1]
+    (other,) = ppo.RUNS.glob("BreakoutNoFrameskip-v4-5-*")
+    assert str(other) in run("--seed 5 --resume --steps 64")[1]
+    line = run("BreakoutNoFrameskip-v4 --seed 6 --resume")[-1]
+    assert "there is no run" in line
+
+
 def test_resuming_restores_all_but_the_games(run):
     """The score, too: the mean of the last hundred whole games."""
-    agent, optimizer = ppo.make_agent(PLAIN, 4, (4, 84, 84))
-    parts = {"weights": agent, "optimizer": optimizer}
-    with training_run.Run(PLAIN, ["games"], **parts) as first:
-        first.seconds["games"] = 1.0
-        torch.rand(5, generator=first.random)
-        first.add(UPDATE, [training_run.Ended(1, 9)] * 80, {"kl": 0.5})
-        first.add(UPDATE, [training_run.Ended(2, 9)] * 60, {"kl": 0.25})
+    figures = {"kl": 0.5, "policy_loss": 0.0}
+
+    def begin(**here):
+        settings = ppo.Settings(here=ppo.Here(folder=RUN, **here))
+        settings.save_every = 1
+        agent, optimizer = ppo.make_agent(settings, 4, (4, 84, 84))
+        return ppo.Run(settings, agent, optimizer)
+
+    first = begin()
+    first.seconds["games"] = 1.0
+    torch.rand(5, generator=first.random)
+    first.add(UPDATE, [ppo.Ended(1, 9)] * 80, figures, False)
+    first.seconds["games"] = 2.0
+    first.add(UPDATE, [ppo.Ended(2, 9)] * 60, figures, True)
     saved = torch.load(CHECKPOINT)
-
-    settings = ppo.Settings(
-        here=training_run.Here(resume=True, checkpoint=CHECKPOINT)
-    )
-    agent, optimizer = ppo.make_agent(settings, 4, (4, 84, 84))
-    parts = {"weights": agent, "optimizer": optimizer}
-    with training_run.Run(settings, ["games"], **parts) as second:
-        for name, part in parts.items():
-            torch.testing.assert_close(
-                part.state_dict(), saved[name], rtol=0, atol=0
-            )
-        assert second.random.get_state().equal(saved["random"])
-        assert second.seconds == {"games": 1.0}
-        second.seconds["games"] = 2.0
-        second.add(UPDATE, [training_run.Ended(5, 9)] * 10, {"kl": 0.25})
-    before, after = (40 * 1 + 60 * 2) / 100, (30 + 60 * 2 + 10 * 5) / 100
+    second = begin(resume=True, checkpoint=CHECKPOINT)
+    for part, name in (
+        (second.agent, "weights"),
+        (second.optimizer, "optimizer"),
+    ):
+        torch.testing.assert_close(
+            part.state_dict(), saved[name], rtol=0, atol=0
+        )
+    assert second.random.get_state().equal(saved["random"])
+    assert second.seconds == {"games": 2.0}
+    second.seconds["games"] = 3.0
+    second.add(UPDATE, [ppo.Ended(5, 9)] * 10, figures, True)
     scores = [float(row["score"]) for row in read_curve()]
-    assert scores == [before, after]
+    means = (40 * 1 + 60 * 2) / 100, (30 + 60 * 2 + 10 * 5) / 100
+    assert scores == [1, *means]
 
 
-def test_going_back_to_a_kept_checkpoint_leaves_no_later_rows(run):
-    run("--steps 192 --keep-every 64")
+def test_going_back_to_a_kept_checkpoint_leaves_no_later_rows(run_here):
+    run_here("--steps 192 --keep-every 64")
     kept = RUN / "checkpoint-64.pt"
-    run(f"--resume --checkpoint {kept} --steps 96")
+    lines = run_here(f"--resume --checkpoint {kept} --steps 96")
     assert [row["steps"] for row in read_curve()] == ["64", "96"]
     assert [step for step, _ in on_the_board()["kl"]] == [64, 96]
+    # The rate falls another way from here on.
+    assert any("learning rate" in line for line in lines)
 
 
-def test_a_run_goes_on_with_the_settings_that_it_was_begun_with(run):
+def test_a_program_with_other_figures_loses_no_row(run_here, monkeypatch):
+    """One more figure, in front of the others, and one less."""
+    run_here("--steps 64")
+    learn = ppo.learn
+
+    def learn_and_more(*args):
+        figures = learn(*args)
+        del figures["kl"]
+        return {"norm": np.float64(2.5)} | figures
+
+    monkeypatch.setattr(ppo, "learn", learn_and_more)
+    run_here("--resume --steps 128")
+    monkeypatch.setattr(ppo, "learn", learn)
+    run_here("--resume --steps 192")
+    rows = read_curve()
+    assert [row["steps"] for row in rows] == ["64", "128", "192"]
+    assert [row["norm"] for row in rows] == ["", "2.5", ""]
+    assert [row["kl"] == "" for row in rows] == [False, True, False]
+    for row in rows:
+        assert 0 < float(row["entropy"]) <= 1.387
+
+
+def test_a_run_goes_on_with_the_settings_that_it_was_begun_with(run_here):
     command = "--steps 32 --stack 2 --size 64 48 --no-grayscale --gamma 0.5 "
-    run(command + "--action-repeat 3 --on-life-loss ignore")
-    run("--resume --steps 64 --clip 0.3")
-    saved = torch.load(CHECKPOINT)
-    settings = saved["settings"]
+    run_here(command + "--action-repeat 3 --on-life-loss ignore")
+    run_here("--resume --steps 64 --clip 0.3")
+    settings = json.loads((RUN / "settings.json").read_text())
     assert settings["gamma"] == 0.5
     assert settings["clip"] == 0.3
     assert settings["game"]["action_repeat"] == 3
+    saved = torch.load(CHECKPOINT)
     assert saved["state"]["steps"] == 64
-    # Two pictures of three colours each.
+    # Two pictures of three colors each.
     assert saved["weights"]["body.0.weight"].shape[1] == 6
-    run("--film")
-    with Image.open(RUN / "film.webp") as film:
-        assert film.n_frames > 10
+    run_here("--film")
+    assert cv2.VideoCapture(str(RUN / "film.mp4")).read()[0]
 
 
 def in_first_update(monkeypatch, action):
@@ -194,39 +229,41 @@ def in_first_update(monkeypatch, action):
     monkeypatch.setattr(ppo, "learn", act_and_learn)
 
 
-def test_a_killed_worker_is_told_and_the_training_goes_on(run, monkeypatch):
+def test_a_killed_worker_is_told_and_the_training_goes_on(
+    run_here, monkeypatch
+):
     def kill():
         multiprocessing.active_children()[0].kill()
 
     in_first_update(monkeypatch, kill)
     with pytest.warns(RuntimeWarning, match="SIGKILL") as warnings:
-        run("--steps 128")
+        run_here("--steps 128")
     assert len(warnings) == 1
-    assert torch.load(CHECKPOINT)["state"]["steps"] == 128
+    assert saved_steps() == 128
 
 
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_signal_ends_the_update_and_leaves_it_to_be_resumed(
-    run, monkeypatch, number
+    run_here, monkeypatch, number
 ):
     in_first_update(monkeypatch, lambda: os.kill(os.getpid(), number))
-    run("--steps 128")
-    assert torch.load(CHECKPOINT)["state"]["steps"] == UPDATE
+    run_here("--steps 128")
+    assert saved_steps() == UPDATE
+    assert signal.getsignal(number) == signal.SIG_DFL
     # Where it ends is part of the run.
-    run("--resume")
-    saved = torch.load(CHECKPOINT)
-    assert saved["state"]["steps"] == 128
+    run_here("--resume")
+    assert saved_steps() == 128
     # The rate that the last update had: the fourth of four.
-    rate = saved["optimizer"]["param_groups"][0]["lr"]
+    rate = torch.load(CHECKPOINT)["optimizer"]["param_groups"][0]["lr"]
     assert rate == pytest.approx(PLAIN.learning_rate / 4)
 
 
 @pytest.mark.skipif(len(SIGNALS) < 3, reason="there is no nohup")
-def test_nohup_outlives_the_terminal(run, monkeypatch):
+def test_nohup_outlives_the_terminal(run_here, monkeypatch):
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     in_first_update(monkeypatch, lambda: os.kill(os.getpid(), signal.SIGHUP))
-    run("--steps 64")
-    assert torch.load(CHECKPOINT)["state"]["steps"] == 64
+    run_here("--steps 64")
+    assert saved_steps() == 64
 
 
 # An update that takes long, in which a signal comes twice.
@@ -240,32 +277,133 @@ def learn(*_):
     time.sleep(1000)
 
 ppo.learn = learn
-ppo.main(ppo.__doc__, ppo.Settings, ppo.train, ppo.load)
+ppo.main()
 """
 
 
 @pytest.mark.parametrize("number", SIGNALS[:2])
 def test_a_second_signal_ends_it_at_once(run, number):
-    with another_program("-c", LONG, *SHORT.split()) as program:
-        wait_until(pathlib.Path("learning").exists)
-        for _ in range(2):
-            program.send_signal(number)
-            time.sleep(1)  # else the system may make one of them
+    command = [sys.executable, "-c", LONG, *SHORT.split()]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE)
+    with process as program:
+        until = time.monotonic() + 120
+        while not pathlib.Path("learning").exists():
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        program.send_signal(number)
+        # "ends after this update"
+        while b"ends after" not in program.stderr.readline():
+            assert program.poll() is None
+        program.send_signal(number)
         assert program.wait(60) == -number
 
 
-def test_a_folder_belongs_to_one_run_and_a_killed_one_can_be_resumed(run):
-    with another_program(ppo.__file__, *SHORT.split()) as program:
-        wait_until(CHECKPOINT.exists)
-        assert str(RUN) in run("--resume")[-1]
-        assert program.poll() is None
-        program.kill()
-    # What it wrote to last may be half a row.
-    steps = torch.load(CHECKPOINT)["state"]["steps"]
-    run(f"--resume --steps {steps + 1}")
-    assert torch.load(CHECKPOINT)["state"]["steps"] == steps + UPDATE
-    counts = [int(row["steps"]) for row in read_curve()]
-    assert counts == sorted(set(counts))
+def test_it_trains_in_a_thread(run):
+    here = ppo.Here(folder=RUN, device="cpu", threads=1, processes=0)
+    settings = ppo.Settings(games=2, rollout=16, steps=64, here=here)
+    thread = threading.Thread(target=ppo.train, args=[settings])
+    thread.start()
+    thread.join()
+    assert saved_steps() == 64
+
+
+def test_settings_of_other_libraries_can_be_read_again(run_here):
+    """NumPy's numbers, PyTorch's and an array, in whatever is saved."""
+    here = ppo.Here(folder=RUN, device="cpu", threads=1, processes=0)
+    settings = ppo.Settings(
+        seed=np.int64(3),
+        games=np.int64(2),
+        rollout=np.int16(16),
+        steps=np.int64(32),
+        learning_rate=np.float32(1e-3),
+        gamma=torch.tensor(0.5),
+        game=ppo.GameOptions(size=np.array([64, 48])),
+        here=here,
+    )
+    ppo.train(settings)
+    run_here("--seed 3 --resume --steps 64")
+    assert saved_steps() == 64
+    kept = json.loads((RUN / "settings.json").read_text())
+    assert (kept["gamma"], kept["game"]["size"]) == (0.5, [64, 48])
+
+
+def test_what_cannot_be_saved_is_found_out_at_once(run):
+    settings = ppo.Settings(gamma=object(), here=ppo.Here(folder=RUN))
+    agent, optimizer = ppo.make_agent(settings, 4, (4, 84, 84))
+    with pytest.raises((TypeError, AttributeError)):
+        ppo.Run(settings, agent, optimizer)
+
+
+@pytest.mark.parametrize(
+    "options", ["--rollout 17 --minibatch 33", "--games 1 --rollout 1"]
+)
+def test_a_minibatch_of_one_sample_is_learned_from(run_here, options):
+    run_here(f"{options} --steps 34")
+    weights = torch.load(CHECKPOINT)["weights"]
+    assert all(weight.isfinite().all() for weight in weights.values())
+
+
+@pytest.mark.parametrize("fault", ["rate", "loss", "weight"])
+def test_numbers_that_are_not_finite_replace_no_checkpoint(
+    run_here, monkeypatch, fault
+):
+    """Also if loss or weights alone aren't finite."""
+    run_here("--steps 64")
+    before = CHECKPOINT.read_bytes()
+    learn = ppo.learn
+
+    def learn_badly(agent, *others):
+        figures = learn(agent, *others)
+        if fault == "loss":
+            figures["value_loss"] = float("inf")
+        if fault == "weight":
+            torch.nn.init.constant_(agent.value.bias, np.nan)
+        return figures
+
+    monkeypatch.setattr(ppo, "learn", learn_badly)
+    rate = "--learning-rate 1e30" if fault == "rate" else ""
+    line = run_here(f"--resume --steps 128 {rate}")[-1]
+    assert "finite since step" in line
+    assert "those of 64" in line
+    assert CHECKPOINT.read_bytes() == before
+    monkeypatch.setattr(ppo, "learn", learn)
+    run_here("--resume --steps 128 --learning-rate 1e-4")
+    assert saved_steps() == 128
+
+
+@pytest.mark.parametrize("name", ["checkpoint.pt", "curve.csv"])
+def test_a_full_disk_leaves_the_last_checkpoint(run_here, monkeypatch, name):
+    run_here("--steps 64")
+    write_bytes = pathlib.Path.write_bytes
+
+    def write_half(path, data):
+        if not path.name.startswith(name):
+            return write_bytes(path, data)
+        write_bytes(path, data[: len(data) // 2])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pathlib.Path, "write_bytes", write_half)
+    line = run_here("--resume --steps 128")[-1]
+    assert "No space left" in line and str(RUN) in line
+    monkeypatch.setattr(pathlib.Path, "write_bytes", write_bytes)
+    assert not list(RUN.glob("*.new"))
+    run_here("--resume --steps 192")
+    assert saved_steps() == 192
+    assert read_curve()[-1]["steps"] == "192"
+
+
+@pytest.mark.parametrize("name", ["checkpoint.pt", "settings.json"])
+@pytest.mark.parametrize("share", [0, 2])
+def test_a_file_that_is_cut_in_half_is_named(run_here, name, share):
+    run_here("--steps 64 --keep-every 64")
+    path = RUN / name
+    data = path.read_bytes()
+    path.write_bytes(data[: share * len(data) // 4])
+    for command in ("--resume", "--evaluate"):
+        line = run_here(command)[-1]
+        assert f"{path} can't be read" in line
+    if path == CHECKPOINT:
+        assert str(RUN / "checkpoint-64.pt") in line
 
 
 @pytest.mark.parametrize(
@@ -276,9 +414,9 @@ def test_a_folder_belongs_to_one_run_and_a_killed_one_can_be_resumed(run):
         "ALE/Pong-v5 --repeat-action-probability 0 --mode 1 --difficulty 2",
     ],
 )
-def test_other_games_train(run, title):
-    run(f"{title} --steps 64 --folder {RUN}")
-    assert torch.load(CHECKPOINT)["state"]["steps"] == 64
+def test_other_games_train(run_here, title):
+    run_here(f"{title} --steps 64")
+    assert saved_steps() == 64
 
 
 # Evaluation and film
@@ -296,63 +434,46 @@ def test_published_weights_play_whole_games_in_both_ways(run):
     assert "train it first" in run("PongNoFrameskip-v4 --evaluate")[-1]
 
 
-def test_only_the_first_game_of_each_counts(monkeypatch):
-    """The second ends three times before the others end once."""
-    ended = [{1: 20}, {1: 21}, {0: 12, 1: 22}, {2: 33}]
+def test_each_game_is_played_once_and_then_rests():
+    """The second ends before the others do."""
+    scores = [{1: 20}, {0: 12}, {2: 33}]
     obs = np.zeros((3, 4, 84, 84), np.uint8)
-    games = mock.Mock(num_envs=3)
+    actions = []
+
+    def step(chosen):
+        actions.append(chosen)
+        ended = scores[len(actions) - 1]
+        mask = np.isin(range(3), list(ended))
+        points = np.array([ended.get(i, 0.0) for i in range(3)])
+        infos = {"_episode": mask, "episode": {"r": points, "l": points}}
+        return obs, None, None, None, infos
+
+    games = mock.Mock(num_envs=3, step=step)
     games.reset.return_value = obs, {}
-    games.step.side_effect = [(obs, scores) for scores in ended]
-    monkeypatch.setattr(
-        training_run,
-        "ended_games",
-        lambda infos: {
-            i: training_run.Ended(score, 9) for i, score in infos.items()
-        },
-    )
-    scores = training_run.whole_games(lambda obs: obs[:, 0, 0, 0], games, 0)
-    assert scores == [12, 20, 33]
+    assert ppo.whole_games(ppo.Agent(4), games, 0) == [12, 20, 33]
+    rests = [[action is None for action in row] for row in actions]
+    assert rests == [
+        [False, False, False],
+        [False, True, False],
+        [True, True, False],
+    ]
 
 
-def test_the_film_is_one_whole_game(run):
-    run("--steps 32")
-    assert "game 0: " in run("--film")[-2]
-    with Image.open(RUN / "film.webp") as film:
-        count = film.n_frames
-        first = np.asarray(film.convert("RGB"))
-        film.seek(count - 1)
-        last = np.asarray(film.convert("RGB"))
-    assert count > 10
-    # Each pixel became four, and nothing was lost.
+def test_the_film_is_one_whole_game(run_here):
+    run_here("--steps 32")
+    assert "game 0: " in run_here("--film")[-2]
+    film = cv2.VideoCapture(str(RUN / "film.mp4"))
+    pictures = []
+    while (picture := film.read()[1]) is not None:
+        pictures.append(picture[::2, ::2, ::-1])
     agent = ppo.Agent(4)
     agent.load_state_dict(torch.load(CHECKPOINT)["weights"])
     screens = []
     with Games(1, processes=0, clip_reward=False) as games:
-        training_run.whole_games(
-            lambda obs: agent(obs)[0].sample(), games, 0, show=screens.append
-        )
-    assert (first[::2, ::2] == screens[0]).all()
-    assert (last[::2, ::2] == screens[-1]).all()
-
-
-@pytest.mark.skipif(
-    not pathlib.Path("/proc/self/statm").exists(), reason="can't be seen"
-)
-def test_a_long_film_needs_no_more_memory_than_a_short_one(tmp_path):
-    def used():
-        pages = pathlib.Path("/proc/self/statm").read_text().split()[1]
-        return int(pages) * os.sysconf("SC_PAGE_SIZE")
-
-    screen = Game(0).render()
-    with training_run.Film(tmp_path / "film.webp") as film:
-        film.add(screen)
-        before = used()
-        for i in range(300):
-            screen = screen.copy()
-            screen[100, i % 160] += 90
-            film.add(screen)
-        # All of them, enlarged, would be 120 MB.
-        assert used() - before < 30e6
+        ppo.whole_games(agent, games, 0, screens.append)
+    assert len(pictures) == len(screens) > 10
+    for picture, screen in zip(pictures, screens, strict=True):
+        assert np.abs(picture - screen.astype(float)).mean() < 4
 
 
 @pytest.mark.parametrize(
@@ -364,6 +485,12 @@ def test_a_long_film_needs_no_more_memory_than_a_short_one(tmp_path):
         ("--games 0", "--games"),
         ("--stack 0", "stack"),
         ("--size 20 20", "--size"),
+        ("--processes -1", "processes"),
+        ("--clip -0.1", "--clip"),
+        ("--gamma 1.01", "--gamma"),
+        ("--max-gradient nan", "--max-gradient"),
+        ("--entropy-weight inf", "--entropy-weight"),
+        ("--repeat-action-probability 2", "--repeat-action-probability"),
     ],
 )
 def test_wrong_input_ends_in_a_line(run, tmp_path, command, words):

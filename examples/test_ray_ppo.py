@@ -13,7 +13,6 @@ from ray.cluster_utils import Cluster
 
 import ppo
 import ray_ppo
-import training_run
 
 RUN = pathlib.Path("run")
 
@@ -35,8 +34,9 @@ def cluster(monkeypatch, tmp_path):
 
 
 def make(kind, **options):
-    """Settings of a short run."""
-    here = training_run.Here(folder=RUN, device="cpu", threads=1)
+    """Settings of a short run, with the threads that the program would set."""
+    torch.set_num_threads(1)
+    here = ppo.Here(folder=RUN, device="cpu", threads=1)
     short = dict(games=2, rollout=16, save_every=1, here=here)
     return kind(**short | options)
 
@@ -50,7 +50,7 @@ def test_one_actor_learns_what_ppo_learns(cluster):
         settings = make(module.Settings, steps=96, **options)
         settings.here.folder = pathlib.Path(folder)
         module.train(settings)
-        saved = torch.load(settings.folder / "checkpoint.pt")
+        saved = torch.load(f"{folder}/checkpoint.pt")
         assert saved["state"]["steps"] == 96
         weights.append(saved["weights"])
     torch.testing.assert_close(*weights, rtol=0, atol=0)

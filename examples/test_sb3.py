@@ -8,6 +8,7 @@ import pathlib
 import re
 import signal
 import sys
+import threading
 
 import gymnasium as gym
 import numpy as np
@@ -16,7 +17,6 @@ import torch
 from stable_baselines3.common.evaluation import evaluate_policy
 
 import sb3
-import training_run
 from game import Games
 from sb3 import GamesVecEnv
 
@@ -86,7 +86,7 @@ def run(monkeypatch, tmp_path, capsys):
 
     def run(command):
         # The limit is known in this process alone.
-        options = "--games 2 --processes 0 --device cpu --threads 1"
+        options = "--games 2 --processes 0 --device cpu"
         argv = f"sb3.py {options} {command}".split()
         monkeypatch.setattr(sys, "argv", argv)
         with contextlib.suppress(SystemExit):
@@ -96,11 +96,8 @@ def run(monkeypatch, tmp_path, capsys):
     return run
 
 
-RUN = pathlib.Path("runs") / f"sb3-{BREAKOUT}-0"
-
-
 def models():
-    return sorted(path.name for path in RUN.glob("*.zip"))
+    return sorted(path.name for path in pathlib.Path("runs").rglob("*.zip"))
 
 
 def test_a_run_is_saved_resumed_and_judged(run):
@@ -110,18 +107,20 @@ def test_a_run_is_saved_resumed_and_judged(run):
     # 100; a life has about 25.
     assert float(re.search(r"ep_len_mean \| (\S+)", output)[1]) > 90
     assert models() == ["model_300_steps.zip", "model_512_steps.zip"]
-    # It isn't overwritten.
-    assert "--resume" in run("--steps 512").splitlines()[-1]
     assert "total_timesteps | 768 " in run("--resume --steps 768")
     assert "model_768_steps.zip" in models()
+    (folder,) = sb3.RUNS.iterdir()
     for start, end in (("from-0", "512"), ("from-512", "768")):
-        with (RUN / start / "progress.csv").open(newline="") as file:
+        with (folder / start / "progress.csv").open(newline="") as file:
             rows = list(csv.DictReader(file))
         assert rows[-1]["time/total_timesteps"] == end
-        assert list((RUN / start).glob("events*"))
+        assert list((folder / start).glob("events*"))
+    # It isn't overwritten.
+    run(f"--folder {folder}")
+    assert len(models()) == 3
     output = run("--evaluate --whole-games 2")
     assert "model_768_steps.zip" in output
-    assert output.count(": mean ") == 2
+    assert re.search(r"mean \S+ \(\d+ to \d+\)", output)
 
 
 def test_sb3_evaluates_whole_games(monkeypatch):
@@ -149,10 +148,12 @@ def test_an_interrupted_training_is_saved(run, monkeypatch, number):
     monkeypatch.setattr(GamesVecEnv, "step_wait", interrupted)
     run("--steps 512")
     assert models() == ["model_22_steps.zip"]
-    assert sb3.PPO.load(RUN / models()[0]).num_timesteps == 22
 
 
-def test_a_folder_belongs_to_one_run(run):
-    with training_run.lock(RUN):
-        run("--steps 256")
-    assert not models()
+def test_it_trains_in_a_thread(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    settings = sb3.Settings(steps=256, games=2, processes=0, device="cpu")
+    thread = threading.Thread(target=sb3.train, args=[settings])
+    thread.start()
+    thread.join()
+    assert models() == ["model_256_steps.zip"]

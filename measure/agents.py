@@ -2,7 +2,7 @@ r"""Publish what a run of examples/ppo.py has learned.
 
     pip install -r requirements.txt --group measure
     python examples/ppo.py PongNoFrameskip-v4 --steps 4_000_000
-    python measure/agents.py runs/PongNoFrameskip-v4-0 --publish
+    python measure/agents.py runs/PongNoFrameskip-v4-0-* --publish
 
 Copies the curve, plays 30 whole games in both ways that ppo.py has, and 30 in
 which nothing moves in what the agent sees: its newest picture in place of all
@@ -29,8 +29,7 @@ import torch
 
 import common
 import ppo
-import training_run
-from game import FastGame, Game
+from game import FastGame
 
 
 class Still(FastGame):
@@ -42,28 +41,26 @@ class Still(FastGame):
         return pictures
 
 
-WAYS = [*training_run.WAYS, "still", "film"]
+WAYS = [*ppo.WAYS, "still", "film"]
 
 
 def judge(folder: pathlib.Path, ways: list[str]) -> dict[str, Any]:
     """Play whole games; return their scores, and how they were learned."""
-    saved = torch.load(folder / "checkpoint.pt", "cpu")
-    settings = training_run.begun_with(ppo.Settings, saved["settings"])
-    game = Game(0, settings.env_id, **settings.game.options())
-    shape = game.reset().shape
-    choose = ppo.load(settings, len(game.meanings), shape, saved["weights"])
+    path = folder / "checkpoint.pt"
+    settings = ppo.read_settings(ppo.Settings, folder)
+    settings.here.checkpoint = path
+    saved = torch.load(path, "cpu")
+    agent = ppo.load(settings)
     count = settings.here.whole_games
-    served = training_run.WAYS["served"]
-    how = {name: (count, each) for name, each in training_run.WAYS.items()}
+    served = ppo.WAYS["served"]
+    how = {name: (count, each) for name, each in ppo.WAYS.items()}
     how["still"] = count, served | {"make": Still}
     how["film"] = 1, served
     scores = {}
     for way in ways:
         games, options = how[way]
         with settings.make_games(games, **options) as played:
-            scores[way] = training_run.whole_games(
-                choose, played, settings.seed
-            )
+            scores[way] = ppo.whole_games(agent, played, settings.seed)
     return {
         "title": settings.env_id.removesuffix("NoFrameskip-v4"),
         "run": str(settings.seed),

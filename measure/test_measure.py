@@ -14,7 +14,6 @@ import common
 import compare
 import contenders
 import ppo
-import training_run
 import updates
 from game import Game
 
@@ -135,8 +134,8 @@ def test_every_side_plays_what_the_others_play(side):
 
 
 def test_sb3s_agent_is_ours():
-    weights = torch.load(training_run.PUBLISHED)
-    here = training_run.Here(device="cpu")
+    weights = torch.load(ppo.PUBLISHED)
+    here = ppo.Here(device="cpu")
     model = updates.sb3_model("sb3_games", here, weights)
     obs = torch.as_tensor(model.env.reset())
     model.env.close()

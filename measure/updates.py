@@ -40,9 +40,8 @@ from stable_baselines3.common import atari_wrappers, env_util, vec_env
 import common
 import ppo
 import sb3
-import training_run
 from game import BREAKOUT, Games
-from training_run import Here
+from ppo import Here
 
 GAMES = 8
 ROUNDS = 15
@@ -202,11 +201,11 @@ def take_turns(run: argparse.Namespace) -> dict[str, Any]:
     on_cpu = run.device == "cpu"
     here = Here(
         device=run.device,
-        bfloat16=on_cpu and training_run.has_fast_bfloat16(),
+        bfloat16=on_cpu and ppo.has_fast_bfloat16(),
     )
     weights = None
     if run.agent == "trained":
-        weights = torch.load(training_run.PUBLISHED)
+        weights = torch.load(ppo.PUBLISHED)
     names = SIDES
     if run.agent == "actors":
         import ray_ppo
