@@ -64,6 +64,17 @@ def test_the_film_has_what_is_made_of_its_frames():
         assert (picture == PICTURES[step + 3]).all()
 
 
+def test_the_table_of_the_move_has_what_was_recorded():
+    before, hit = (FILM.decisions[at]["value"] for at in (MOMENT, MOMENT + 1))
+    missed = read_film("move/missed").decisions[0]["value"]
+    told = (DOCS / "index.html").read_text().replace("\N{MINUS SIGN}", "-")
+    for after in hit, missed:
+        target = f"{0.99 * after:.2f}"
+        assert f"0.99 × {after:.2f} = {target}" in told
+        advantage = float(target) - before
+        assert f"{target} - {before:.2f} = {advantage:.2f}" in told
+
+
 def test_the_ball_flies_as_the_guesses_have_it():
     """In all that is shown of a step, and as long as it is seen to fly on."""
     for way, steps in (-1, RISES), (1, FALLS):
