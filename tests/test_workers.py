@@ -92,6 +92,7 @@ def test_a_game_of_ones_own(method):
     one = make(3, SEAQUEST, **TRAINING)
     how = dict(context=method, make=lambda *args, **kw: make(*args, **kw))
     with Worker(3, SEAQUEST, **TRAINING, **how) as worker:
+        assert isinstance(worker.child, connection.Connection)
         for seed in (None, 8):
             assert same(ask(worker, "reset", seed), one.reset(seed))
             for action in random_actions(90, 18):
