@@ -14,6 +14,7 @@ titles.
 """
 
 import contextlib
+import copy
 import dataclasses
 import functools
 import gc
@@ -582,6 +583,19 @@ def test_it_is_a_vector_environment(mode):
     with pytest.raises(ValueError, match="episode"):
         for _ in range(500):
             counted.step(np.array([FIRE] * 3))
+
+
+def test_what_was_returned_never_changes():
+    kept = []
+    breakout = FastGame(0, on_life_loss="continue")
+    breakout.reset()
+    with Games(2, processes=1) as games:
+        games.reset()
+        for action in random_actions(150):
+            ours = breakout.step(action), breakout.final_obs, breakout.render()
+            results = ours, games.step([action] * 2), games.render()
+            kept.append((results, copy.deepcopy(results)))
+    assert all(same(*pair) for pair in kept)
 
 
 # --- 4. A scripted emulator --------------------------------------------------
