@@ -1275,6 +1275,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._asked.discard(number)
         try:
             answer = pipe.recv_bytes()
+        except TimeoutError:  # an alarm's: no pipe raises it
+            raise
         except (EOFError, OSError):
             # The `repr` of a process says how it has ended.
             process = self._players[number].process
