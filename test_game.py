@@ -52,7 +52,7 @@ each = pytest.mark.parametrize
 
 @pytest.fixture(autouse=True, scope="module")
 def ctrl_c_is_heard():
-    """A shell lets what it runs in the background ignore Ctrl-C."""
+    """A program that a shell runs in the background ignores Ctrl-C."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -86,12 +86,12 @@ def same(one, other):
 
 
 def random_actions(steps, n=4):
-    """Return random actions, the same ones each time."""
+    """Return random actions out of `n`, the same ones each time."""
     return np.random.default_rng(0).integers(n, size=steps).tolist()
 
 
 def emulator(env_id):
-    """Return the emulator itself after a reset. Its steps are frames."""
+    """Return a title without `Game`, after a reset. Its step is a frame."""
     env = gym.make(env_id, frameskip=1).unwrapped
     env.reset(seed=0)
     return env
@@ -141,14 +141,16 @@ def test_a_picture_has_84_by_84_pixels():
         picture = small.step(action)[0][3]
         screen = large.step(action)[0][3]
         assert picture.shape == (84, 84) and picture.dtype == np.uint8
-        # 210 rows are 84 times 2.5 ones, and 160 columns 84 times 40/21.
+        # A pixel covers 210/84 rows, which is 5/2, and 160/84 columns, which
+        # is 40/21. With all rows doubled, and each column 21 times, it covers
+        # 5 by 40 whole pixels.
         parts = screen.repeat(2, axis=0).repeat(21, axis=1)
         means = parts.reshape(84, 5, 84, 40).mean(axis=(1, 3))
         assert np.abs(picture - means).max() < 1
 
 
 def test_the_pictures_of_four_steps_are_stacked():
-    """The oldest comes first. At the start there is one, four times."""
+    """The oldest comes first. At the start all four are the same."""
     breakout = Game(seed=0)
     obs_4 = breakout.reset()
     assert obs_4.shape == (4, 84, 84)
@@ -161,10 +163,10 @@ def test_the_pictures_of_four_steps_are_stacked():
 
 
 def test_a_lost_life_ends_an_episode():
-    """Or not: there are three ways."""
+    """Or it doesn't: there are three ways."""
     frames = emulator(BREAKOUT)
     frames_played = 0
-    while frames.ale.lives() == 5:  # the paddle doesn't move
+    while frames.ale.lives() == 5:  # FIRE serves; the paddle doesn't move
         frames.step(FIRE)
         frames_played += 1
     steps = math.ceil(frames_played / 4)
@@ -204,7 +206,8 @@ def test_a_reset_starts_a_game():
         return [first] + [breakout.step(a) for a in random_actions(100)]
 
     first, second = play(), play()
-    assert not same(first, second)  # the random numbers go on
+    # Without a seed the random numbers go on; with it they begin again.
+    assert not same(first, second)
     assert same(play(3), first) and same(play(), second)
 
 
@@ -218,7 +221,8 @@ def test_a_worker_plays_in_another_process():
         for action in random_actions(100):
             child.send(("step", action))
             assert same(child.recv(), breakout.step(action))
-        # An error is raised where it is received, and the game goes on.
+        # Breakout has no action 4. The error is raised here, by `recv`, and
+        # the game goes on.
         child.send(("step", 4))
         with pytest.raises(ValueError, match="LEFT"):
             child.recv()
@@ -264,7 +268,7 @@ def test_a_killed_worker_is_replaced():
 
 
 def test_the_end_leaves_nothing_running():
-    """A `with` statement closes games. A closed game says that it is."""
+    """A `with` statement closes games. Closed games raise an error."""
     with Games(4, processes=2) as games, Worker(0) as worker:
         games.reset()
         assert len(multiprocessing.active_children()) == 3
@@ -774,8 +778,12 @@ def test_the_pictures_are_those_of_the_last_four_steps(fake, make):
     assert seen(obs) == [(7, 8), (11, 12), (15, 16), (19, 20)]
 
 
-@each("height", [210, 214, 220, 230, 250])
-def test_what_has_not_changed_is_as_if_it_were_resized(fake, height):
+@each(
+    "height, size",
+    [(height, (84, 84)) for height in (210, 214, 220, 230, 250)]
+    + [(210, (64, 161))],
+)
+def test_what_has_not_changed_is_as_if_it_were_resized(fake, height, size):
     """However little changes, the picture is that of the whole screen."""
     random = np.random.default_rng(height)
     screens = [random.integers(256, size=(height, 160)).astype(np.uint8)]
@@ -783,10 +791,10 @@ def test_what_has_not_changed_is_as_if_it_were_resized(fake, height):
         y, x, h, w = random.integers((height, 160, 60, 60))
         screens.append(screens[-1].copy())
         screens[-1][y : y + h, x : x + w] = random.integers(256)
-    one, _ = fake(draw=dict(enumerate(screens)))
+    one, _ = fake(draw=dict(enumerate(screens)), size=size)
     one.reset()
     for frame in range(4, 200, 4):
-        whole = shrunk(np.maximum(screens[frame - 1], screens[frame]))
+        whole = shrunk(np.maximum(screens[frame - 1], screens[frame]), size)
         assert same(one.step(NOOP)[0][3], whole)
 
 

@@ -36,7 +36,6 @@ NEEDED = gym.error.ResetNeeded
 START_METHODS = multiprocessing.get_all_start_methods()
 
 each = pytest.mark.parametrize
-both_modes = each("mode", [SAME_STEP, NEXT_STEP])
 here_and_there = each("processes", [0, 2])
 
 
@@ -193,7 +192,7 @@ ERRORS = {
     "reset": ConnectionResetError("a bug of a server"),
     "end": EOFError("a bug in a file"),
 }
-DEEDS = [*ERRORS, "interrupt", "leave", "die", "hang"]
+DEEDS = [*ERRORS, "interrupt", "leave", "die"]
 # How a lost worker's end is told.
 ENDS = dict(leave="exitcode=42|42", die="SIGKILL|-9")
 
@@ -208,10 +207,8 @@ def do(deed):
         os.kill(os.getppid(), signal.SIGINT)
     elif deed == "leave":
         os._exit(42)
-    elif deed == "die":
-        os.kill(os.getpid(), signal.SIGKILL)
     else:
-        time.sleep(1000)
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 class Trap:

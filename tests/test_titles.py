@@ -20,7 +20,7 @@ ALL_TITLES = sorted(
     for env_id in gym.registry
     if env_id.startswith("ALE/")
 )
-each_title = each("title", ALL_TITLES if ALL else ["Carnival", "MsPacman"])
+each_title = each("title", ALL_TITLES if ALL else ["MsPacman"])
 
 
 @each_title
