@@ -76,6 +76,7 @@ BAD_SEEDS_OF_THREE = [-1, 1.5, [1, 2], [1, 2, -3], [[1] * 3]]
 
 DISABLED = AutoresetMode.DISABLED
 WRONG_ARGUMENTS = {
+    "env_id": [None, 3, "CartPole-v1", ["CartPole-v1"] * 2],
     "num_envs": [0, -1, 1.5, "3", None, [2]],
     "processes": [-1, 1.5, "3", [2]],
     "timeout": [0, -1, math.nan, "a second", None],
@@ -173,7 +174,9 @@ def test_no_copies(trap, take):
 def test_wrong_arguments(trap, name):
     """Each is an error at once, and no process has been left."""
     words = name
-    if name == "on_life_loss":
+    if name == "env_id":
+        words = "Atari"
+    elif name == "on_life_loss":
         words = "restart.*continue.*ignore"
     elif name in ("context", "autoreset_mode"):
         words = None  # Python's own words, and Gymnasium's
@@ -183,22 +186,6 @@ def test_wrong_arguments(trap, name):
         with pytest.raises(REFUSED, match=words):
             Games(**{"num_envs": 2, "processes": 2, name: wrong})
         assert not workers_now()
-
-
-@each(
-    "env_id, error, words",
-    [
-        ("BreakoutNoFrameskip-v9", gym.error.VersionNotFound, "v9"),
-        ("CartPole-v1", ValueError, "Atari"),
-        (None, ValueError, "Atari"),
-    ],
-)
-@each("make", [Game, Games])
-@pytest.mark.filterwarnings("ignore:.*latest versioned")
-def test_other_environments(make, env_id, error, words):
-    """Gymnasium's own errors for ids, and words for what isn't played."""
-    with pytest.raises(error, match=words):
-        make(1, env_id)
 
 
 def test_defaults():
