@@ -141,9 +141,9 @@ def test_a_picture_has_84_by_84_pixels():
         picture = small.step(action)[0][3]
         screen = large.step(action)[0][3]
         assert picture.shape == (84, 84) and picture.dtype == np.uint8
-        # A pixel covers 210/84 rows, which is 5/2, and 160/84 columns, which
-        # is 40/21. With all rows doubled, and each column 21 times, it covers
-        # 5 by 40 whole pixels.
+        # A pixel of the picture covers 210/84 = 5/2 rows and 160/84 = 40/21
+        # columns. Where rows are repeated 2 and columns 21 times, that is 5 by
+        # 40 pixels.
         parts = screen.repeat(2, axis=0).repeat(21, axis=1)
         means = parts.reshape(84, 5, 84, 40).mean(axis=(1, 3))
         assert np.abs(picture - means).max() < 1
