@@ -50,13 +50,11 @@ EXPLORE_TO_EVALUATE = 0.05  # as in the paper
 
 # ## Settings
 
-OnLifeLoss = Literal["restart", "continue", "ignore"]
-
 
 @dataclasses.dataclass
 class GameOptions:
     # what a lost life does to the episode
-    on_life_loss: OnLifeLoss = TRAINING["on_life_loss"]
+    on_life_loss: Literal["restart", "continue", "ignore"] = "continue"
     # a game begins with up to so many frames without an action
     noop_max: int = TRAINING["noop_max"]
     # FIRE is held for a step before each episode
@@ -67,34 +65,25 @@ class GameOptions:
     stack: int = 4  # pictures to an observation
     size: tuple[int, int] = (84, 84)  # height and width of a picture
     grayscale: bool = True  # else pictures are in color
-    full_action_space: bool = False  # all 18 actions of the console
     # that the console ignores a frame's action; None: as the id has it
     repeat_action_probability: float | None = None
-    mode: int | None = None  # the title's variant; None: its default
-    difficulty: int | None = None  # of the title; None: its default
-    # limit of a game; None: 108,000
-    max_num_frames_per_episode: int | None = None
-
-    def options(self, **others: Any) -> dict[str, Any]:
-        """Return the keywords of `Games`, with others in place."""
-        return {k: v for k, v in vars(self).items() if v is not None} | others
 
 
 @dataclasses.dataclass
 class Here:
+    """What is done now, and where; not kept with the run."""
+
     resume: bool = False  # continue a run
     evaluate: bool = False  # play whole games
     # of the run; None: a new one, or the newest to resume or evaluate
     folder: pathlib.Path | None = None
-    # to resume or evaluate; None: the last one in the folder
-    checkpoint: pathlib.Path | None = None
     whole_games: int = 30  # to evaluate
     device: str = "cuda" if torch.cuda.is_available() else "cpu"
     processes: int | None = None  # that play to evaluate
 
 
 @dataclasses.dataclass
-class Settings:
+class Settings(GameOptions, Here):
     # any Atari title
     env_id: tyro.conf.Positional[str] = BREAKOUT
     seed: int = 0  # of the weights, and of what is drawn
@@ -111,16 +100,19 @@ class Settings:
     # tenth of the steps
     explore: float = 0.01
     save_every: int = 10_000  # steps between two checkpoints
-    keep_every: int = 1_000_000  # steps between checkpoints that are kept
-    # what is played
-    game: GameOptions = dataclasses.field(default_factory=GameOptions)
-    # what is done now, and where; not kept with the run
-    here: Here = dataclasses.field(default_factory=Here)
 
     def make_games(self, count: int, **options: Any) -> Games:
         """Make games as these settings have them, but for `options`."""
-        options = self.game.options(**options)
-        return Games(count, self.env_id, seed=self.seed, **options)
+        mine = part_of(self, GameOptions)
+        if self.repeat_action_probability is None:
+            del mine["repeat_action_probability"]
+        return Games(count, self.env_id, seed=self.seed, **mine | options)
+
+
+def part_of(settings: Settings, kind: type) -> dict[str, Any]:
+    """Return the settings that a class has."""
+    names = [field.name for field in dataclasses.fields(kind)]
+    return {name: getattr(settings, name) for name in names}
 
 
 class RunError(Exception):
@@ -129,23 +121,17 @@ class RunError(Exception):
 
 def check(settings: Settings) -> None:
     """Raise an error if a setting can't be."""
-    numbers = vars(settings) | vars(settings.here)
-    for name in ("env_id", "seed", "processes"):  # `Games` checks these
-        del numbers[name]
-    sticky = "repeat_action_probability"
-    numbers[sticky] = settings.game.repeat_action_probability
-    shares = ("gamma", "explore", sticky)
-    for name, value in numbers.items():
+    shares = ("gamma", "explore", "repeat_action_probability")
+    for name, value in vars(settings).items():
+        if name in ("seed", "noop_max", "processes"):
+            continue  # `Games` checks these
         low = 1 if type(value) is int else 0
         high = 1 if name in shares else sys.float_info.max
         if isinstance(value, int | float) and not low <= value <= high:
-            option = name.replace("_", "-")
-            raise RunError(f"--{option} can't be {value}")
-    if min(settings.game.size) < 36:
-        raise RunError("--size must be at least 36 36: the network shrinks it")
+            raise RunError(f"--{name.replace('_', '-')} can't be {value}")
     try:
-        settings.make_games(1).close()
-        torch.zeros(1, device=settings.here.device)
+        with settings.make_games(1) as games:
+            make_network(games).to(settings.device)
     except Exception as error:  # PyTorch raises all kinds
         raise RunError(error) from error
 
@@ -185,8 +171,10 @@ class Memory:
         ]
 
 
-def make_network(actions: int, shape: tuple[int, ...]) -> nn.Module:
+def make_network(games: Games) -> nn.Module:
     """From observations to the value of each action (Mnih et al. 2015)."""
+    shape = games.single_observation_space.shape
+    assert shape
     pictures, height, width, *colors = shape
     channels = pictures * math.prod(colors)
     network = nn.Sequential(
@@ -199,7 +187,7 @@ def make_network(actions: int, shape: tuple[int, ...]) -> nn.Module:
         nn.Flatten(),
         nn.LazyLinear(512),  # of 64 * 7 * 7 for pictures of 84×84
         nn.ReLU(),
-        nn.Linear(512, actions),
+        nn.Linear(512, int(games.single_action_space.n)),
     )
     network(torch.zeros(1, channels, height, width))
     return network.to(memory_format=torch.channels_last)  # faster on a CPU
@@ -285,49 +273,49 @@ def read_checkpoint(path: pathlib.Path) -> dict[str, Any]:
         # On the CPU: the machine that wrote it may have had other devices.
         return torch.load(path, "cpu")
     except Exception as error:  # PyTorch raises all kinds
-        raise RunError(
-            f"{path} can't be read ({error!r:.60}); --checkpoint takes an "
-            "older one, checkpoint-STEPS.pt, if one was kept"
-        ) from error
+        raise RunError(f"{path} can't be read ({error!r:.60})") from error
 
 
 def read_settings(folder: pathlib.Path) -> Settings:
+    """Return the settings of a run."""
     path = folder / "settings.json"
     try:
         saved = json.loads(path.read_text())
-        size = tuple(saved["game"].pop("size"))
-        saved["game"] = GameOptions(size=size, **saved["game"])
+        saved["size"] = tuple(saved["size"])
         return Settings(**saved)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RunError(f"{path} can't be read ({error!r})") from error
+
+
+def name_of(settings: Settings) -> str:
+    """Return the name of a run, but for its time."""
+    return f"{settings.env_id.replace('/', '-')}-{settings.seed}"
 
 
 class Run:
     """The progress of a training, and the folder that keeps it."""
 
     def __init__(self, settings: Settings, **parts: Any) -> None:
-        here = settings.here
         self.parts = parts  # that a checkpoint keeps, by their names
         self.steps = 0
         self.scores: list[float] = []  # of the last hundred whole games
         self.rows: list[dict[str, Any]] = []  # of the curve
-        if here.resume:
-            self._load(settings)
-        title = settings.env_id.replace("/", "-")
         now = f"{datetime.datetime.now():%Y%m%d-%H%M%S-%f}"
-        self.folder = here.folder or RUNS / f"{title}-{settings.seed}-{now}"
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder = settings.folder or RUNS / f"{name_of(settings)}-{now}"
         path = self.folder / "settings.json"
-        if path.exists() and not here.resume:
+        if settings.resume:
+            self._load(settings)
+        elif path.exists():
             raise RunError(f"{self.folder} has a run: --resume continues it")
-        kept = dataclasses.asdict(settings)
-        del kept["here"]
+        self.folder.mkdir(parents=True, exist_ok=True)
+        here = part_of(settings, Here)
+        kept = {k: v for k, v in vars(settings).items() if k not in here}
         # NumPy's and PyTorch's numbers become Python's.
         text = json.dumps(kept, indent=2, default=lambda it: it.tolist())
         write(path, text.encode())
         # What can be read again is what is used.
         self.settings = read_settings(self.folder)
-        self.settings.here = here
+        vars(self.settings).update(here)
         self._saved = self.steps
         self._start = self.steps, time.perf_counter()
         self._next_line = 0.0
@@ -337,8 +325,7 @@ class Run:
 
     def _load(self, settings: Settings) -> None:
         """Go on from a checkpoint."""
-        assert settings.here.checkpoint
-        saved = read_checkpoint(settings.here.checkpoint)
+        saved = read_checkpoint(self.folder / "checkpoint.pt")
         for name, part in self.parts.items():
             part.load_state_dict(saved[name])
         until = saved["state"].pop("until")
@@ -401,11 +388,7 @@ class Run:
         writer = csv.DictWriter(curve, names)
         writer.writeheader()
         writer.writerows(self.rows)
-        keep_every = self.settings.keep_every
         try:
-            if self.steps // keep_every > self._saved // keep_every:
-                kept = self.folder / f"checkpoint-{self.steps}.pt"
-                write(kept, checkpoint.getvalue())
             write(self.folder / "checkpoint.pt", checkpoint.getvalue())
             self._saved = self.steps
             write(self.folder / "curve.csv", curve.getvalue().encode())
@@ -424,13 +407,9 @@ def train(settings: Settings) -> None:
     torch.manual_seed(settings.seed)
     # A process of its own would only be waited for.
     with settings.make_games(1, processes=0) as games:
-        shape = games.single_observation_space.shape
-        network, target = (
-            make_network(int(games.single_action_space.n), shape)
-            for _ in range(2)
-        )
-        network.to(settings.here.device)
-        target.to(settings.here.device).load_state_dict(network.state_dict())
+        network = make_network(games).to(settings.device)
+        target = make_network(games).to(settings.device)
+        target.load_state_dict(network.state_dict())
         optimizer = torch.optim.Adam(network.parameters())
         run = Run(
             settings, weights=network, target=target, optimizer=optimizer
@@ -508,21 +487,18 @@ def choose(network: nn.Module, obs: Any, explore: float) -> list[int]:
 
 def evaluate(settings: Settings) -> None:
     """Play whole games with raw points, and print their scores."""
-    here = settings.here
-    assert here.checkpoint
-    print(f"weights: {here.checkpoint}", flush=True)
-    saved = read_checkpoint(here.checkpoint)
+    assert settings.folder
+    path = settings.folder / "checkpoint.pt"
+    print(f"weights: {path}", flush=True)
+    saved = read_checkpoint(path)
     random.seed(settings.seed)
     scores: dict[int, float] = {}
-    with settings.make_games(
-        here.whole_games, clip_reward=False, processes=here.processes
-    ) as games:
-        shape = games.single_observation_space.shape
-        network = make_network(int(games.single_action_space.n), shape)
+    options = dict(clip_reward=False, processes=settings.processes)
+    with settings.make_games(settings.whole_games, **options) as games:
+        network = make_network(games).to(settings.device)
         network.load_state_dict(saved["weights"])
-        network.to(here.device)
         obs, _ = games.reset()
-        while len(scores) < here.whole_games:
+        while len(scores) < games.num_envs:
             actions: list[Any] = choose(network, obs, EXPLORE_TO_EVALUATE)
             # A game that has ended rests.
             for i in scores:
@@ -539,46 +515,29 @@ def evaluate(settings: Settings) -> None:
 
 # ## The program
 
-CONFIG = (tyro.conf.OmitArgPrefixes,)  # --stack, not --game.stack
-
 
 def find_run(settings: Settings) -> Settings:
-    """Return the settings of the run that is meant, the newest if none is.
+    """Return the settings of the run that is meant.
 
     They are those that it was begun with, unless the command line has others.
     """
-    here = settings.here
-    checkpoints = sorted(RUNS.glob("*/checkpoint.pt"), key=os.path.getmtime)
-    if here.folder:
-        checkpoints = [here.folder / "checkpoint.pt"]
-    if here.checkpoint:
-        checkpoints = [here.checkpoint]
-    for checkpoint in reversed(checkpoints):
-        folder = here.folder or checkpoint.parent
-        if not (folder / "settings.json").exists():
-            continue
-        begun = read_settings(folder)
-        found = tyro.cli(Settings, default=begun, config=CONFIG)
-        # A run keeps the title and the seed that are in its name.
-        if (found.env_id, found.seed) == (begun.env_id, begun.seed):
-            found.here.folder = folder
-            found.here.checkpoint = checkpoint
-            return found
-    raise RunError(
-        f"there is no run of {settings.env_id} with seed {settings.seed} "
-        f"in {here.folder or RUNS}: train it first"
-    )
+    pattern = f"{name_of(settings)}-*/checkpoint.pt"
+    folders = [path.parent for path in sorted(RUNS.glob(pattern))]
+    folder = settings.folder or (folders[-1] if folders else None)
+    if folder is None:
+        raise RunError(f"there is no run {RUNS}/{pattern}: train it first")
+    found = tyro.cli(Settings, default=read_settings(folder))
+    return dataclasses.replace(found, folder=folder)
 
 
 def main() -> None:
     """Train or evaluate, as the command line says."""
-    settings = tyro.cli(Settings, description=__doc__, config=CONFIG)
+    settings = tyro.cli(Settings, description=__doc__)
     try:
-        here = settings.here
-        if here.resume or here.evaluate:
+        if settings.resume or settings.evaluate:
             settings = find_run(settings)
         check(settings)
-        if here.evaluate:
+        if settings.evaluate:
             evaluate(settings)
         else:
             train(settings)

@@ -15,9 +15,9 @@ the same for `tensorboard --logdir runs`, checkpoint.pt, and film.mp4.
 Ctrl-C, the SIGTERM of a batch system or a closed terminal end a training after
 the current update, with a checkpoint. A second signal ends it at once.
 
---resume, --evaluate and --film take the newest run, or --folder, with the
-settings of that run. Before the first run the published agent plays Breakout.
-Beside other programs, --threads 1 is by far the fastest.
+--resume, --evaluate and --film take the newest run of the title and the seed,
+or --folder, with the settings of that run. Before the first run the published
+agent plays Breakout. Beside other programs, --threads 1 is by far the fastest.
 """
 
 import contextlib
@@ -54,13 +54,17 @@ PUBLISHED = pathlib.Path(__file__).with_name("breakout.pt")
 # ## Settings
 
 
-OnLifeLoss = Literal["restart", "continue", "ignore"]
+def has_fast_bfloat16() -> bool:
+    """Return whether the network computes on a CPU that has bfloat16."""
+    # An older PyTorch can't tell.
+    can = getattr(torch.cpu, "get_capabilities", dict)()
+    return can.get("avx512_bf16", False) and not torch.cuda.is_available()
 
 
 @dataclasses.dataclass
 class GameOptions:
     # what a lost life does to the episode
-    on_life_loss: OnLifeLoss = TRAINING["on_life_loss"]
+    on_life_loss: Literal["restart", "continue", "ignore"] = "continue"
     # a game begins with up to so many frames without an action
     noop_max: int = TRAINING["noop_max"]
     # FIRE is held for a step before each episode
@@ -71,35 +75,19 @@ class GameOptions:
     stack: int = 4  # pictures to an observation
     size: tuple[int, int] = (84, 84)  # height and width of a picture
     grayscale: bool = True  # else pictures are in color
-    full_action_space: bool = False  # all 18 actions of the console
     # that the console ignores a frame's action; None: as the id has it
     repeat_action_probability: float | None = None
-    mode: int | None = None  # the title's variant; None: its default
-    difficulty: int | None = None  # of the title; None: its default
-    # limit of a game; None: 108,000
-    max_num_frames_per_episode: int | None = None
-
-    def options(self, **others: Any) -> dict[str, Any]:
-        """Return the keywords of `Games`, with others in place."""
-        return {k: v for k, v in vars(self).items() if v is not None} | others
-
-
-def has_fast_bfloat16() -> bool:
-    """Return whether the network computes on a CPU that has bfloat16."""
-    # An older PyTorch can't tell.
-    can = getattr(torch.cpu, "get_capabilities", dict)()
-    return can.get("avx512_bf16", False) and not torch.cuda.is_available()
 
 
 @dataclasses.dataclass
 class Here:
+    """What is done now, and where; not kept with the run."""
+
     resume: bool = False  # continue a run
     evaluate: bool = False  # play whole games in two ways
     film: bool = False  # play a game and film it
     # of the run; None: a new one, or the newest to resume, evaluate or film
     folder: pathlib.Path | None = None
-    # to resume, evaluate or film; None: the last one in the folder
-    checkpoint: pathlib.Path | None = None
     # to evaluate: one agent's scores differ widely. DQN was judged by 30
     whole_games: int = 30
     device: str = "cuda" if torch.cuda.is_available() else "cpu"
@@ -112,14 +100,13 @@ class Here:
 
 
 @dataclasses.dataclass
-class Settings:
+class Settings(GameOptions, Here):
     # any Atari title
     env_id: tyro.conf.Positional[str] = BREAKOUT
     seed: int = 0  # of the weights, and of what is sampled
     steps: int = 10_000_000  # of all games together
     games: int = 8  # that are played at once
     # The rest are the settings of Baselines' ppo2 for Atari.
-
     rollout: int = 128  # steps of each game between two updates
     minibatch: int = 256  # samples: a quarter of an update with 8 games
     epochs: int = 4  # how often an update sees each sample
@@ -132,16 +119,19 @@ class Settings:
     max_gradient: float = 0.5  # the norm of all gradients together
     save_every: int = 10  # updates between checkpoints, and rows of the curve
     keep_every: int = 1_000_000  # steps between checkpoints that are kept
-    # what is played
-    game: GameOptions = dataclasses.field(default_factory=GameOptions)
-    # what is done now, and where; not kept with the run
-    here: Here = dataclasses.field(default_factory=Here)
 
     def make_games(self, count: int, **options: Any) -> Games:
         """Make games as these settings have them, but for `options`."""
-        options = {"processes": self.here.processes} | options
-        options = self.game.options(**options)
-        return Games(count, self.env_id, seed=self.seed, **options)
+        mine = part_of(self, GameOptions) | {"processes": self.processes}
+        if self.repeat_action_probability is None:
+            del mine["repeat_action_probability"]
+        return Games(count, self.env_id, seed=self.seed, **mine | options)
+
+
+def part_of(settings: Settings, kind: type) -> dict[str, Any]:
+    """Return the settings that a class has."""
+    names = [field.name for field in dataclasses.fields(kind)]
+    return {name: getattr(settings, name) for name in names}
 
 
 class RunError(Exception):
@@ -150,23 +140,17 @@ class RunError(Exception):
 
 def check(settings: Settings) -> None:
     """Raise an error if a setting can't be."""
-    numbers = vars(settings) | vars(settings.here)
-    for name in ("env_id", "seed", "processes"):  # `Games` checks these
-        del numbers[name]
-    sticky = "repeat_action_probability"
-    numbers[sticky] = settings.game.repeat_action_probability
-    shares = ("gamma", "gae_lambda", sticky)
-    for name, value in numbers.items():
+    shares = ("gamma", "gae_lambda", "repeat_action_probability")
+    for name, value in vars(settings).items():
+        if name in ("seed", "noop_max", "processes"):
+            continue  # `Games` checks these
         low = 1 if type(value) is int else 0
         high = 1 if name in shares else sys.float_info.max
         if isinstance(value, int | float) and not low <= value <= high:
-            option = name.replace("_", "-")
-            raise RunError(f"--{option} can't be {value}")
-    if min(settings.game.size) < 36:
-        raise RunError("--size must be at least 36 36: the network shrinks it")
+            raise RunError(f"--{name.replace('_', '-')} can't be {value}")
     try:
-        settings.make_games(1).close()
-        torch.zeros(1, device=settings.here.device)
+        with settings.make_games(1) as games:
+            make_agent(settings, games)
     except Exception as error:  # PyTorch raises all kinds
         raise RunError(error) from error
 
@@ -182,11 +166,7 @@ def layer(module: Any, gain: float = 2**0.5) -> Any:
 
 
 class Agent(nn.Module):
-    """DQN's network (Mnih et al. 2015), shared by policy and value.
-
-    `shape` is that of an observation: the pictures, their height and width,
-    and three colors or none.
-    """
+    """DQN's network (Mnih et al. 2015), shared by policy and value."""
 
     def __init__(
         self,
@@ -196,7 +176,7 @@ class Agent(nn.Module):
     ) -> None:
         super().__init__()
         self.dtype = torch.bfloat16 if bfloat16 else torch.float32
-        pictures, height, width, *colors = shape
+        pictures, height, width, *colors = shape  # three, or none
         channels = pictures * math.prod(colors)
         self.body = nn.Sequential(
             layer(nn.Conv2d(channels, 32, 8, stride=4)),
@@ -233,18 +213,19 @@ class Agent(nn.Module):
         # The two heads compute in full precision.
         value = self.value(hidden).squeeze(1)
         # `Run` finds numbers that are not finite.
-        return Categorical(
-            logits=self.policy(hidden), validate_args=False
-        ), value
+        policy = Categorical(logits=self.policy(hidden), validate_args=False)
+        return policy, value
 
 
 def make_agent(
-    settings: Settings, actions: int, shape: tuple[int, ...]
+    settings: Settings, games: Games
 ) -> tuple[Agent, torch.optim.Optimizer]:
     """Make an agent that has learned nothing, and its optimizer."""
     torch.manual_seed(settings.seed)
-    agent = Agent(actions, settings.here.bfloat16, shape)
-    agent = agent.to(settings.here.device)
+    actions = int(games.single_action_space.n)
+    shape = games.single_observation_space.shape
+    assert shape
+    agent = Agent(actions, settings.bfloat16, shape).to(settings.device)
     # epsilon as in Baselines; PyTorch's default is 1e-8
     optimizer = torch.optim.Adam(agent.parameters(), eps=1e-5, fused=True)
     return agent, optimizer
@@ -279,15 +260,6 @@ def ended_games(infos: dict[str, Any]) -> dict[int, Ended]:
     }
 
 
-@contextlib.contextmanager
-def timed(seconds: dict[str, float], part: str) -> Iterator[None]:
-    """Add the time that a block takes to `seconds[part]`."""
-    start = time.perf_counter()
-    yield
-    spent = time.perf_counter() - start
-    seconds[part] = seconds.get(part, 0.0) + spent
-
-
 class Player:
     """Plays with an agent, and goes on where it was."""
 
@@ -297,7 +269,6 @@ class Player:
         self.agent = agent
         self.games = games
         self.settings = settings
-        self.seconds: dict[str, float] = {}
         # of its own, so that it plays the same wherever the learner is
         self.random = torch.Generator().manual_seed(seed)
         self.obs, _ = games.reset(seed=seed)
@@ -312,17 +283,14 @@ class Player:
         # While this lasts, weights that were cast to bfloat16 are kept.
         with torch.autocast(device.type, enabled=False):
             for _ in range(self.settings.rollout):
-                with timed(self.seconds, "network"):
-                    obs = torch.as_tensor(self.obs, device=device)
-                    policy, values = self.agent(obs)
-                    actions = self.sample(policy)
-                    log_probs = policy.log_prob(actions)
-                    seen.append((obs, actions, log_probs, values))
-                    chosen = actions.cpu().numpy()
-                with timed(self.seconds, "games"):
-                    self.obs, rewards, terminated, truncated, infos = (
-                        self.games.step(chosen)
-                    )
+                obs = torch.as_tensor(self.obs, device=device)
+                policy, values = self.agent(obs)
+                actions = self.sample(policy)
+                log_probs = policy.log_prob(actions)
+                seen.append((obs, actions, log_probs, values))
+                self.obs, rewards, terminated, truncated, infos = (
+                    self.games.step(actions.cpu().numpy())
+                )
                 ended += ended_games(infos).values()
                 # the values of the last observations of truncated episodes
                 last_values = np.zeros(len(rewards))
@@ -495,8 +463,8 @@ def read_checkpoint(path: pathlib.Path) -> dict[str, Any]:
     except Exception as error:  # PyTorch raises all kinds
         kept = path.parent.glob("checkpoint-*.pt")
         raise RunError(
-            f"{path} can't be read ({error!r:.60}); --checkpoint takes an "
-            f"older one: {' '.join(map(str, kept)) or 'there is none'}"
+            f"{path} can't be read ({error!r:.60}); copy an older one there: "
+            f"{' '.join(map(str, kept)) or 'there is none'}"
         ) from error
 
 
@@ -505,12 +473,16 @@ def read_settings(kind: type[Settings], folder: pathlib.Path) -> Any:
     path = folder / "settings.json"
     try:
         saved = json.loads(path.read_text())
-        size = tuple(saved["game"].pop("size"))
-        saved["game"] = GameOptions(size=size, **saved["game"])
+        saved["size"] = tuple(saved["size"])
         names = {field.name for field in dataclasses.fields(kind)}
         return kind(**{name: saved[name] for name in names & saved.keys()})
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RunError(f"{path} can't be read ({error!r})") from error
+
+
+def name_of(settings: Settings) -> str:
+    """Return the name of a run, but for its time."""
+    return f"{settings.env_id.replace('/', '-')}-{settings.seed}"
 
 
 class Run:
@@ -519,39 +491,35 @@ class Run:
     def __init__(
         self, settings: Settings, agent: Agent, optimizer: torch.optim.Adam
     ) -> None:
-        here = settings.here
         self.agent = agent
         self.optimizer = optimizer
         # All that a training draws comes from here, or is seeded by it.
         self.random = torch.Generator().manual_seed(int(settings.seed))
         self.steps = 0
         self.updates = 0
+        self.seconds = 0.0
         self.ended: list[Ended] = []  # the last hundred whole games
-        self.seconds: dict[str, float] = {}  # that each activity has taken
         self.rows: list[dict[str, Any]] = []  # of the curve
-        if here.resume:
-            self._load(settings)
-        title = settings.env_id.replace("/", "-")
         now = f"{datetime.datetime.now():%Y%m%d-%H%M%S-%f}"
-        self.folder = here.folder or RUNS / f"{title}-{settings.seed}-{now}"
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder = settings.folder or RUNS / f"{name_of(settings)}-{now}"
         path = self.folder / "settings.json"
-        if path.exists() and not here.resume:
+        if settings.resume:
+            self._load(settings)
+        elif path.exists():
             raise RunError(f"{self.folder} has a run: --resume continues it")
-        kept = {
-            k: v
-            for k, v in dataclasses.asdict(settings).items()
-            if k != "here"
-        }
+        self.folder.mkdir(parents=True, exist_ok=True)
+        here = part_of(settings, Here)
+        kept = {k: v for k, v in vars(settings).items() if k not in here}
         # NumPy's and PyTorch's numbers become Python's.
         text = json.dumps(kept, indent=2, default=lambda it: it.tolist())
         write(path, text.encode())
         # What can be read again is what is used.
         self.settings = read_settings(type(settings), self.folder)
-        self.settings.here = here
+        vars(self.settings).update(here)
         self.over = self.steps >= settings.steps
         self._saved = self.steps
-        self._start = self.steps, sum(self.seconds.values())
+        self._first = self.steps, self.seconds
+        self._last = time.perf_counter()
         self._next_line = 0.0
         # What came after the checkpoint is played again.
         self._board = SummaryWriter(self.folder, purge_step=self.steps + 1)
@@ -559,8 +527,7 @@ class Run:
 
     def _load(self, settings: Settings) -> None:
         """Go on from a checkpoint."""
-        assert settings.here.checkpoint
-        saved = read_checkpoint(settings.here.checkpoint)
+        saved = read_checkpoint(self.folder / "checkpoint.pt")
         self.agent.load_state_dict(saved["weights"])
         self.optimizer.load_state_dict(saved["optimizer"])
         self.random.set_state(saved["random"])
@@ -580,41 +547,47 @@ class Run:
         is_last: bool,
     ) -> None:
         """Count an update, with the games that ended in it and its figures."""
+        now = time.perf_counter()
+        self.seconds += now - self._last
+        self._last = now
         self.steps += steps
         self.updates += 1
         self.ended = [*self.ended, *ended][-100:]  # as many as in CleanRL
         self.over = is_last or self.steps >= self.settings.steps
-        self._check_numbers(figures)
+        loss = sum(v for k, v in figures.items() if k.endswith("loss"))
+        weights = self.agent.parameters()
+        if not math.isfinite(loss) or not all(
+            weight.isfinite().all() for weight in weights
+        ):
+            raise RunError(
+                "loss or weights have numbers that aren't finite since step "
+                f"{self.steps:,}; {self.folder} has those of {self._saved:,}"
+            )
+        steps_before, seconds_before = self._first
+        speed = (self.steps - steps_before) / (self.seconds - seconds_before)
         # no number if no game has ended
         score, length = None, None
+        result = "no game has ended"
         if self.ended:
             score, length = np.mean(self.ended, 0).tolist()
-        steps_before, seconds_before = self._start
-        seconds = sum(self.seconds.values()) - seconds_before
+            result = f"score {score:.1f}"
         row = {
             "steps": self.steps,
-            **self.seconds,
-            "steps_per_second": (self.steps - steps_before) / seconds,
+            "seconds": self.seconds,
+            "steps_per_second": speed,
             **{name: float(value) for name, value in figures.items()},
             "score": score,
             "length": length,
         }
         if self.over or self.updates % self.settings.save_every == 0:
             self._save(row)
-        if self.over or time.perf_counter() >= self._next_line:
-            self._next_line = time.perf_counter() + 10
-            self._print_line(row)
-
-    def _check_numbers(self, figures: dict[str, float]) -> None:
-        """End a training that has failed, before it is saved."""
-        loss = sum(v for k, v in figures.items() if k.endswith("loss"))
-        weights = (
-            weight.isfinite().all() for weight in self.agent.parameters()
-        )
-        if not (math.isfinite(loss) and all(weights)):
-            raise RunError(
-                "loss or weights have numbers that aren't finite since step "
-                f"{self.steps:,}; {self.folder} has those of {self._saved:,}"
+        if self.over or now >= self._next_line:
+            self._next_line = now + 10
+            minutes = max(0, self.settings.steps - self.steps) / speed / 60
+            print(
+                f"{self.steps:,} steps, {speed:,.0f} steps/s, "
+                f"{minutes // 60:.0f}:{minutes % 60:02.0f} h left, {result}",
+                flush=True,
             )
 
     def _save(self, row: dict[str, Any]) -> None:
@@ -623,8 +596,8 @@ class Run:
         state = {
             "steps": self.steps,
             "updates": self.updates,
-            "ended": [tuple(each) for each in self.ended],
             "seconds": self.seconds,
+            "ended": [tuple(each) for each in self.ended],
             "rows": self.rows,
             "until": self.settings.steps,
         }
@@ -660,18 +633,6 @@ class Run:
                 f"{self._saved:,} steps"
             ) from error
 
-    def _print_line(self, row: dict[str, Any]) -> None:
-        speed = row["steps_per_second"]
-        minutes = max(0, self.settings.steps - self.steps) / speed / 60
-        result = "no game has ended"
-        if self.ended:
-            result = f"score {row['score']:.1f}"
-        print(
-            f"{self.steps:,} steps, {speed:,.0f} steps/s, "
-            f"{minutes // 60:.0f}:{minutes % 60:02.0f} h left, {result}",
-            flush=True,
-        )
-
 
 def set_rate(optimizer: torch.optim.Optimizer, run: Run) -> None:
     """Let the learning rate fall to 0 (Baselines)."""
@@ -682,25 +643,19 @@ def set_rate(optimizer: torch.optim.Optimizer, run: Run) -> None:
 def train(settings: Settings) -> None:
     """Train until all steps are played; save as it goes."""
     with settings.make_games(settings.games) as games:
-        actions = int(games.single_action_space.n)
-        shape = games.single_observation_space.shape
-        agent, optimizer = make_agent(settings, actions, shape)
+        agent, optimizer = make_agent(settings, games)
         run = Run(settings, agent, optimizer)
         settings = run.settings
         # Drawn, so that a resumed run plays other games than before.
         seed = torch.randint(2**31, (), generator=run.random).item()
         player = Player(agent, games, settings, int(seed))
-        player.seconds = run.seconds
         with noting_signals() as asked:
             while not run.over:
                 set_rate(optimizer, run)
                 torch.set_num_threads(1)  # the games need the other cores
                 batch, ended = player.play()
-                torch.set_num_threads(settings.here.threads)
-                with timed(run.seconds, "learning"):
-                    figures = learn(
-                        agent, optimizer, batch, settings, run.random
-                    )
+                torch.set_num_threads(settings.threads)
+                figures = learn(agent, optimizer, batch, settings, run.random)
                 run.add(len(batch.obs), ended, figures, asked.is_set())
 
 
@@ -718,16 +673,19 @@ WAYS: dict[str, dict[str, Any]] = {
 
 
 def load(settings: Settings) -> Agent:
-    """Return an agent with the weights of a checkpoint."""
-    path = settings.here.checkpoint or PUBLISHED
+    """Return the agent of a run, or the published one."""
+    path = PUBLISHED
+    if settings.folder:
+        path = settings.folder / "checkpoint.pt"
     print(f"weights: {path}", flush=True)
     saved = read_checkpoint(path)
+    # It plays in float32.
+    settings = dataclasses.replace(settings, bfloat16=False)
     with settings.make_games(1, processes=0) as games:
-        actions = int(games.single_action_space.n)
-        agent = Agent(actions, shape=games.single_observation_space.shape)
-    # breakout.pt has the weights alone. Half precision becomes float32.
+        agent, _ = make_agent(settings, games)
+    # breakout.pt has the weights alone.
     agent.load_state_dict(saved.get("weights", saved))
-    return agent.to(settings.here.device)
+    return agent
 
 
 @torch.no_grad()
@@ -764,14 +722,10 @@ def evaluate(settings: Settings) -> None:
     """Play whole games in both ways and print their scores."""
     agent = load(settings)
     for way, options in WAYS.items():
-        count = settings.here.whole_games
-        with settings.make_games(count, **options) as games:
+        with settings.make_games(settings.whole_games, **options) as games:
             scores = whole_games(agent, games, settings.seed)
-        played = settings.game.options(**options)
         print(
-            f"{way}, {played['on_life_loss']!r}, "
-            f"fire_on_reset={played['fire_on_reset']}: "
-            f"mean {np.mean(scores):.1f} "
+            f"{way}: mean {np.mean(scores):.1f} "
             f"({min(scores):.0f} to {max(scores):.0f})",
             flush=True,
         )
@@ -779,7 +733,7 @@ def evaluate(settings: Settings) -> None:
 
 def film(settings: Settings) -> None:
     """Play one whole game and write its screens as it goes."""
-    folder = settings.here.folder or RUNS
+    folder = settings.folder or RUNS
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "film.mp4"
     agent = load(settings)
@@ -803,40 +757,22 @@ def film(settings: Settings) -> None:
 
 # ## The program
 
-CONFIG = (tyro.conf.OmitArgPrefixes,)  # --stack, not --game.stack
 
-
-def find_run(settings: Settings) -> Settings:
-    """Return the settings of the run that is meant, the newest if none is.
+def find_run(settings: Any) -> Any:
+    """Return the settings of the run that is meant.
 
     They are those that it was begun with, unless the command line has others.
     """
-    here = settings.here
-    checkpoints = sorted(RUNS.glob("*/checkpoint.pt"), key=os.path.getmtime)
-    if here.folder:
-        checkpoints = [here.folder / "checkpoint.pt"]
-    if here.checkpoint:
-        checkpoints = [here.checkpoint]
-    for checkpoint in reversed(checkpoints):
-        folder = here.folder or checkpoint.parent
-        if not (folder / "settings.json").exists():
-            continue
-        begun = read_settings(type(settings), folder)
-        found = tyro.cli(type(settings), default=begun, config=CONFIG)
-        # A run keeps the title and the seed that are in its name.
-        if (found.env_id, found.seed) == (begun.env_id, begun.seed):
-            found.here.folder = folder
-            found.here.checkpoint = checkpoint
-            return found
-    # The published agent, or other weights alone, can play.
-    weights = here.checkpoint or PUBLISHED
-    plays = here.checkpoint or "Breakout" in settings.env_id
-    if here.resume or here.folder or not (plays and weights.exists()):
-        raise RunError(
-            f"there is no run of {settings.env_id} with seed {settings.seed} "
-            f"in {here.folder or RUNS}: train it first"
-        )
-    return settings
+    pattern = f"{name_of(settings)}-*/checkpoint.pt"
+    folders = [path.parent for path in sorted(RUNS.glob(pattern))]
+    folder = settings.folder or (folders[-1] if folders else None)
+    if folder is not None:
+        kind = type(settings)
+        found = tyro.cli(kind, default=read_settings(kind, folder))
+        return dataclasses.replace(found, folder=folder)
+    if settings.resume or settings.env_id != BREAKOUT:
+        raise RunError(f"there is no run {RUNS}/{pattern}: train it first")
+    return settings  # for the published agent
 
 
 def main(
@@ -845,18 +781,17 @@ def main(
     description: str | None = __doc__,
 ) -> None:
     """Train, evaluate or film, as the command line says."""
-    settings = tyro.cli(kind, description=description, config=CONFIG)
+    settings = tyro.cli(kind, description=description)
     try:
-        here = settings.here
-        if here.resume or here.evaluate or here.film:
+        if settings.resume or settings.evaluate or settings.film:
             settings = find_run(settings)
         check(settings)
-        torch.set_num_threads(settings.here.threads)
-        if here.evaluate:
+        torch.set_num_threads(settings.threads)
+        if settings.evaluate:
             evaluate(settings)
-        if here.film:
+        if settings.film:
             film(settings)
-        if not (here.evaluate or here.film):
+        if not (settings.evaluate or settings.film):
             train(settings)
     except RunError as error:
         name = pathlib.Path(sys.argv[0]).name

@@ -27,7 +27,7 @@ from ray.exceptions import ObjectLostError, RayActorError
 from torch import Tensor
 
 import ppo
-from ppo import Ended, Games, Run, timed
+from ppo import Ended, Games, Run
 
 
 @dataclasses.dataclass
@@ -51,14 +51,9 @@ class Actor:
         # With one core nobody would play at the same time.
         processes = settings.cores if settings.cores > 1 else 0
         self._games = settings.make_games(settings.games, processes=processes)
-        shape = self._games.single_observation_space.shape
-        assert shape
         # The learner's device is no concern of the games.
-        agent = ppo.Agent(
-            int(self._games.single_action_space.n),
-            settings.here.bfloat16,
-            shape,
-        )
+        settings = dataclasses.replace(settings, device="cpu")
+        agent, _ = ppo.make_agent(settings, self._games)
         self._player = ppo.Player(agent, self._games, settings, seed)
         return ray.util.get_node_ip_address()
 
@@ -127,31 +122,24 @@ class Actors:
             print(f"{len(self._starting)} actors wait for room", flush=True)
 
     def play(
-        self, weights: dict[str, Tensor], seconds: dict[str, float]
+        self, weights: dict[str, Tensor]
     ) -> tuple[list[list[np.ndarray]], list[Ended]]:
         """Let all play an update; return what each has played."""
-        with timed(seconds, "sending"):
-            arrays = {name: w.cpu().numpy() for name, w in weights.items()}
-            sent = ray.put(arrays)
-            calls = {
-                i: self._handles[i].play.remote(sent) for i in self.playing
-            }
-        with timed(seconds, "waiting"):
-            ray.wait(list(calls.values()), num_returns=len(calls))
+        sent = ray.put({name: w.cpu().numpy() for name, w in weights.items()})
+        calls = {i: self._handles[i].play.remote(sent) for i in self.playing}
         parts = []
         ended = []
-        with timed(seconds, "sending"):
-            for i, call in calls.items():
-                try:
-                    columns, games = ray.get(call)
-                # What it has played may be lost with its machine, too.
-                except (RayActorError, ObjectLostError) as error:
-                    self.playing.remove(i)
-                    self._replace(i, error)
-                    continue
-                self._deaths[i] = 0
-                parts.append(columns)
-                ended += games
+        for i, call in calls.items():
+            try:
+                columns, games = ray.get(call)
+            # What it has played may be lost with its machine, too.
+            except (RayActorError, ObjectLostError) as error:
+                self.playing.remove(i)
+                self._replace(i, error)
+                continue
+            self._deaths[i] = 0
+            parts.append(columns)
+            ended += games
         return parts, ended
 
 
@@ -165,10 +153,7 @@ def train(settings: Settings) -> None:
     """Train until all steps are played; save as it goes."""
     start_ray(address=settings.address)
     with settings.make_games(1, processes=0) as games:
-        count = int(games.single_action_space.n)
-        shape = games.single_observation_space.shape
-        agent, optimizer = ppo.make_agent(settings, count, shape)
-    device = settings.here.device
+        agent, optimizer = ppo.make_agent(settings, games)
     run = Run(settings, agent, optimizer)
     settings = run.settings
     actors = Actors(settings, run.random)
@@ -181,14 +166,12 @@ def train(settings: Settings) -> None:
                 actors.welcome(1, seconds=10)
                 continue
             ppo.set_rate(optimizer, run)
-            played, ended = actors.play(agent.state_dict(), run.seconds)
+            played, ended = actors.play(agent.state_dict())
             if played:
-                with timed(run.seconds, "sending"):
-                    batch = join(played, device)
-                with timed(run.seconds, "learning"):
-                    figures = ppo.learn(
-                        agent, optimizer, batch, settings, run.random
-                    )
+                batch = join(played, settings.device)
+                figures = ppo.learn(
+                    agent, optimizer, batch, settings, run.random
+                )
                 run.add(len(batch.obs), ended, figures, asked.is_set())
     ray.shutdown()
 

@@ -111,7 +111,8 @@ def test_it_learns_the_reward_and_what_follows(terminated):
     memory = dqn.Memory(1)
     memory.start(before)
     memory.add(1, 2.0, terminated, after)
-    network, target = (dqn.make_network(2, before.shape) for _ in range(2))
+    with settings.make_games(1, processes=0) as games:
+        network, target = (dqn.make_network(games) for _ in range(2))
     optimizer = torch.optim.SGD(network.parameters(), 0.01)
     for _ in range(200):
         dqn.learn(network, target, optimizer, memory, settings)
@@ -149,7 +150,8 @@ def test_it_trains_in_a_thread_and_with_numbers_of_numpy(run):
         learn_after=100,
         gamma=np.float32(0.5),
         learning_rate=np.float32(1e-3),
-        here=dqn.Here(folder=RUN, device="cpu"),
+        folder=RUN,
+        device="cpu",
     )
     thread = threading.Thread(target=dqn.train, args=[settings])
     thread.start()

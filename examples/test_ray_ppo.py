@@ -36,9 +36,9 @@ def cluster(monkeypatch, tmp_path):
 def make(kind, **options):
     """Settings of a short run, with the threads that the program would set."""
     torch.set_num_threads(1)
-    here = ppo.Here(folder=RUN, device="cpu", threads=1)
-    short = dict(games=2, rollout=16, save_every=1, here=here)
-    return kind(**short | options)
+    short = dict(games=2, rollout=16, save_every=1)
+    here = dict(folder=RUN, device="cpu", threads=1)
+    return kind(**short | here | options)
 
 
 def test_one_actor_learns_what_ppo_learns(cluster):
@@ -48,7 +48,7 @@ def test_one_actor_learns_what_ppo_learns(cluster):
         (ray_ppo, "ray", {"actors": 1, "address": cluster.address}),
     ):
         settings = make(module.Settings, steps=96, **options)
-        settings.here.folder = pathlib.Path(folder)
+        settings.folder = pathlib.Path(folder)
         module.train(settings)
         saved = torch.load(f"{folder}/checkpoint.pt")
         assert saved["state"]["steps"] == 96
@@ -108,8 +108,7 @@ def test_it_outlives_an_actor_and_a_node(cluster, monkeypatch):
     assert saved["state"]["steps"] == 32 * sum(updates)
     # A run of ppo.py goes on from it.
     alone = make(ppo.Settings, steps=saved["state"]["steps"] + 32)
-    alone.here.resume = True
-    alone.here.checkpoint = RUN / "checkpoint.pt"
+    alone.resume = True
     ppo.train(alone)
     again = torch.load(RUN / "checkpoint.pt")
     assert again["state"]["steps"] == alone.steps

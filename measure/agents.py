@@ -48,10 +48,10 @@ def judge(folder: pathlib.Path, ways: list[str]) -> dict[str, Any]:
     """Play whole games; return their scores, and how they were learned."""
     path = folder / "checkpoint.pt"
     settings = ppo.read_settings(ppo.Settings, folder)
-    settings.here.checkpoint = path
+    settings.folder = folder
     saved = torch.load(path, "cpu")
     agent = ppo.load(settings)
-    count = settings.here.whole_games
+    count = settings.whole_games
     served = ppo.WAYS["served"]
     how = {name: (count, each) for name, each in ppo.WAYS.items()}
     how["still"] = count, served | {"make": Still}
@@ -66,7 +66,7 @@ def judge(folder: pathlib.Path, ways: list[str]) -> dict[str, Any]:
         "run": str(settings.seed),
         "steps": saved["state"]["steps"],
         "until": settings.steps,
-        "seconds": saved["state"]["seconds"],
+        "seconds": {"training": saved["state"]["seconds"]},
         "last_score": mean_score(saved["state"]["ended"]),
         "scores": scores,
     }

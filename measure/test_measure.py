@@ -135,8 +135,8 @@ def test_every_side_plays_what_the_others_play(side):
 
 def test_sb3s_agent_is_ours():
     weights = torch.load(ppo.PUBLISHED)
-    here = ppo.Here(device="cpu")
-    model = updates.sb3_model("sb3_games", here, weights)
+    settings = ppo.Settings(device="cpu")
+    model = updates.sb3_model("sb3_games", settings, weights)
     obs = torch.as_tensor(model.env.reset())
     model.env.close()
     ours = ppo.Agent(4)

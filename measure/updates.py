@@ -41,7 +41,7 @@ import common
 import ppo
 import sb3
 from game import BREAKOUT, Games
-from ppo import Here
+from ppo import Settings
 
 GAMES = 8
 ROUNDS = 15
@@ -80,6 +80,7 @@ class OnEnvPool:
         )
         self.num_envs = GAMES
         self.single_action_space = self._pool.action_space
+        self.single_observation_space = self._pool.observation_space
 
     def reset(self, seed: int) -> tuple[np.ndarray, dict]:
         return self._pool.reset()
@@ -103,14 +104,12 @@ def make(side: str) -> Any:
 
 
 def our_updates(
-    side: str, here: Here, weights: Weights | None = None
+    side: str, settings: Settings, weights: Weights | None = None
 ) -> Updates:
     """Train; an agent that has its weights already keeps them."""
-    settings = ppo.Settings(games=GAMES, here=here)
     threads = torch.get_num_threads()
     with contextlib.closing(make(side)) as games:
-        actions = games.single_action_space.n
-        agent, optimizer = ppo.make_agent(settings, actions, (4, 84, 84))
+        agent, optimizer = ppo.make_agent(settings, games)
         optimizer.param_groups[0]["lr"] = settings.learning_rate
         if weights:
             agent.load_state_dict(weights)
@@ -128,7 +127,9 @@ def our_updates(
 # What SB3's PPO plays
 
 
-def sb3_model(side: str, here: Here, weights: Weights | None = None) -> PPO:
+def sb3_model(
+    side: str, settings: Settings, weights: Weights | None = None
+) -> PPO:
     """SB3's PPO on either side, with the agent of ours if it has weights."""
     if side == "sb3_games":
         games = Games(GAMES, BREAKOUT)
@@ -138,8 +139,8 @@ def sb3_model(side: str, here: Here, weights: Weights | None = None) -> PPO:
             BREAKOUT, GAMES, seed=0, vec_env_cls=vec_env.SubprocVecEnv
         )
         env = vec_env.VecFrameStack(env, 4)
-    settings = sb3.ATARI | ({"learning_rate": 0} if weights else {})
-    model = PPO("CnnPolicy", env, **settings, seed=0, device=here.device)
+    options = sb3.ATARI | ({"learning_rate": 0} if weights else {})
+    model = PPO("CnnPolicy", env, **options, seed=0, device=settings.device)
     if weights:
         ours = ppo.Agent(env.action_space.n)
         ours.load_state_dict(weights)
@@ -154,8 +155,10 @@ def sb3_model(side: str, here: Here, weights: Weights | None = None) -> PPO:
     return model
 
 
-def sb3_updates(side: str, here: Here, weights: Weights | None) -> Updates:
-    model = sb3_model(side, here, weights)
+def sb3_updates(
+    side: str, settings: Settings, weights: Weights | None
+) -> Updates:
+    model = sb3_model(side, settings, weights)
     with contextlib.closing(model.env):
         while True:
             steps = model.n_steps * GAMES
@@ -166,21 +169,21 @@ def sb3_updates(side: str, here: Here, weights: Weights | None) -> Updates:
 # What Ray's actors play
 
 
-def ray_updates(count: int, here: Here) -> Updates:
+def ray_updates(count: int, ours: Settings) -> Updates:
     """Train on so many actors."""
     import ray_ppo
 
-    settings = ray_ppo.Settings(games=GAMES, actors=count, here=here)
-    agent, optimizer = ppo.make_agent(settings, 4, (4, 84, 84))
+    settings = ray_ppo.Settings(**vars(ours), actors=count)
+    with settings.make_games(1, processes=0) as games:
+        agent, optimizer = ppo.make_agent(settings, games)
     optimizer.param_groups[0]["lr"] = settings.learning_rate
     random = torch.Generator().manual_seed(0)
     actors = ray_ppo.Actors(settings, random)
     while len(actors.playing) < count:
         actors.welcome(count, seconds=60)
-    seconds = dict.fromkeys(["sending", "waiting"], 0.0)
     while True:
-        played, _ = actors.play(agent.state_dict(), seconds)
-        batch = ray_ppo.join(played, here.device)
+        played, _ = actors.play(agent.state_dict())
+        batch = ray_ppo.join(played, settings.device)
         ppo.learn(agent, optimizer, batch, settings, random)
         yield len(batch.obs)
 
@@ -188,18 +191,21 @@ def ray_updates(count: int, here: Here) -> Updates:
 # The parts
 
 
-def updates_of(side: str, here: Here, weights: Weights | None) -> Updates:
+def updates_of(
+    side: str, settings: Settings, weights: Weights | None
+) -> Updates:
     if side.startswith("ray"):
-        return ray_updates(int(side.removeprefix("ray")), here)
+        return ray_updates(int(side.removeprefix("ray")), settings)
     if side.startswith("sb3"):
-        return sb3_updates(side, here, weights)
-    return our_updates(side, here, weights)
+        return sb3_updates(side, settings, weights)
+    return our_updates(side, settings, weights)
 
 
 def take_turns(run: argparse.Namespace) -> dict[str, Any]:
     """Let the sides play and learn in turn; return their steps a second."""
     on_cpu = run.device == "cpu"
-    here = Here(
+    settings = Settings(
+        games=GAMES,
         device=run.device,
         bfloat16=on_cpu and ppo.has_fast_bfloat16(),
     )
@@ -218,7 +224,7 @@ def take_turns(run: argparse.Namespace) -> dict[str, Any]:
     with contextlib.ExitStack() as stack:
         sides = {}
         for name in names:
-            side = updates_of(name, here, weights)
+            side = updates_of(name, settings, weights)
             sides[name] = stack.enter_context(contextlib.closing(side))
         order = list(names)
         for number in range(run.rounds + 1):
@@ -231,8 +237,8 @@ def take_turns(run: argparse.Namespace) -> dict[str, Any]:
             order.reverse()
     gpu = torch.cuda.get_device_name() if run.device == "cuda" else None
     return {
-        "device": here.device,
-        "bfloat16": here.bfloat16,
+        "device": settings.device,
+        "bfloat16": settings.bfloat16,
         "gpu": gpu,
         "threads": torch.get_num_threads(),
         "rows": rows,
