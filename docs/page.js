@@ -274,7 +274,7 @@ figure("backwards", (box) => {
     if (updates === 1) return "The step of the brick: reward 1 + 0.99 × 0 = 1.";
     const later = (GAMMA ** (updates - 2)).toFixed(2);
     return `The step before: reward 0 + 0.99 × ${later} = ${value}.` +
-      (reached === 0 ? " That is the step after our move." : "");
+      (reached === 0 ? " That is the value after our move, by which LEFT is judged." : "");
   }, { count: points.length + 1, pace: 2, name: (at) => `update ${at - 1}` });
 });
 
@@ -352,7 +352,8 @@ figure("ghosts", async (box, $in) => {
     const unseen = now.filter((at) => !seen.includes(at % GHOSTS));
     for (const [i, cell] of cells.entries()) {
       put(cell.firstElementChild,
-        shrunk(merged[i].map(gray).reduce(brighter), SIZE, true));
+        shrunk(merged[i].map(gray).reduce(brighter), SIZE, true),
+        { label: ["oldest", "", "", "newest"][i] });
       rings(cell.lastElementChild, answer.open ? merged[i] : [],
         answer.open ? unseen : []);
     }
@@ -836,7 +837,7 @@ figure("play", (box, $in) => {
   const start = $in(".start"), buttons = $in(".buttons");
   const colours = packed(PLAY.rgb);
   const best = Array(5).fill(null), outputs = box.querySelectorAll(".views output");
-  let game = newGame(), stage = COLORS, easiest = COLORS, running = null;
+  let game = newGame(), stage = COLORS, running = null;
   let aim = null, held = 0; // where the pointer is, which key is down
   let count = 0, move = 0, older = game.screen(), last = older;
 
@@ -865,8 +866,8 @@ figure("play", (box, $in) => {
     older = last;
     last = game.screen();
     if (stage < SLOW || count % FRAMES === 0) show();
-    best[easiest] = Math.max(best[easiest], game.score);
-    outputs[easiest].value = best[easiest];
+    best[stage] = Math.max(best[stage], game.score);
+    outputs[stage].value = best[stage];
     if (!game.lives) stop(`${game.score} points.`);
   }
 
@@ -880,7 +881,7 @@ figure("play", (box, $in) => {
 
   function again() {
     game = newGame();
-    easiest = stage;
+    count = 0;
     older = last = game.screen();
   }
 
@@ -909,7 +910,7 @@ figure("play", (box, $in) => {
   start.addEventListener("click", () => running ? stop() : go());
   $in(".views").addEventListener("change", ({ target }) => {
     stage = Number(target.value);
-    easiest = Math.min(easiest, stage);
+    again();
     buttons.hidden = stage !== STILL;
     start.hidden = stage === STILL;
     if (stage === STILL) stop("It waits for your button.");
@@ -987,40 +988,53 @@ figure("step", async (box, $in) => {
 figure("training", async (box, $in) => {
   const [screen] = $in(".whole").children, stage = $in("label input");
   const games = await read("training");
-  const stops = box.querySelectorAll(".stop");
+  const stops = [...box.querySelectorAll(".stop")];
+  // The slider is as long as the axis, and stops below the marks.
+  const places = stops.map(({ cx }) => cx.baseVal.value);
+  const MOVES = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 };
   const films = new Map();
-  let game = null;
+  let game = null, at = 0;
 
-  async function load(at) {
+  async function load() {
     if (!films.has(at)) {
       films.set(at, await unpack(games[at].screens, WIDTH * HEIGHT));
     }
     game = { ...games[at], shown: films.get(at), colours: packed(games[at].rgb) };
   }
 
-  function show(at) {
-    const { action, reward, value, chances } = game.decisions[at - 1];
-    put(screen, game.shown[at - 1], { colours: game.colours });
+  function show(step) {
+    const { action, reward, value, chances } = game.decisions[step - 1];
+    put(screen, game.shown[step - 1], { colours: game.colours });
     showChances($in(".choices").children, chances, { sampled: action });
-    $in(".value").textContent = value.toFixed(2);
-    const lost = game.decisions[at]?.first ? " and loses a life" : "";
+    $in(".value").textContent = value.toFixed(2).replace("-", "\u2212");
+    const lost = game.decisions[step]?.first ? " and loses a life" : "";
     return `It samples ${ACTIONS[action]}${reward ? " and hits a brick" : lost}.`;
   }
 
-  await load(0);
+  await load();
   const player = film(box, show, { count: game.decisions.length, pace: 15 });
-  async function turn() {
-    const at = Number(stage.value);
-    await load(at);
+  async function turn(to) {
+    at = Math.max(0, Math.min(stops.length - 1, to));
+    await load();
+    stage.value = places[at];
     const millions = Number((game.trained / 1e6).toFixed(1));
-    $in(".trained").textContent = `${millions} million steps`;
+    stage.ariaValueText = `${millions} million steps`;
+    $in(".trained").textContent = stage.ariaValueText;
     $in(".score").textContent = `${game.score} points in the end`;
     stops.forEach((stop, i) => stop.classList.toggle("now", i === at));
     player.draw();
   }
-  stage.max = games.length - 1;
-  stage.addEventListener("input", turn);
-  turn();
+  [stage.min, stage.max] = [places[0], places.at(-1)];
+  stage.addEventListener("input", () => {
+    const off = places.map((place) => Math.abs(place - stage.value));
+    turn(off.indexOf(Math.min(...off)));
+  });
+  stage.addEventListener("keydown", (event) => {
+    if (!MOVES[event.key]) return;
+    event.preventDefault();
+    turn(at + MOVES[event.key]);
+  });
+  turn(0);
 });
 
 // The workbench: real frames, and what an agent would see of them if it were

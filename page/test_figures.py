@@ -18,7 +18,6 @@ import figures.backwards.make as backwards
 import game
 from conftest import go_to, look_at
 from drawing import bright, faded
-from figures.lanes.make import LANES
 from figures.serves.make import serve
 from figures.workbench.make import SHOWN, TITLES
 from paths import DOCS, FIGURES
@@ -111,22 +110,6 @@ def test_breakout_has_four_serves():
         assert (one == other).all() == (i % 4 == j % 4)
     for seen, way in zip(grays("serves.svg"), ways[:4], strict=True):
         assert (seen == bright(faded(way))).all()
-
-
-def test_the_first_to_end_are_drawn_as_they_end():
-    """Played on a clock, the example has the means that it tells."""
-    clock, done = 0, []
-    while len(done) < len(LANES):
-        clock += 1
-        for lane in LANES:
-            ends = np.cumsum([game.length for game in lane]).tolist()
-            if clock in ends:
-                done.append(lane[ends.index(clock)].points)
-    drawn = (DRAWN / "lanes.svg").read_text()
-    assert f"= {np.mean(done):.1f} points" in drawn
-    assert (
-        f"= {np.mean([lane[0].points for lane in LANES]):.1f} points" in drawn
-    )
 
 
 def test_all_that_is_there_is_shown():
@@ -283,9 +266,7 @@ def test_guesses_count(visit, width):
             expect(wall.locator(".hit")).to_have_count(i // 2 + 1)
             expect(wall.locator(".miss")).to_have_count((i + 1) // 2)
             if i < 5:
-                verdict = "No" if i % 2 else "Yes"
-                words = f"{verdict}: it flew on {way}. And this one?"
-                expect(says).to_have_text(words)
+                expect(says).to_contain_text("No" if i % 2 else "Yes")
         expect(says).to_contain_text(
             "3 of 6, which a coin reaches in 42 of 64 tries."
         )
@@ -330,7 +311,7 @@ def test_an_answer_can_be_opened_without_a_guess(visit, name, scripts):
 
 def check_decision(figure, decision):
     """Bars, value and action are those of a decision."""
-    value = f"{decision['value']:.2f}"
+    value = f"{decision['value']:.2f}".replace("-", "\N{MINUS SIGN}")
     expect(figure.locator(".value")).to_have_text(value)
     shares = figure.locator(".choices span").all_text_contents()
     assert shares == [
@@ -356,13 +337,10 @@ def test_a_reader_moves_through_a_training(visit):
     figure = look_at(visit(), "training")
     games = read("training/training")
     slider = figure.get_by_label("Trained for")
-    for at in 0, len(games) - 1, 1:
-        slider.fill(str(at))
-        expect(figure.locator(".stop.now")).to_have_count(1)
-        assert (
-            figure.locator(".stop")
-            .nth(at)
-            .evaluate("(stop) => stop.matches('.now')")
+    for key, at in ("End", len(games) - 1), ("Home", 0), ("ArrowRight", 1):
+        slider.press(key)
+        expect(figure.locator(".stop").nth(at)).to_have_class(
+            re.compile("now")
         )
         words = f"{games[at]['score']} points in the end"
         expect(figure.locator(".score")).to_have_text(words)
@@ -530,18 +508,17 @@ def test_a_reader_plays_and_sees_what_the_module_would_make(visit):
     expect(figure.get_by_role("button", name="Play")).to_be_hidden()
     for _ in range(12):  # until the ball flies
         figure.get_by_role("button", name="nothing").click()
-    shown = {}
-    for number in 4, 0, 1:
-        view(figure, number)
-        [shown[number]] = pictures(figure, ".field")
     third, fourth = (grays_of(figure, name) for name in ("third", "fourth"))
     assert (third != fourth).any()
-    assert (shown[4][..., 0] == small(np.maximum(third, fourth))).all()
-    assert (shown[1][..., 0] == fourth).all()
+    check(pictures(figure, ".field"), [small(np.maximum(third, fourth))])
+    view(figure, 1)  # which starts a new game
+    fourth = grays_of(figure, "fourth")
+    assert (third != fourth).any()
+    check(pictures(figure, ".field"), [fourth])
+    view(figure, 0)
+    [shown] = pictures(figure, ".field")
     known = dict(zip(map(tuple, RGB.tolist()), colours().gray, strict=True))
-    used, where = np.unique(
-        shown[0].reshape(-1, 3), axis=0, return_inverse=True
-    )
+    used, where = np.unique(shown.reshape(-1, 3), axis=0, return_inverse=True)
     gray = np.array([known[tuple(rgb)] for rgb in used.tolist()])
     assert (gray[where].reshape(210, 160) == fourth).all()
 

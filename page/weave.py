@@ -160,7 +160,11 @@ class Page:
         return html
 
     def _program(self, text: str, language: str, _: str) -> str:
-        return listing(self.code(text.splitlines(), language or "text"))
+        html = listing(self.code(text.splitlines(), language or "text"))
+        # In the story it scrolls, which takes the keyboard, too.
+        return (
+            html.replace("<pre", "<pre tabindex=0") if self.listing else html
+        )
 
     def code(
         self,

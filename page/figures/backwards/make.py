@@ -12,7 +12,7 @@ SMALL = 12  # pixels: the ball has at most eight
 
 
 def way() -> list[tuple[float, float]]:
-    """Where the ball is after each step, from the move to the brick."""
+    """Where the ball is after each step, after the move, up to the brick."""
     rewards = [one["reward"] for one in read_film("agent/agent").decisions]
     steps = [MOMENT + 1]
     while not rewards[steps[-1]]:
@@ -53,6 +53,8 @@ def draw() -> str:
     d.text(left + 18, 56, "heard of the brick")
     d.put("circle", "box", cx=left + 5, cy=82, r=5)
     d.text(left + 18, 88, "one whose value hasn't")
-    d.text(left, high - 26, f"{len(points)} steps from the move", "quiet")
-    d.text(left, high - 6, "to the brick", "quiet")
+    d.text(
+        left, high - 26, f"the {len(points)} steps after the move,", "quiet"
+    )
+    d.text(left, high - 6, "the last with the brick", "quiet")
     return d.svg()

@@ -57,7 +57,8 @@ figure("ghosts", async (box, $in) => {
     const unseen = now.filter((at) => !seen.includes(at % GHOSTS));
     for (const [i, cell] of cells.entries()) {
       put(cell.firstElementChild,
-        shrunk(merged[i].map(gray).reduce(brighter), SIZE, true));
+        shrunk(merged[i].map(gray).reduce(brighter), SIZE, true),
+        { label: ["oldest", "", "", "newest"][i] });
       rings(cell.lastElementChild, answer.open ? merged[i] : [],
         answer.open ? unseen : []);
     }

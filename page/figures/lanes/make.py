@@ -53,7 +53,7 @@ def draw() -> str:
             d.text(52 * game.end - 10, y + 18, place, "strong end")
     for y, words, scores in (
         (128, "first to end", [game.points for game in first]),
-        (152, "first of each environment", [lane[0].points for lane in LANES]),
+        (152, "first of each row", [lane[0].points for lane in LANES]),
     ):
         sums = " + ".join(map(str, scores))
         d.text(4, y, words, "strong")

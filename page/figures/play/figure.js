@@ -120,7 +120,7 @@ figure("play", (box, $in) => {
   const start = $in(".start"), buttons = $in(".buttons");
   const colours = packed(PLAY.rgb);
   const best = Array(5).fill(null), outputs = box.querySelectorAll(".views output");
-  let game = newGame(), stage = COLORS, easiest = COLORS, running = null;
+  let game = newGame(), stage = COLORS, running = null;
   let aim = null, held = 0; // where the pointer is, which key is down
   let count = 0, move = 0, older = game.screen(), last = older;
 
@@ -149,8 +149,8 @@ figure("play", (box, $in) => {
     older = last;
     last = game.screen();
     if (stage < SLOW || count % FRAMES === 0) show();
-    best[easiest] = Math.max(best[easiest], game.score);
-    outputs[easiest].value = best[easiest];
+    best[stage] = Math.max(best[stage], game.score);
+    outputs[stage].value = best[stage];
     if (!game.lives) stop(`${game.score} points.`);
   }
 
@@ -164,7 +164,7 @@ figure("play", (box, $in) => {
 
   function again() {
     game = newGame();
-    easiest = stage;
+    count = 0;
     older = last = game.screen();
   }
 
@@ -193,7 +193,7 @@ figure("play", (box, $in) => {
   start.addEventListener("click", () => running ? stop() : go());
   $in(".views").addEventListener("change", ({ target }) => {
     stage = Number(target.value);
-    easiest = Math.min(easiest, stage);
+    again();
     buttons.hidden = stage !== STILL;
     start.hidden = stage === STILL;
     if (stage === STILL) stop("It waits for your button.");

@@ -1,8 +1,8 @@
 """A training, by the weights that were kept in the course of it.
 
-`examples/ppo.py --steps 2_000_000 --keep-every 100_000` keeps them, and its
-curve is `Breakout-kept-0.csv`. The first are random, the last those of the
-published agent, which has learned for longer, in another run.
+`examples/ppo.py --keep-every 100_000` keeps them, and its curve is
+`Breakout-kept-0.csv`. The first are random, the last those of the published
+agent, of another run.
 """
 
 import math
@@ -81,20 +81,25 @@ def draw() -> str:
     ):
         d.text(x(steps), BOTTOM + 20, words, "quiet mid")
     d.text(RIGHT, BOTTOM + 40, "million steps", "quiet end")
-    curves = {
-        "past": read_curves("Breakout")["0"],
-        "": read_curves("Breakout-kept")["0"],
-    }
-    for kind, curve in curves.items():
+    curves = [read_curves("Breakout-kept")["0"], read_curves("Breakout")["0"]]
+    for number, curve in enumerate(curves, 1):
         points = [
             (round(x(row.steps), 1), round(y(row.score), 1))
             for row in curve
             if row.steps >= FIRST
         ]
-        d.line(*points, kind=f"curve curve1 {kind}")
-    known = [row for curve in curves.values() for row in curve]
+        d.line(*points, kind=f"curve curve{number}")
+    d.text(x(1_100_000), y(4), "weights kept on the way", "name1")
+    d.text(x(3_200_000), y(250), "our agent", "name2 end")
     for game in read("training/training"):
         steps = game["trained"]
-        score = min(known, key=lambda row: abs(row.steps - steps)).score
-        d.put("circle", "stop", cx=x(steps), cy=y(score), r=5)
+        number = 2 if steps == LAST else 1
+        near = min(curves[number - 1], key=lambda row: abs(row.steps - steps))
+        d.put(
+            "circle",
+            f"stop curve{number}",
+            cx=x(steps),
+            cy=y(near.score),
+            r=5,
+        )
     return d.svg()

@@ -9,7 +9,15 @@ import numpy as np
 
 from drawing import Drawing, bright, faded
 from figures.looks.make import stack
-from recordings import MOMENT, colours, frames_before, read_film
+from figures.network.make import mosaic
+from recordings import (
+    MOMENT,
+    colours,
+    frames_before,
+    read,
+    read_film,
+    unpack,
+)
 
 ACTIONS = ["NOOP", "FIRE", "RIGHT", "LEFT"]
 # What is near the ball, on the screen and in the small pictures
@@ -63,17 +71,6 @@ def pictures(d: Drawing, y: int) -> None:
     d.image(364, y + 24, WIDE, HIGH, near)
 
 
-def network(d: Drawing, y: int) -> None:
-    d.text(4, y + 16, "the network")
-    for i, (wide, high) in enumerate([(80, 98), (60, 74), (40, 50), (8, 98)]):
-        d.box(4 + 110 * i, y + 73 - high / 2, wide, high)
-        if i:
-            d.arrow((110 * i - 18, y + 73), (110 * i, y + 73))
-    d.arrow((350, y + 73), (376, y + 73))
-    d.text(384, y + 66, "the odds,")
-    d.text(384, y + 88, "the value")
-
-
 def odds(d: Drawing, y: int) -> None:
     decision = read_film("agent/agent").decisions[MOMENT]
     d.text(4, y + 16, "what it sees")
@@ -90,23 +87,11 @@ def odds(d: Drawing, y: int) -> None:
     d.text(364, y + 42, f"{decision['value']:.2f}", "strong")
 
 
-def after(d: Drawing, y: int) -> None:
-    film = read_film("agent/agent")
-    before, later = film.decisions[MOMENT : MOMENT + 2]
-    d.text(4, y + 16, "LEFT, for four frames")
-    d.image(4, y + 24, WIDE, HIGH, film.colours()[MOMENT + 1][NEAR_BALL])
-    d.arrow((124, y + 73), (154, y + 73))
-    d.text(164, y + 66, f"value before {before['value']:.2f}")
-    d.text(164, y + 90, f"value after {later['value']:.2f}", "strong")
-
-
 STAGES: dict[str, Callable[[Drawing, int], None]] = {
     "frames": frames,
     "small": small,
     "stack": pictures,
-    "network": network,
     "odds": odds,
-    "after": after,
 }
 
 
@@ -117,7 +102,56 @@ def stage(name: str) -> str:
 
 
 def draw() -> str:
-    d = Drawing(STAGE * len(STAGES))
-    for i, put in enumerate(STAGES.values()):
-        put(d, STAGE * i)
+    """All stages from left to right."""
+    rgb = np.array(colours().rgb, np.uint8)
+    gray = np.array(colours().gray, np.uint8)
+    film = read_film("agent/agent")
+    before, later = film.decisions[MOMENT : MOMENT + 2]
+    four = frames_before(MOMENT)
+    d = Drawing(310, width=1360)
+    for x, words in (
+        (8, "four frames"),
+        (268, "the brighter"),
+        (420, "four pictures"),
+        (576, "the network's layers"),
+        (1062, "its odds"),
+        (1240, "LEFT"),
+    ):
+        d.text(x, 24, words, "strong")
+    for i, frame in enumerate(four):
+        kind = ["", "", "third", "fourth"][i]
+        x, y = 8 + 118 * (i % 2), 56 + 120 * (i // 2)
+        d.text(x, y - 5, f"frame {i + 1}", kind)
+        d.image(x, y, WIDE, HIGH, rgb[frame][NEAR_BALL], kind)
+    merged = np.maximum(*gray[four[2:]])[NEAR_BALL]
+    d.image(268, 56, WIDE, HIGH, bright(merged))
+    d.text(268, 171, "small, gray", "picture")
+    near = bright(stack(MOMENT)[-1][SMALL_NEAR_BALL])
+    d.image(268, 176, WIDE, HIGH, near, "picture")
+    for i, picture in enumerate(stack(MOMENT)):
+        kind = "picture" if i == 3 else "line"
+        d.image(420 + 10 * i, 95 + 20 * i, 98, 98, bright(picture), kind)
+    for x, scale, columns, layer in zip(
+        (576, 728, 850, 966),
+        (1.5, 1.2, 1.2, 2.5),
+        (4, 8, 8, 1),
+        read("network/network"),
+        strict=True,
+    ):
+        shades = mosaic(unpack(layer["pictures"], *layer["size"]), columns)
+        shades = (255 * np.sqrt(shades / 255)).astype(np.uint8)
+        high, wide = (scale * side for side in shades.shape)
+        d.image(x, 165 - high / 2, wide, high, shades)
+        d.arrow((x - 22, 165), (x - 4, 165))
+    for i, (name, chance) in enumerate(
+        zip(ACTIONS, before["chances"], strict=True)
+    ):
+        kind = "strong" if i == before["action"] else ""
+        d.text(1062, 110 + 25 * i, name, kind)
+        d.box(1118, 97 + 25 * i, 60 * chance + 1, 14, "ink")
+    d.text(1062, 225, f"value {before['value']:.2f}")
+    d.image(1240, 116, WIDE, HIGH, film.colours()[MOMENT + 1][NEAR_BALL])
+    d.text(1240, 236, f"value {later['value']:.2f}")
+    for x in 242, 390, 1214:
+        d.arrow((x, 165), (x + 22, 165))
     return d.svg()
