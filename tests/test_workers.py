@@ -367,6 +367,23 @@ def test_closing_in_every_state(trap, monkeypatch, state):
             call()
 
 
+def test_a_replaced_worker_starts_its_own_titles():
+    titles = [BREAKOUT, "PongNoFrameskip-v4"] * 2
+    options = dict(full_action_space=True, processes=2)
+    with Games(4, titles, **options) as many:
+        first, _ = many.reset()
+        replaced = np.zeros(4, bool)
+        for pid in workers_now():
+            many.step([3] * 4)
+            kill(pid)
+            with pytest.warns(RuntimeWarning):
+                obs, *_, infos = many.step([FIRE] * 4)
+            restarted = infos["restarted"]
+            assert same(obs[restarted], first[restarted])
+            replaced |= restarted
+        assert replaced.all()
+
+
 def test_a_start_that_fails(trap, monkeypatch):
     """It is one error, whose cause is the system's own. A reset helps."""
     cause = BlockingIOError(11, "Resource temporarily unavailable")
