@@ -43,7 +43,6 @@ import os
 import pickle
 import selectors
 import signal
-import threading
 import time
 import traceback
 import warnings
@@ -525,16 +524,17 @@ def worker_process(
             `step`, `reset` and `render`. If it has a method `close`, too, that
             is called at the end.
     """
-    prepare_process()
+    inbox = prepare_process(remote)
     make_game: Any = make
     if isinstance(make, CloudpickleWrapper):  # as `Worker` sends it
         make_game = make.fn
     game = None
     try:
-        while True:
-            message = remote.recv()
+        # `inbox` also watches the parent. A forked process inherits both ends
+        # of the pipe, so the pipe doesn't break when the parent dies.
+        while wait_for(inbox) == [remote]:
             try:
-                command, data = message
+                command, data = remote.recv()
                 if command == "close":
                     break
                 # The game is made here, so that an error while it is made is
@@ -544,7 +544,7 @@ def worker_process(
                 remote.send(run_command(game, command, data))
             except Exception as error:
                 remote.send(RemoteError(error))
-    except (EOFError, OSError):
+    except OSError:
         pass  # the pipe is broken
     finally:
         close_games([game])
@@ -566,8 +566,8 @@ def close_games(games):
             game.close()
 
 
-def prepare_process():
-    """Prepare this process for a worker."""
+def prepare_process(remote):
+    """Prepare this process for a worker; return a selector for it."""
     # Ctrl-C in a terminal reaches every process in it, but the parent decides
     # what happens then. A forked process also inherits the program's signal
     # handlers, which mustn't run here: one of them may write a checkpoint.
@@ -581,15 +581,39 @@ def prepare_process():
 
     # OpenCV's own threads would compete with the other workers for the cores.
     cv2.setNumThreads(0)
-    threading.Thread(target=end_with_parent, daemon=True).start()
+
+    # On Linux a process that wakes up may interrupt another one: here the
+    # parent, which has just woken it, and would have to wait until the worker
+    # has played. Under `SCHED_BATCH` it interrupts no other process.
+    with contextlib.suppress(AttributeError, OSError):
+        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+
+    # `remote.poll()` makes a selector for each call, which is five times
+    # slower than reusing one.
+    inbox = selectors.DefaultSelector()
+    inbox.register(remote, selectors.EVENT_READ)
+    parent = multiprocessing.parent_process()
+    inbox.register(parent.sentinel, selectors.EVENT_READ)
+    return inbox
 
 
-def end_with_parent():
-    """End this process if its parent is killed."""
-    # A forked process inherits both ends of the pipe, so the pipe doesn't
-    # break when the parent dies.
-    multiprocessing.parent_process().join()
-    os._exit(1)
+# ### Spinning, and yielding the core
+#
+# It takes longer to wake up a process that sleeps than to send it a message.
+# So a process that waits first polls for a short time, which is called
+# *spinning*, and offers the core to others meanwhile.
+SPIN = 0.0003  # seconds
+
+
+def wait_for(inbox, timeout=None):
+    """Return the pipes of a selector that have a message, or are broken."""
+    if os.name == "nt":  # there a selector can't watch pipes
+        pipes = [key.fileobj for key in inbox.get_map().values()]
+        return connection.wait(pipes, timeout)
+    until = time.perf_counter() + SPIN
+    while not (found := inbox.select(0)) and time.perf_counter() < until:
+        os.sched_yield()
+    return [key.fileobj for key, _ in found or inbox.select(timeout)]
 
 
 # ### An error on its way
@@ -630,8 +654,6 @@ class Worker(contextlib.AbstractContextManager):
         process: The `multiprocessing.Process`.
     """
 
-    target = staticmethod(worker_process)  # what the process runs
-
     def __init__(
         self,
         seed: SupportsIndex,
@@ -663,7 +685,7 @@ class Worker(contextlib.AbstractContextManager):
 
         # Python ends a *daemon* process when the program exits.
         self.process = ctx.Process(
-            target=self.target, args=args, kwargs=options, daemon=True
+            target=worker_process, args=args, kwargs=options, daemon=True
         )
         try:
             self.process.start()
@@ -1354,7 +1376,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
                 self._players[number] = GameGroup(seeds, env_ids, **options)
                 continue
             options.update(context=self._context, make=GameGroup)
-            worker = GroupWorker(seeds, env_ids, **options)
+            worker = Worker(seeds, env_ids, **options)
             self._inbox.register(worker.child, selectors.EVENT_READ, number)
             self._players[number] = worker
         self._ask(numbers, "reset", self._seeds)
@@ -1441,58 +1463,7 @@ def check_batch(actions, meanings, n):
     return checked
 
 
-# ## What makes its workers fast
-#
-# ### Spinning, and yielding the core
-#
-# It takes longer to wake up a process that sleeps than to send it a message.
-# So a process that waits first polls for a short time, which is called
-# *spinning*, and offers the core to others meanwhile.
-SPIN = 0.0003  # seconds
-
-
-def wait_for(inbox, timeout=None):
-    """Return the pipes of a selector that have a message, or are broken."""
-    if os.name == "nt":  # there a selector can't watch pipes
-        pipes = [key.fileobj for key in inbox.get_map().values()]
-        return connection.wait(pipes, timeout)
-    until = time.perf_counter() + SPIN
-    while not (found := inbox.select(0)) and time.perf_counter() < until:
-        os.sched_yield()
-    return [key.fileobj for key, _ in found or inbox.select(timeout)]
-
-
-class SpinningPipe:
-    """A worker's end of a pipe, which spins before it receives."""
-
-    def __init__(self, pipe):
-        # `pipe.poll()` makes a selector for each call, which is five times
-        # slower than reusing one.
-        self._inbox = selectors.DefaultSelector()
-        self._inbox.register(pipe, selectors.EVENT_READ)
-        self._pipe = pipe
-        self.send = pipe.send
-
-    def recv(self):
-        """Wait for a message and return it."""
-        wait_for(self._inbox)
-        return self._pipe.recv()
-
-
-def group_process(remote, *args, **options):
-    """Do what `worker_process` does, as fast as the system allows."""
-    # On Linux a process that wakes up may interrupt another one: here the
-    # parent, which has just woken it, and would have to wait until the group
-    # has played. Under `SCHED_BATCH` it interrupts no other process.
-    with contextlib.suppress(AttributeError, OSError):
-        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
-    worker_process(SpinningPipe(remote), *args, **options)
-
-
-class GroupWorker(Worker):
-    """A worker that plays a `GameGroup`."""
-
-    target = staticmethod(group_process)
+# ## Cores, and the end of all workers
 
 
 def count_cores():
