@@ -1371,7 +1371,8 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         for number in numbers:
             rows = self._rows[number]
             options = dict(self._group_options, rows=rows)
-            seeds, env_ids = self._seeds[rows], self._env_ids[rows]
+            seeds = self._seeds[rows]
+            env_ids = self._env_ids[rows]
             if self._processes == 0:
                 self._players[number] = GameGroup(seeds, env_ids, **options)
                 continue
