@@ -233,6 +233,7 @@ def learn(
 def noting_signals() -> Iterator[threading.Event]:
     """Set an event when the program is asked to end; twice ends it at once."""
     asked = threading.Event()
+    before = {}
 
     def note(number: int, frame: Any) -> None:
         asked.set()
@@ -241,15 +242,13 @@ def noting_signals() -> Iterator[threading.Event]:
         with contextlib.suppress(OSError):
             os.write(2, b"saves and ends; once more: ends at once\n")
 
-    before = {}
-    # Python allows handlers in the main thread alone.
+    # Python allows handlers in the main thread alone. Windows has no SIGHUP.
     if threading.current_thread() is threading.main_thread():
-        # Windows has no SIGHUP.
         for name in {"SIGINT", "SIGTERM", "SIGHUP"} & vars(signal).keys():
             number = getattr(signal, name)
-            ignored = signal.getsignal(number) == signal.SIG_IGN
-            if not (ignored and name == "SIGHUP"):  # by `nohup`
-                before[number] = signal.signal(number, note)
+            before[number] = signal.getsignal(number)
+            if before[number] != signal.SIG_IGN:  # by `nohup` or a shell's `&`
+                signal.signal(number, note)
     try:
         yield asked
     finally:
@@ -263,9 +262,9 @@ def write(path: pathlib.Path, data: bytes) -> None:
     try:
         new.write_bytes(data)
         new.replace(path)
-    except OSError:
+    except OSError as error:
         new.unlink(missing_ok=True)
-        raise
+        raise RunError(f"{path} can't be written: {error}") from error
 
 
 def read_checkpoint(path: pathlib.Path) -> dict[str, Any]:
@@ -388,16 +387,10 @@ class Run:
         writer = csv.DictWriter(curve, names)
         writer.writeheader()
         writer.writerows(self.rows)
-        try:
-            write(self.folder / "checkpoint.pt", checkpoint.getvalue())
-            self._saved = self.steps
-            write(self.folder / "curve.csv", curve.getvalue().encode())
-            self._board.flush()
-        except OSError as error:
-            raise RunError(
-                f"can't save: {error}; {self.folder} has a checkpoint of "
-                f"{self._saved:,} steps"
-            ) from error
+        write(self.folder / "checkpoint.pt", checkpoint.getvalue())
+        self._saved = self.steps
+        write(self.folder / "curve.csv", curve.getvalue().encode())
+        self._board.flush()
 
 
 def train(settings: Settings) -> None:

@@ -421,6 +421,7 @@ def learn(
 def noting_signals() -> Iterator[threading.Event]:
     """Set an event when the program is asked to end; twice ends it at once."""
     asked = threading.Event()
+    before = {}
 
     def note(number: int, frame: Any) -> None:
         asked.set()
@@ -429,15 +430,13 @@ def noting_signals() -> Iterator[threading.Event]:
         with contextlib.suppress(OSError):
             os.write(2, b"ends after this update; once more: at once\n")
 
-    before = {}
-    # Python allows handlers in the main thread alone.
+    # Python allows handlers in the main thread alone. Windows has no SIGHUP.
     if threading.current_thread() is threading.main_thread():
-        # Windows has no SIGHUP.
         for name in {"SIGINT", "SIGTERM", "SIGHUP"} & vars(signal).keys():
             number = getattr(signal, name)
-            ignored = signal.getsignal(number) == signal.SIG_IGN
-            if not (ignored and name == "SIGHUP"):  # by `nohup`
-                before[number] = signal.signal(number, note)
+            before[number] = signal.getsignal(number)
+            if before[number] != signal.SIG_IGN:  # by `nohup` or a shell's `&`
+                signal.signal(number, note)
     try:
         yield asked
     finally:
@@ -451,9 +450,9 @@ def write(path: pathlib.Path, data: bytes) -> None:
     try:
         new.write_bytes(data)
         new.replace(path)
-    except OSError:
+    except OSError as error:
         new.unlink(missing_ok=True)
-        raise
+        raise RunError(f"{path} can't be written: {error}") from error
 
 
 def read_checkpoint(path: pathlib.Path) -> dict[str, Any]:
@@ -616,22 +615,16 @@ class Run:
         writer.writeheader()
         writer.writerows(self.rows)
         keep_every = self.settings.keep_every
-        try:
-            if self.steps // keep_every > self._saved // keep_every:
-                kept = self.folder / f"checkpoint-{self.steps}.pt"
-                write(kept, checkpoint.getvalue())
-            write(self.folder / "checkpoint.pt", checkpoint.getvalue())
-            self._saved = self.steps
-            write(self.folder / "curve.csv", curve.getvalue().encode())
-            for name, value in row.items():
-                if value is not None:
-                    self._board.add_scalar(name, value, self.steps)
-            self._board.flush()
-        except OSError as error:
-            raise RunError(
-                f"can't save: {error}; {self.folder} has a checkpoint of "
-                f"{self._saved:,} steps"
-            ) from error
+        if self.steps // keep_every > self._saved // keep_every:
+            kept = self.folder / f"checkpoint-{self.steps}.pt"
+            write(kept, checkpoint.getvalue())
+        write(self.folder / "checkpoint.pt", checkpoint.getvalue())
+        self._saved = self.steps
+        write(self.folder / "curve.csv", curve.getvalue().encode())
+        for name, value in row.items():
+            if value is not None:
+                self._board.add_scalar(name, value, self.steps)
+        self._board.flush()
 
 
 def set_rate(optimizer: torch.optim.Optimizer, run: Run) -> None:

@@ -165,3 +165,18 @@ def test_a_checkpoint_that_is_cut_in_half_is_named(run):
     data = CHECKPOINT.read_bytes()
     CHECKPOINT.write_bytes(data[: len(data) // 2])
     assert f"{CHECKPOINT} can't be read" in run("--resume")[-1]
+
+
+def test_a_full_disk_leaves_the_last_checkpoint(run, monkeypatch):
+    run("--steps 200")
+
+    def fail(path, data):
+        path.touch()
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pathlib.Path, "write_bytes", fail)
+        line = run("--resume --steps 300")[-1]
+    assert "No space left" in line and str(RUN) in line
+    assert not list(RUN.glob("*.new"))
+    assert torch.load(CHECKPOINT)["state"]["steps"] == 200
