@@ -109,7 +109,7 @@ def made() -> Iterator[tuple[Path, str, str]]:
     yield ROOT / "game.md", "game.py", game_md(game)
     yield DOCS / "game.html", "game.py", module_page(game, found)
     story = template("text/story.md").render(found)
-    page = story_page(story, game, found)
+    page = story_page(story, found)
     yield DOCS / "index.html", "page/text/story.md", page
 
 

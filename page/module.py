@@ -1,4 +1,4 @@
-"""Read `game.py`: its words, the code below them, where names are defined."""
+"""Read `game.py`: its words, and the code below them."""
 
 import ast
 import re
@@ -11,7 +11,6 @@ END = "The tutorial ends here."
 SECTION = r"(?m)^(Args|Attributes|Returns|Raises|Yields):\n((?: .*\n|\n)+)"
 # How an item of a section begins: "size: ", or "KeyError, OSError: "
 NAMES = r"(?m)^([`*\w.]+(?:, [`*\w.]+)*): "
-DEFINITION = ast.ClassDef | ast.FunctionDef
 
 
 @dataclass
@@ -43,13 +42,12 @@ class Piece:
 class Module:
     """What is read of a source.
 
-    `names` has the definitions, and `notes` those of a row. `imports` are the
-    pieces down to the last import, with the licence above the title.
+    `notes` has those of a row of code. `imports` are the pieces down to the
+    last import, with the licence above the title.
     """
 
     def __init__(self, source: str) -> None:
         tree = ast.parse(source)
-        self.names = dict(definitions(tree))
         self.notes: dict[int, list[Words]] = {}
         imports = ast.Import | ast.ImportFrom
         cut = 1 + max(last(it) for it in tree.body if isinstance(it, imports))
@@ -83,13 +81,6 @@ class Module:
         self.imports = [pieces[row] for row in sorted(pieces) if row < cut]
         self.pieces = [pieces[row] for row in sorted(pieces) if row >= cut]
 
-    def meant(self, name: str) -> str | None:
-        """Return the definition that a name means, or None."""
-        if not name.startswith("_"):
-            return name if name in self.names else None
-        found = (one for one in self.names if one.endswith(f".{name}"))
-        return next(found, None)
-
     def parts(self) -> tuple[list[str], list[str]]:
         """Return the words above code, of the tutorial and of what follows."""
         texts = [words.text for it in self.pieces for words in it.words]
@@ -111,7 +102,8 @@ def docstrings(tree: ast.Module, lines: list[str]) -> Iterator[Words]:
     The title, the module's own, stands above all of the code.
     """
     for node in ast.walk(tree):
-        if not isinstance(node, DEFINITION | ast.Module):
+        documented = ast.Module | ast.ClassDef | ast.FunctionDef
+        if not isinstance(node, documented):
             continue
         if text := ast.get_docstring(node):
             end = last(node.body[0])
@@ -159,21 +151,6 @@ def comments(lines: list[str], skipped: set[int]) -> Iterator[Words]:
             at += 1
         text = "\n".join(alone[row] for row in rows).strip()
         yield Words(rows, text, at, not text.startswith(("#", END)), False)
-
-
-def definitions(
-    node: ast.Module | ast.ClassDef, outer: str = ""
-) -> Iterator[tuple[str, ast.stmt]]:
-    """Yield classes, functions and constants, each with its name."""
-    for child in node.body:
-        if isinstance(child, DEFINITION):
-            yield outer + child.name, child
-        if isinstance(child, ast.ClassDef):
-            yield from definitions(child, f"{child.name}.")
-        targets = getattr(child, "targets", [getattr(child, "target", None)])
-        for target in targets:
-            if isinstance(target, ast.Name):
-                yield outer + target.id, child
 
 
 def last(node: ast.stmt) -> int:

@@ -294,13 +294,6 @@ def test_the_contents_lead_to_their_headings(visit):
     expect(page.locator("#here")).to_have_text("Chance")
 
 
-def test_a_name_leads_to_its_definition(visit):
-    page = visit()
-    page.locator(".code a", has_text="Games").first.click()
-    expect(page).to_have_url(re.compile("game.html#Games$"))
-    expect(page.locator("[id='Games']")).to_be_in_viewport()
-
-
 def test_the_tutorial_has_its_own_contents(visit):
     page = visit("game.html")
     page.locator(".contents a", has_text="One step").press("Enter")

@@ -9,7 +9,6 @@ The story is rows of words and, below them, what they are about.
 where scripts run.
 """
 
-import itertools
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -35,8 +34,8 @@ PICTURE = r'!\[([^]]*)\]\((\S+)\s+"([^"]*)"\)'
 SIZED = r'<img src="\2" width="300" alt="\1">\n\n\3'
 # What has a colour of its own in the story, in words and in code.
 COLOURED = "third|fourth|picture"
-# Kinds of tokens that have a style, by their short names in Pygments.
-STYLED = f"k.*|c.*|s.*|ow|nf|nc|{COLOURED}"
+# Tokens but for those that have a style, by their short names in Pygments
+PLAIN = r'<span class="(?!k|c|s|ow|nf|nc)\w+">(.*?)</span>'
 # The share of bricks that are left in the wall above a new part
 LEFT = "--left:{{left}}"
 
@@ -96,23 +95,16 @@ def slug(title: str) -> str:
 
 
 class Page:
-    """What makes HTML of Markdown and of code, for one of the pages.
+    """What makes HTML of Markdown, for one of the pages."""
 
-    The definitions of the module are in the page `listing`, or here if that
-    is empty.
-    """
-
-    def __init__(
-        self, module: Module, values: Mapping[str, str], listing: str = ""
-    ) -> None:
-        self.module, self.values, self.listing = module, values, listing
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self.values = values
         self.level = 0  # of the last heading
-        self.markdown = MarkdownIt("commonmark", {"highlight": self._program})
+        self.markdown = MarkdownIt("commonmark", {"highlight": program})
         self.markdown.enable("table")
         self.markdown.renderer.rules |= {
             "heading_open": self._heading_open,
             "image": self._image,
-            "code_inline": self._code_inline,
             "table_open": lambda *_: '<div class="scrolls"><table>\n',
             "table_close": lambda *_: "</table></div>\n",
         }
@@ -146,57 +138,25 @@ class Page:
             html += f"<figcaption>{caption}</figcaption>"
         return f'<figure id="{name}">{html}</figure>'
 
-    def _code_inline(self, tokens: list[Token], at: int, *_: Any) -> str:
-        text = tokens[at].content
-        kind = ' class="option"' if text.startswith("--") else ""
-        html = f"<code{kind}>{escape(text)}</code>"
-        links = [it.nesting for it in tokens[:at] if it.tag == "a"]
-        return html if sum(links) else self._linked(text, html)
 
-    def _linked(self, name: str, html: str) -> str:
-        """A name of the module leads to its definition."""
-        if meant := self.module.meant(name):
-            return f'<a href="{self.listing}#{meant}">{html}</a>'
-        return html
-
-    def _program(self, text: str, language: str, _: str) -> str:
-        html = listing(self.code(text.splitlines(), language or "text"))
-        # In the story it scrolls, which takes the keyboard, too.
-        return (
-            html.replace("<pre", "<pre tabindex=0") if self.listing else html
-        )
-
-    def code(
-        self,
-        lines: Iterable[str],
-        language: str = "python",
-        anchors: Iterable[str | None] = (),
-    ) -> str:
-        """Return code as HTML, a span for each line, some with an anchor."""
-        lexer = get_lexer_by_name(language, stripnl=False)
-        text = "".join(f"{line}\n" for line in lines)
-        html = highlight(text, lexer, HtmlFormatter(nowrap=True))
-        html = re.sub(r'<span class="(\w+)">(.*?)</span>', self._token, html)
-        spans = ""
-        for line, anchor in itertools.zip_longest(html.splitlines(), anchors):
-            here = f' id="{anchor}"' if anchor else ""
-            inside = len(line) - len(line.lstrip())
-            spans += f'<span{here} style="--i:{inside}">{line}\n</span>'
-        return spans
-
-    def _token(self, found: re.Match[str]) -> str:
-        kind, text = found.groups()
-        if self.listing and re.fullmatch(f"n:({COLOURED})", f"{kind}:{text}"):
-            kind = text
-        html = self._linked(text, text) if kind == "n" else text
-        if re.fullmatch(STYLED, kind):
-            return f'<span class="{kind}">{html}</span>'
-        return html
+def program(text: str, language: str, _: str) -> str:
+    """Return a program as a listing that the keyboard can scroll."""
+    html = listing(text.splitlines(), language or "text")
+    html = re.sub(rf"\b({COLOURED})\b", r'<span class="\1">\1</span>', html)
+    return html.replace("<pre", "<pre tabindex=0")
 
 
-def listing(html: str) -> str:
-    """Return code as what stands in a listing."""
-    return f'<pre class="code"><code>{html}</code></pre>'
+def listing(lines: Iterable[str], language: str = "python") -> str:
+    """Return code as HTML, a span for each line."""
+    lexer = get_lexer_by_name(language, stripnl=False)
+    text = "".join(f"{line}\n" for line in lines)
+    html = highlight(text, lexer, HtmlFormatter(nowrap=True))
+    html = re.sub(PLAIN, r"\1", html)
+    spans = ""
+    for line in html.splitlines():
+        inside = len(line) - len(line.lstrip())
+        spans += f'<span style="--i:{inside}">{line}\n</span>'
+    return f'<pre class="code"><code>{spans}</code></pre>'
 
 
 def picture(path: str, alt: str) -> str:
@@ -214,7 +174,7 @@ def picture(path: str, alt: str) -> str:
 
 def module_page(module: Module, values: Mapping[str, str]) -> str:
     """Return `docs/game.html`."""
-    page = Page(module, values)
+    page = Page(values)
     tutorial, engine = map(contents, module.parts())
     title = page.of_text(from_docs(module.title))
     main = [
@@ -222,9 +182,9 @@ def module_page(module: Module, values: Mapping[str, str]) -> str:
         f'<div class="contents index"><p>{TUTORIAL}</p>\n',
         f"{page.of_text(tutorial)}</div>\n",
         FOLD,
-        *(html_piece(page, piece) for piece in module.imports),
+        *(html_piece(page, piece, module.notes) for piece in module.imports),
         "</details>\n",
-        *(html_piece(page, piece) for piece in module.pieces),
+        *(html_piece(page, piece, module.notes) for piece in module.pieces),
     ]
     return html_page(
         "".join(main),
@@ -236,24 +196,23 @@ def module_page(module: Module, values: Mapping[str, str]) -> str:
     )
 
 
-def html_piece(page: Page, piece: Piece) -> str:
+def html_piece(
+    page: Page, piece: Piece, notes: Mapping[int, list[Words]]
+) -> str:
     """Return words, and below them a card with their code, each note before
     its line.
     """
-    names = {it.lineno: name for name, it in page.module.names.items()}
     chunks: list[dict[int, str]] = []
     for row, line in piece.code.items():
-        if row in page.module.notes or not chunks:
+        if row in notes or not chunks:
             chunks.append({})
         chunks[-1][row] = line
     card = ""
     for chunk in chunks:
-        if notes := page.module.notes.get(min(chunk)):
-            inside = "".join(html_words(page, note) for note in notes)
+        if said := notes.get(min(chunk)):
+            inside = "".join(html_words(page, note) for note in said)
             card += f'<div class="note">{inside}</div>\n'
-        card += listing(
-            page.code(chunk.values(), anchors=map(names.get, chunk))
-        )
+        card += listing(chunk.values())
     html = "".join(html_words(page, words) for words in piece.words)
     return f'{html}<div class="card">{card}</div>\n' if card else html
 
@@ -279,9 +238,9 @@ def from_docs(text: str) -> str:
 # The story
 
 
-def story_page(text: str, module: Module, values: Mapping[str, str]) -> str:
+def story_page(text: str, values: Mapping[str, str]) -> str:
     """Return `docs/index.html`."""
-    page = Page(module, values, "game.html")
+    page = Page(values)
     return html_page(
         "".join(rows(page, text.replace(" %", "\N{NO-BREAK SPACE}%"))),
         kind="story",
