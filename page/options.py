@@ -2,11 +2,11 @@
 
 import enum
 import inspect
-import re
 from collections.abc import Callable
 from typing import Any
 
 import game
+from module import with_lists
 from values import table
 
 
@@ -21,11 +21,10 @@ def defaults(function: Callable) -> dict[str, Any]:
 
 def meanings(function: Callable) -> dict[str, str]:
     """What a docstring says of each argument, unless it refers to another."""
-    text = inspect.getdoc(function) or ""
-    listed = text.partition("Args:\n")[2].partition("\n\n")[0]
+    text = with_lists(inspect.getdoc(function) or "")
+    listed = text.partition("**Args**\n\n- ")[2].partition("\n\n")[0]
     found = {}
-    # An argument's words go on in lines that are indented further.
-    for item in re.split(r"(?m)^    (?=\w)", listed)[1:]:
+    for item in listed.split("\n- "):
         names, _, words = item.partition(": ")
         words = " ".join(words.split()).replace("](#", "](../game.md#")
         if not words.startswith("As for"):
@@ -56,7 +55,7 @@ def options_table() -> str:
             f"`{name}`",
             shown((of_game | of_games)[name]),
             shown(of_game[name]) if name in of_game else "",
-            words[name],
+            words[f"`{name}`"],
         ]
         for name in of_games | of_game
     ]
