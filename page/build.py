@@ -35,7 +35,6 @@ import importlib
 import json
 import re
 import sys
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -69,8 +68,6 @@ STYLES = [
     "figures/*/figure.css",
     "looks/drawing.css",
 ]
-# What game.py imports at its top, but for NumPy, which Gymnasium brings.
-IMPORTED = "gymnasium", "ale-py", "opencv"
 COMMENTS = {".css": "/* {} */", ".js": "// {}"}
 
 
@@ -89,7 +86,7 @@ def made() -> Iterator[tuple[Path, str, str]]:
             yield DOCS / f"figures/{name}.svg", source, maker(name).draw()
 
     game = Module((ROOT / "game.py").read_text("utf-8"))
-    found = all_values()
+    found = values() | {"options_table": options_table()}
     for name, path in TEXTS.items():
         text = template(f"text/{name}").render(found)
         yield path, f"page/text/{name}", text
@@ -111,32 +108,6 @@ def made() -> Iterator[tuple[Path, str, str]]:
     story = template("text/story.md").render(found)
     page = story_page(story, found)
     yield DOCS / "index.html", "page/text/story.md", page
-
-
-def all_values() -> dict[str, str]:
-    """The values of all texts: measured, and of the code."""
-    return values() | {
-        "options_table": options_table(),
-        "requirements": requirements(),
-        "examples_packages": group("examples"),
-    }
-
-
-def requirements() -> str:
-    """What game.py needs to be copied, as one installs it on Linux."""
-    needed = []
-    for line in (ROOT / "requirements.txt").read_text("utf-8").splitlines():
-        package, _, system = line.partition(";")
-        if package.startswith(IMPORTED) and "!=" not in system:
-            needed.append(f'"{package}"')
-    return " ".join(needed)
-
-
-def group(name: str) -> str:
-    """The packages of a group in pyproject.toml, without their versions."""
-    text = (ROOT / "pyproject.toml").read_text("utf-8")
-    packages = tomllib.loads(text)["dependency-groups"][name]
-    return " ".join(re.split("[=>]", package)[0] for package in packages)
 
 
 def maker(figure: str) -> ModuleType:
