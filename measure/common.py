@@ -10,8 +10,7 @@ A result is `results/MACHINE/NAME.json`, a dict of parts; each says on what and
 when it was measured, and with which commit of game.py. An instrument writes it
 with `--publish`, and without to `runs/measure`, which git ignores. What is
 timed isn't published from a busy machine. A part that is measured again
-replaces itself, and no other machine's. `results/field.json` has what others
-publish.
+replaces itself, and no other machine's.
 """
 
 import argparse
