@@ -8,9 +8,9 @@
 The parts, all of random actions:
 
 - lockstep: everybody waits for a batch of 8 games before the next one begins
-- waits, computes, none: several batches are in flight, beside a network that
-  waits for a device for 1.5 ms, that computes as long, or that there isn't
-- number8, number64: so many games of Breakout, and their memory
+- waits: several batches are in flight, beside a network that waits for a
+  device for 1.5 ms
+- number64: so many games of Breakout, and their memory
 - fast_game, restart: one `FastGame`, one `Game`, and a `FastGame` that resizes
   whole screens, by the settings of `TRAINING`, and where each lost life resets
 
@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 import psutil
 
 import common
-from contenders import CORES, NO_NETWORK, WHOLE_GAMES, Contender, Network
+from contenders import CORES, WHOLE_GAMES, Contender
 from game import TRAINING
 
 GAMES = 8
@@ -78,17 +78,14 @@ class Part(NamedTuple):
 
     names: list[str]
     titles: list[str]
-    network: Network = NO_NETWORK
     options: dict[str, Any] = {"num_envs": GAMES}
+    wait: float = 0  # seconds, for a network after each batch
     memory: bool = False
 
 
 PARTS = {
     "lockstep": Part(["games", "ale", "envpool", "gymnasium", "sb3"], TITLES),
-    "waits": Part(IN_TURN, TITLES[:4], Network("waits", 1.5)),
-    "computes": Part(IN_TURN, ["Breakout"], Network("computes", 1.5)),
-    "none": Part(IN_TURN, ["Breakout"]),
-    "number8": Part(["games", "worker"], ["Breakout"], memory=True),
+    "waits": Part(IN_TURN, TITLES[:4], wait=0.0015),
     "number64": Part(
         ["games", "worker"],
         ["Breakout"],
@@ -110,7 +107,7 @@ def contender(
     options = part.options | options | {"title": title}
     if threads:
         options["threads"] = threads
-    return Contender(kind, options, part.network)
+    return Contender(kind, options, part.wait)
 
 
 def best_threads(name: str, part: Part, title: str) -> int:

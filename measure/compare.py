@@ -26,7 +26,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any, NamedTuple
 
-from contenders import CORES, NO_NETWORK, ROOT, Contender, Network
+from contenders import CORES, ROOT, Contender
 
 # Said in full: the defaults of old and new may differ.
 TRAINING = dict(
@@ -42,7 +42,7 @@ class Part(NamedTuple):
 
     kind: str
     options: dict[str, Any]
-    network: Network = NO_NETWORK
+    wait: float = 0  # seconds, for a network after each batch
 
 
 PARTS = {
@@ -51,7 +51,7 @@ PARTS = {
     "color": Part("games", {"color": True}),
     "worker": Part("workers", {}),
     "game": Part("one_game", {"make": "fast_game"}),
-    "turn": Part("ready_first", {"count": CORES + 3}, Network("waits", 1.5)),
+    "turn": Part("ready_first", {"count": CORES + 3}, wait=0.0015),
 }
 
 
@@ -73,15 +73,13 @@ def compare(
     run: argparse.Namespace,
 ) -> list[float]:
     """Let old and new take turns; return the ratios of their speeds."""
-    kind, options, network = PARTS[part]
+    kind, options, wait = PARTS[part]
     options = TRAINING | options | {"title": title}
     if kind != "one_game":
         options |= {"num_envs": run.games, "context": "forkserver"}
     with contextlib.ExitStack() as stack:
         players = {
-            name: stack.enter_context(
-                Contender(kind, options, network, folder)
-            )
+            name: stack.enter_context(Contender(kind, options, wait, folder))
             for name, folder in folders.items()
         }
         ratios = []

@@ -19,7 +19,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from multiprocessing import Pipe, active_children, connection
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -29,14 +29,6 @@ CORES = len(os.sched_getaffinity(0))
 Played = Iterator[tuple[Any, int]]
 
 
-class Network(NamedTuple):
-    """It `"waits"` for a device after each batch, or `"computes"` here."""
-
-    does: str
-    milliseconds: float
-
-
-NO_NETWORK = Network("computes", 0)
 # Nobody plays no-ops or presses FIRE at a start, as far as one can tell it so.
 WHOLE_GAMES = dict(
     on_life_loss="ignore", noop_max=0, fire_on_reset=False, clip_reward=False
@@ -259,30 +251,23 @@ def in_color() -> dict[str, bool]:
 # A contender's process
 
 
-KINDS: dict[str, Callable[..., Played]] = {
-    "ale": ale,
-    "envpool": envpool,
-    "gymnasium": gymnasium,
-    "sb3": sb3,
-    "games": games,
-    "ready_first": ready_first,
-    "workers": workers,
-    "one_game": one_game,
-}
+PLAYERS = ale, envpool, gymnasium, sb3, games, ready_first, workers, one_game
+KINDS: dict[str, Callable[..., Played]] = {it.__name__: it for it in PLAYERS}
 
 
 class Contender(contextlib.ExitStack):
     """A contender in a process of its own, seen from outside.
 
-    `kind` is a name in `KINDS`, which takes the `options`. `folder` is where
-    game.py is. `shape` and `dtype` are those of its batches.
+    `kind` is a name in `KINDS`, which takes the `options`. After each batch it
+    waits some seconds, as for a network on a device. `folder` is where game.py
+    is. `shape` and `dtype` are those of its batches.
     """
 
     def __init__(
         self,
         kind: str,
         options: Mapping[str, Any],
-        network: Network = NO_NETWORK,
+        wait: float = 0,
         folder: str | pathlib.Path = ROOT,
     ) -> None:
         super().__init__()
@@ -299,7 +284,7 @@ class Contender(contextlib.ExitStack):
         # The process ends when its pipe is closed.
         self.callback(self.process.wait)
         self.callback(self.pipe.close)
-        self.shape, self.dtype = self.ask((kind, options, network))
+        self.shape, self.dtype = self.ask((kind, options, wait))
 
     def ask(self, command: Any) -> Any:
         """Send a command; return the answer."""
@@ -317,43 +302,35 @@ class Contender(contextlib.ExitStack):
 
 def serve(pipe: connection.Connection) -> None:
     """Make a contender, and play it for as many seconds as the pipe says."""
-    kind, options, network = pipe.recv()
+    kind, options, wait = pipe.recv()
     if options.pop("color", False):
         options |= in_color()
     steps = KINDS[kind](**options)
     obs, _ = next(steps)
-    play(steps, 0.5, network)
+    play(steps, 0.5, wait)
     pipe.send((obs.shape, obs.dtype))
     while True:
-        pipe.send(play(steps, pipe.recv(), network))
+        pipe.send(play(steps, pipe.recv(), wait))
 
 
-def play(steps: Played, seconds: float, network: Network) -> float:
-    """Play for some seconds, with a network after each batch.
-
-    Returns steps a second.
-    """
+def play(steps: Played, seconds: float, wait: float) -> float:
+    """Play for some seconds; return the steps a second."""
     played = 0
     start = now = time.perf_counter()
     while now < start + seconds:
         _, count = next(steps)
         played += count
-        end = time.perf_counter() + network.milliseconds / 1000
-        if network.does == "waits":
-            time.sleep(network.milliseconds / 1000)
+        if wait:
+            time.sleep(wait)
         now = time.perf_counter()
-        while now < end:
-            now = time.perf_counter()
     return played / (now - start)
 
 
 if __name__ == "__main__":
     parent = connection.Connection(int(sys.argv[1]))
-    # The end of the pipe is the end of the process.
-    with contextlib.suppress(EOFError):
-        try:
-            serve(parent)
-        except EOFError:
-            raise
-        except Exception as error:
-            parent.send(error)
+    try:
+        serve(parent)
+    except EOFError:
+        pass  # the end of the pipe is the end of the process
+    except Exception as error:
+        parent.send(error)

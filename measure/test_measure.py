@@ -64,8 +64,7 @@ def test_a_busy_machine_publishes_nothing(runs, monkeypatch):
 
 def test_the_benchmark_writes_a_part_for_each_title(runs, monkeypatch):
     names = ["games", "worker", "ale_few"]
-    network = contenders.Network("waits", 1)
-    part = benchmark.Part(names, ["Pong"], network, memory=True)
+    part = benchmark.Part(names, ["Pong"], wait=0.001, memory=True)
     monkeypatch.setitem(benchmark.PARTS, "waits", part)
     monkeypatch.setattr(benchmark, "TUNING", 0.1)
     quick = ["--rounds", "2", "--seconds", "0.1"]

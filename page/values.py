@@ -10,7 +10,7 @@ the median of the rounds' ratios; where their range touches 1, it is level.
 
 import csv
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import mean, median
 from typing import NamedTuple, TypeVar
 
@@ -42,16 +42,10 @@ FAULTS = {
     "out of range": "an action is out of range",
     "missing": "an action is missing",
 }
-NETWORKS = {
-    "waits": "waits 1.5 ms for a device",
-    "computes": "computes for 1.5 ms on a core",
-    "none": "no network",
-}
 ONE_GAME = {
     "fast_game": "settings of `TRAINING`",
     "restart": "a lost life resets",
 }
-DASH = "–"  # nothing was measured
 
 
 # What was measured
@@ -163,10 +157,8 @@ Part = TypeVar("Part")
 
 
 def read(machine: str, name: str, kind: type[Part]) -> dict[str, Part]:
-    """The parts of a result; none, if that hasn't been measured yet."""
+    """The parts of a result."""
     path = RESULTS / machine / f"{name}.json"
-    if not path.exists():
-        return {}
     parts = json.loads(path.read_text("utf-8"))
     return {name: convert(part, kind) for name, part in parts.items()}
 
@@ -199,7 +191,7 @@ def grid(
 ) -> str:
     """A table of columns of cells; `names` has the words of each row."""
     rows = [
-        [words, *(cells.get(name, DASH) for cells in columns.values())]
+        [words, *(cells.get(name, "–") for cells in columns.values())]
         for name, words in names.items()
         if any(name in cells for cells in columns.values())
     ]
@@ -220,10 +212,12 @@ def spread(ratios: Sequence[float]) -> str:
     return f"{median(ratios):.2f} ({low:.2f}–{high:.2f})"
 
 
-def span(values: Iterable[float], form: str = ".2f") -> str:
+def span(
+    values: Sequence[float], shown: Callable[[float], str] = "{:.2f}".format
+) -> str:
     """From which to which."""
-    found = sorted({f"{value:{form}}" for value in values}, key=float)
-    return " to ".join([found[0], *found[1:][-1:]])
+    ends = min(values), max(values)
+    return " to ".join(dict.fromkeys(map(shown, ends)))
 
 
 def listed(words: Sequence[str]) -> str:
@@ -245,10 +239,7 @@ def comparison_table(trained: Speeds, lockstep: Iterable[Speeds]) -> str:
     for column in lockstep:
         for name, ratios in column.beside_all().items():
             medians.setdefault(name, []).append(median(ratios))
-    playing = {
-        name: " to ".join(dict.fromkeys(map(in_short, [min(all_), max(all_)])))
-        for name, all_ in medians.items()
-    }
+    playing = {name: span(all_, in_short) for name, all_ in medians.items()}
     heads = {"an update of PPO": training, "random play": playing}
     return grid("beside", heads, NAMES)
 
@@ -262,15 +253,18 @@ def ratios_table(columns: Mapping[str, Speeds]) -> str:
     return grid("`Games` beside", cells, NAMES)
 
 
-def beside_best(column: Speeds, ours: str) -> float:
-    """Ours beside the fastest of the asynchronous engines."""
-    engines = [name for name in column.rows if not name.startswith("games")]
-    best = max(engines, key=column.middle)
-    return median(column.beside(best, ours))
+def beside_async(columns: Iterable[Speeds], ours: str) -> str:
+    """Ours beside the fastest asynchronous engine of each title."""
+    ratios = []
+    for column in columns:
+        engines = [name for name in column.rows if "games" not in name]
+        best = max(engines, key=column.middle)
+        ratios.append(median(column.beside(best, ours)))
+    return span(ratios)
 
 
 def fast_game_table(machine: str) -> str:
-    """One game; nothing, if that hasn't been measured."""
+    """How many times as fast one game is as a simpler one."""
     rows = [
         [
             f"{title}, {words}",
@@ -280,26 +274,9 @@ def fast_game_table(machine: str) -> str:
         for name, words in ONE_GAME.items()
         for title, column in read(machine, name, Speeds).items()
     ]
-    head = ["`FastGame` beside", "`Game`", "whole screens resized"]
-    return table(head, rows) if rows else ""
-
-
-def in_turn_table(machine: str) -> str:
-    rows = []
-    for network, words in NETWORKS.items():
-        columns = read(machine, network, Speeds)
-        rows.append(
-            [
-                words,
-                listed([TITLES.get(title, title) for title in columns]),
-                *(
-                    span(beside_best(one, ours) for one in columns.values())
-                    for ours in ("games", "games_ready")
-                ),
-            ]
-        )
-    head = ["the network", "titles", "one `Games`", "several in turn"]
-    return table(head, rows)
+    return table(
+        ["`FastGame` beside", "`Game`", "whole screens resized"], rows
+    )
 
 
 # When something dies
@@ -375,9 +352,9 @@ def speed_values() -> dict[str, str]:
     updates = read(TWO_CORES, "updates", Speeds)
     trained = updates["trained"]
     training = {"trained": trained} | read(SIXTEEN_CORES, "updates", Speeds)
-    eight = read(TWO_CORES, "number8", Speeds)["Breakout"]
     many = read(TWO_CORES, "number64", Speeds)["Breakout"]
     actors = read(AGENTS, "updates", Speeds)["actors"]
+    waits = read(TWO_CORES, "waits", Speeds)
     hours = [10e6 / one.middle("games") / 3600 for one in updates.values()]
     return {
         "comparison_table": comparison_table(trained, lockstep.values()),
@@ -395,12 +372,11 @@ def speed_values() -> dict[str, str]:
         "sixteen_cores": f"{sixteen.where}, {sixteen.date}",
         "gpu": training["trained, GPU"].gpu or "",
         "fast_game_table": fast_game_table(TWO_CORES),
-        "in_turn_table": in_turn_table(TWO_CORES),
-        "speed_8": f"{eight.middle('games'):,.0f}",
-        "speed_64": f"{many.middle('games'):,.0f}",
+        "lockstep_beside_async": beside_async(waits.values(), "games"),
+        "in_turn_beside_async": beside_async(waits.values(), "games_ready"),
         "memory_64": f"{many.rows['games'].memory:,.0f} MB",
         "worker_memory_64": f"{many.rows['worker'].memory:,.0f} MB",
-        "breakout_hours": span(hours, ".0f"),
+        "breakout_hours": span(hours, "{:.0f}".format),
         "ppo_speed": f"{actors.middle('games'):,.0f}",
         "actors_speeds": listed(
             [f"{actors.middle(f'ray{n}'):,.0f}" for n in (1, 2, 4)]
