@@ -8,13 +8,11 @@ answered its first reset, and then once more. Under "preload" the forkserver
 has imported PyTorch and what game.py needs.
 """
 
-import json
 import multiprocessing
-import subprocess
-import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from statistics import median
-from typing import Any
 
 import psutil
 import torch  # as a program that trains does
@@ -57,28 +55,19 @@ def start(method: str) -> dict[str, float]:
 
 def start_anew(method: str) -> dict[str, float]:
     """Do so in a program of its own, some times; return the medians."""
-    command = [sys.executable, __file__, "--in-this-program", method]
     rounds = []
     for _ in range(ROUNDS):
-        output = subprocess.check_output(command, text=True)
-        rounds.append(json.loads(output))
+        spawn = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(1, spawn) as program:
+            rounds.append(program.submit(start, method).result())
         print(method, rounds[-1], flush=True)
     return {key: median(one[key] for one in rounds) for key in rounds[0]}
 
 
-def start_all() -> dict[str, Any]:
-    methods = {method: start_anew(method) for method in METHODS}
-    return {"rounds": ROUNDS, "methods": methods}
-
-
 def main() -> None:
-    parser = common.options(__doc__)
-    parser.add_argument("--in-this-program", choices=METHODS)
-    run = parser.parse_args()
-    if run.in_this_program:
-        print(json.dumps(start(run.in_this_program)))
-        return
-    common.measure(run, "starts", {"starts": start_all})
+    run = common.options(__doc__).parse_args()
+    parts = {method: partial(start_anew, method) for method in METHODS}
+    common.measure(run, "starts", parts)
 
 
 if __name__ == "__main__":

@@ -142,10 +142,6 @@ class Start(Struct):
     memory: int  # MB of a worker, its own
 
 
-class Starts(Struct):
-    methods: dict[str, Start]
-
-
 class Learned(NamedTuple):
     """The score of the last hundred games, after some steps."""
 
@@ -387,7 +383,7 @@ def speed_values() -> dict[str, str]:
 
 def start_values() -> dict[str, str]:
     peers = read(TWO_CORES, "chaos", Peers)["peers"].peers
-    starts = read(TWO_CORES, "starts", Starts)["starts"].methods
+    starts = read(TWO_CORES, "starts", Start)
     result = {"fault_table": fault_table(peers)}
     for method, start in starts.items():
         result[f"{method}_first"] = f"{start.first:.1f}"
