@@ -95,13 +95,7 @@ def play(
     return moments, info
 
 
-def film(
-    moments: list[Moment],
-    info: dict,
-    start: int,
-    most: int,
-    trained: int = TRAINED,
-) -> Film:
+def film(moments: list[Moment], info: dict, start: int, most: int) -> Film:
     """A part of a game: `most` decisions, from number `start` on."""
     part = moments[start : start + most]
     frames = [*part[0].obs[:3], *(moment.obs[3] for moment in part)]
@@ -110,7 +104,7 @@ def film(
         screens.reshape(-1, 3), axis=0, return_inverse=True
     )
     return Film(
-        trained=trained,
+        trained=TRAINED,
         score=int(info["reward"]),
         length=info["length"],
         start=start,
