@@ -104,7 +104,7 @@ def make(side: str) -> Any:
 
 
 def our_updates(
-    side: str, settings: Settings, weights: Weights | None = None
+    side: str, settings: Settings, weights: Weights | None
 ) -> Updates:
     """Train; an agent that has its weights already keeps them."""
     threads = torch.get_num_threads()
@@ -127,9 +127,7 @@ def our_updates(
 # What SB3's PPO plays
 
 
-def sb3_model(
-    side: str, settings: Settings, weights: Weights | None = None
-) -> PPO:
+def sb3_model(side: str, settings: Settings, weights: Weights | None) -> PPO:
     """SB3's PPO on either side, with the agent of ours if it has weights."""
     if side == "sb3_games":
         games = Games(GAMES, BREAKOUT)

@@ -58,19 +58,21 @@ class Player(Struct):
     memory: float = 0.0  # MB
 
 
-class Speeds(Struct, kw_only=True):
-    """Contenders that took turns, by their names."""
-
+class Measured(Struct, kw_only=True):
     processor: str
     cores: int
-    gpu: str | None = None
     date: str
-    rows: dict[str, Player]
 
     @property
-    def where(self) -> str:
-        gpu = f", {self.gpu}" if self.gpu else ""
-        return f"{self.cores} cores ({self.processor}{gpu})"
+    def on(self) -> str:
+        return f"{self.cores} cores ({self.processor}), {self.date}"
+
+
+class Speeds(Measured, kw_only=True):
+    """Contenders that took turns, by their names."""
+
+    gpu: str | None = None
+    rows: dict[str, Player]
 
     def beside(self, name: str, ours: str = "games") -> list[float]:
         """How many times as fast ours is, round by round."""
@@ -96,21 +98,14 @@ class Scores(Struct):
     film: list[float] = []
 
 
-class Agent(Struct, kw_only=True):
+class Agent(Measured, kw_only=True):
     """What an agent has learned."""
 
-    processor: str
-    cores: int
-    date: str
     run: str  # its seed
     steps: int
     seconds: dict[str, float]  # of its training, by activity
     last_score: float  # the mean of its last hundred games of training
     scores: Scores
-
-    @property
-    def trained(self) -> str:
-        return f"{self.cores} cores ({self.processor}), {self.date}"
 
     @property
     def hours(self) -> float:
@@ -364,8 +359,8 @@ def speed_values() -> dict[str, str]:
         "lockstep_table": ratios_table(
             playing | {"Breakout, 16 cores": sixteen}
         ),
-        "two_cores": f"{trained.where}, {trained.date}",
-        "sixteen_cores": f"{sixteen.where}, {sixteen.date}",
+        "two_cores": trained.on,
+        "sixteen_cores": sixteen.on,
         "gpu": training["trained, GPU"].gpu or "",
         "fast_game_table": fast_game_table(TWO_CORES),
         "lockstep_beside_async": beside_async(waits.values(), "games"),
@@ -377,7 +372,7 @@ def speed_values() -> dict[str, str]:
         "actors_speeds": listed(
             [f"{actors.middle(f'ray{n}'):,.0f}" for n in (1, 2, 4)]
         ),
-        "actors_on": f"{actors.where}, {actors.date}",
+        "actors_on": actors.on,
     }
 
 
@@ -405,7 +400,7 @@ def agent_values() -> dict[str, str]:
         "agent_mean_rounded": means[0],
         "agent_still_mean": f"{mean(first.still):.1f}",
         "agent_still_mean_rounded": f"{mean(first.still):.0f}",
-        "agents_trained_on": breakout[0].trained,
+        "agents_trained_on": breakout[0].on,
         "breakout_means": f"{listed(means)} points in the mean of "
         f"{len(first.served)} games each",
         "breakout_end": end_of_training(breakout),
@@ -416,7 +411,7 @@ def agent_values() -> dict[str, str]:
         "motion_four_mean_rounded": f"{four.mean:.0f}",
         "motion_one_games": whole_games(one.scores.served),
         "motion_four_games": whole_games(four.scores.served),
-        "motion_trained_on": one.trained,
+        "motion_trained_on": one.on,
         "breakout_agent_hours": ", ".join(
             f"{agent.hours:.1f}" for agent in breakout
         ),
