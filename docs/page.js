@@ -44,13 +44,15 @@ const ACTIONS = ["NOOP", "FIRE", "RIGHT", "LEFT"];
 // Readers who want less motion start the films by hand.
 const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-// Pictures from a text: what changes from each to the next, compressed.
+// Pictures from a text: what changes from each to the next, compressed. Four
+// pixels at a time are put together.
 async function unpack(text, size) {
   const data = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
   const stream = new DecompressionStream("deflate");
   const inflated = new Response(new Blob([data]).stream().pipeThrough(stream));
-  const pixels = new Uint8Array(await inflated.arrayBuffer());
-  for (let i = size; i < pixels.length; i++) pixels[i] ^= pixels[i - size];
+  const buffer = await inflated.arrayBuffer(), pixels = new Uint8Array(buffer);
+  const fours = new Uint32Array(buffer), before = size / 4;
+  for (let i = before; i < fours.length; i++) fours[i] ^= fours[i - before];
   return Array.from({ length: pixels.length / size },
     (_, i) => pixels.subarray(i * size, (i + 1) * size));
 }
@@ -104,13 +106,13 @@ function shrunk(screen, size, mean) {
   return picture;
 }
 
-// Draw pixels in a canvas with a label below it, or the part of them that is
-// shown: left, top, width, height. Without pixels the place is blank. The
-// style says how large it is.
+// Draw pixels in a canvas, which may have a label below it, or the part of them
+// that is shown: left, top, width, height. Without pixels the place is blank.
+// The style says how large it is.
 function put(cell, pixels, { label = "", kind = "", colours = GRAYS,
   part = null } = {}) {
   const [canvas, name] = cell.children, context = canvas.getContext("2d");
-  name.textContent = label;
+  if (name) name.textContent = label;
   cell.className = pixels ? kind : "absent";
   context.clearRect(0, 0, canvas.width, canvas.height);
   if (!pixels) return;
@@ -134,15 +136,64 @@ function showChances(rows, chances, { sampled, were }) {
   });
 }
 
+// What several figures show is unpacked once.
+const once = (make) => {
+  let made = null;
+  return () => (made ??= make());
+};
+
+// The agent's film: a screen before each decision, and the pictures.
+const played = once(async () => {
+  const { decisions, rgb, screens, frames } = await read("agent");
+  return { decisions, colours: packed(rgb),
+    screens: await unpack(screens, WIDTH * HEIGHT),
+    pictures: await unpack(frames, SIZE ** 2) };
+});
+
 // The moment that the story follows, and the steps around it: of each its four
-// `screens`, before decision `first` of the agent's film and those after it.
-let followed = null;
-const moment = () => (followed ??= (async () => {
-  const data = await read("moment"), { decisions, frames } = await read("agent");
-  const screens = await unpack(data.frames, WIDTH * HEIGHT);
-  const pictures = await unpack(frames, SIZE ** 2);
-  return { ...data, screens, pictures, decisions, colours: packed(data.rgb) };
-})());
+// `screens`, before decision `first` of the film and those after it.
+const MOMENT = 350;
+const moment = once(async () => {
+  const data = await read("moment");
+  const { pictures, decisions } = await played();
+  return { ...data, pictures, decisions, colours: packed(data.rgb),
+    screens: await unpack(data.frames, WIDTH * HEIGHT) };
+});
+
+// The titles of the workbench, whose frames are packed by fours.
+const titles = once(async () => {
+  const recorded = await read("workbench");
+  for (const title of Object.values(recorded)) {
+    const size = WIDTH * title.height;
+    title.frames = (await unpack(title.frames, 4 * size)).flatMap((four) =>
+      [0, 1, 2, 3].map((i) => four.subarray(i * size, (i + 1) * size)));
+  }
+  return recorded;
+});
+
+// A field of `size` × `size` places, in which the reader points at one, or goes
+// on from there by the arrow keys. A `finger` hides so many pixels.
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1],
+  ArrowDown: [0, 1] };
+function pointing(field, size, place, go, finger = 0) {
+  function to(...next) {
+    place = next.map((i) => Math.min(Math.max(Math.floor(i), 0), size - 1));
+    go(...place);
+  }
+  function pick({ clientX, clientY, pointerType }) {
+    const { left, top, width } = field.getBoundingClientRect();
+    const above = pointerType === "touch" ? finger : 0;
+    to((clientX - left) * size / width, (clientY - above - top) * size / width);
+  }
+  field.addEventListener("pointermove", pick);
+  field.addEventListener("pointerdown", pick);
+  field.addEventListener("keydown", (event) => {
+    const move = ARROWS[event.key];
+    if (!move) return;
+    event.preventDefault();
+    to(place[0] + move[0], place[1] + move[1]);
+  });
+}
 
 // A player: Play, Step, a slider with a tick where something happens, the name
 // of the step, and a sentence, which `show(i)` returns when it has drawn step
@@ -151,7 +202,7 @@ const moment = () => (followed ??= (async () => {
 // long as it is seen.
 // The sentence is read out only if the reader has moved it.
 function film(box, show, { count, start = 1, pace = 7.5, auto = false,
-  ticks = [], lost = [], name = (i) => `step ${i}` }) {
+  ticks = [], name = (i) => `step ${i}` }) {
   const controls = box.querySelector(".controls");
   controls.innerHTML = `<button type="button" class="play"></button>
     <button type="button">Step</button>
@@ -178,6 +229,14 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = false,
     slider.stepUp();
     draw(!timer);
   }
+  // It stops where a step of so many ends, from the one of number `first` on.
+  function stride(every, first) {
+    slider.step = every;
+    slider.min = first * every;
+    slider.max = count - count % every;
+    draw();
+    if (timer) go(true);
+  }
   play.addEventListener("click", () => {
     if (!timer && slider.value === slider.max) slider.value = slider.min;
     go(!timer);
@@ -192,8 +251,7 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = false,
     draw();
   });
   marks.innerHTML = ticks.map((at) =>
-    `<i class="${lost.includes(at) ? "lost" : ""}"
-      style="left:${100 * (at - 1) / (count - 1)}%"></i>`).join("");
+    `<i style="left:${100 * (at - 1) / (count - 1)}%"></i>`).join("");
   go(false);
   draw(false);
   if (auto && !calm) {
@@ -205,8 +263,7 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = false,
       controls.addEventListener(event, () => sight.disconnect());
     }
   }
-  return { go, draw, plays: () => timer !== null,
-    at: () => Number(slider.value) };
+  return { go, draw, stride, at: () => Number(slider.value) };
 }
 
 // A figure that asks first: a guess opens the answer, says if it was right, and
@@ -223,12 +280,9 @@ for (const box of document.querySelectorAll(".asked")) {
 
 // The trained agent: what it sees, chooses and expects.
 figure("agent", async (box, $in) => {
-  const START = 350; // the moment that the story follows
   const [screen] = $in(".whole").children, stack = $in(".four").children;
-  const { decisions, rgb, screens, frames } = await read("agent");
-  const shown = await unpack(screens, WIDTH * HEIGHT);
-  const pictures = await unpack(frames, SIZE ** 2);
-  const colours = packed(rgb), values = decisions.map(({ value }) => value);
+  const { decisions, screens, pictures, colours } = await played();
+  const values = decisions.map(({ value }) => value);
 
   // The value over all steps, from 0, with a line where we are.
   const high = Math.ceil(Math.max(...values)), last = values.length - 1;
@@ -245,7 +299,7 @@ figure("agent", async (box, $in) => {
 
   film(box, (at) => {
     const { action, reward, value, chances } = decisions[at - 1];
-    put(screen, shown[at - 1], { colours });
+    put(screen, screens[at - 1], { colours });
     pictures.slice(at - 1, at + 3).forEach((picture, slot) =>
       put(stack[slot], picture));
     showChances($in(".choices").children, chances, { sampled: action });
@@ -253,7 +307,7 @@ figure("agent", async (box, $in) => {
     $in(".value").textContent = value.toFixed(2);
     const scores = reward ? ` and scores ${reward}, a reward of 1` : "";
     return `It samples ${ACTIONS[action]}${scores}.`;
-  }, { count: decisions.length, start: START + 1, pace: 15,
+  }, { count: decisions.length, start: MOMENT + 1, pace: 15,
     name: (at) => `step ${at - 1}`,
     ticks: decisions.flatMap(({ reward }, i) => reward ? [i + 1] : []) });
 });
@@ -281,13 +335,10 @@ figure("backwards", (box) => {
 // A part of an agent's game, on the first screen, and what the agent sees.
 figure("film", async (box, $in) => {
   const SECONDS = 12, PACE = 15;
-  const { screens, frames, rgb } = await read("agent");
-  const shown = await unpack(screens, WIDTH * HEIGHT);
-  const pictures = await unpack(frames, SIZE ** 2);
-  const colours = packed(rgb), whole = $in(".whole").lastElementChild;
-  const four = $in(".four").children;
+  const { screens, pictures, colours } = await played();
+  const whole = $in(".whole").lastElementChild, four = $in(".four").children;
   film(box, (at) => {
-    put(whole, shown[at - 1], { colours, part: [0, 2, WIDTH, 194] });
+    put(whole, screens[at - 1], { colours, part: [0, 2, WIDTH, 194] });
     for (const [i, cell] of [...four].entries()) put(cell, pictures[at - 1 + i]);
     return "";
   }, { count: SECONDS * PACE, pace: PACE, auto: true });
@@ -298,12 +349,8 @@ figure("film", async (box, $in) => {
 figure("ghosts", async (box, $in) => {
   const GHOSTS = 4, STACK = 4, START = 188;
   const AREA = { left: 10, right: 150, top: 19, bottom: 200 };
-  const game = (await read("workbench"))["Pac-Man"];
-  const size = WIDTH * game.height, pink = game.rgb.findIndex(
-    (rgb) => `${rgb}` === "252,144,200");
-  const frames = (await unpack(game.frames, GHOSTS * size)).flatMap((four) =>
-    Array.from({ length: GHOSTS }, (_, i) =>
-      four.subarray(i * size, (i + 1) * size)));
+  const game = (await titles())["Pac-Man"], { frames } = game;
+  const pink = game.rgb.findIndex((rgb) => `${rgb}` === "252,144,200");
   const colours = packed(game.rgb), whole = $in(".eye").children[1];
   const cells = [...$in(".grid").children], answer = $in("details");
   const repeat = $in("input");
@@ -366,15 +413,7 @@ figure("ghosts", async (box, $in) => {
 
   const player = film(box, show, { count: frames.length, start: START, pace: 30,
     name: (end) => `${(end / 60).toFixed(1)} s` });
-  const slider = $in(".slide input");
-  function turn() {
-    const every = Number(repeat.value);
-    slider.step = every;
-    slider.min = STACK * every;
-    slider.max = frames.length - frames.length % every;
-    player.draw();
-    if (player.plays()) player.go(true);
-  }
+  const turn = () => player.stride(Number(repeat.value), STACK);
   turn();
   repeat.addEventListener("input", turn);
   answer.addEventListener("toggle", turn);
@@ -405,9 +444,8 @@ figure("guess", async (box, $in) => {
     const left = Math.max(0, Math.min(SIZE - 28, middle - 14));
     const part = [left, 38, 28, 36];
     const four = pictures.slice(at - 3, at + 1);
-    four.forEach((pixels, i) => put(stack[i], pixels, { part,
-      label: ["The four pictures up to now", "", "", "newest"][i],
-      kind: seen === 0 && i < 3 ? "hidden" : "" }));
+    four.forEach((pixels, i) => put(stack[i], seen || i === 3 ? pixels : null,
+      { part, label: ["The four pictures up to now", "", "", "newest"][i] }));
     put(board.firstElementChild, later.reduce((pixels, i) => brighter(
       pixels.map((v) => FADE * v), pictures[at + i]), four[3]),
     { label: later.length ? "The trail: the next steps" : "The newest picture" });
@@ -534,15 +572,12 @@ figure("kill", async (box, $in) => {
 // everywhere already, which gives a map.
 figure("looks", async (box, $in) => {
   const GRID = 21, PLACES = GRID ** 2, ROWS = 4; // value and three chances
-  const CELL = 1 / GRID, HEAT = [255, 96, 64];
+  const MIDDLE = [10, 10], HEAT = [255, 96, 64];
   const FINGER = 48; // pixels that a finger hides
   const FAINT = { value: 0.5, choice: 0.05 }; // no map's most counts as less
-  const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1],
-    ArrowDown: [0, 1] };
   const pane = $in(".pane"), [seen, map, patch] = pane.children;
   const maps = $in(".maps"), answer = $in("details");
-  const recorded = await read("looks"), { decisions, frames } = await read("agent");
-  const pictures = await unpack(frames, SIZE ** 2);
+  const recorded = await read("looks"), { decisions, pictures } = await played();
   const [flat] = await unpack(recorded.changes, recorded.count * ROWS * PLACES);
   const changes = new Int8Array(flat.buffer);
   let place = null; // of the patch: column and row
@@ -615,57 +650,39 @@ figure("looks", async (box, $in) => {
     name: (at) => `step ${recorded.first + at - 1}` });
 
   // All of it waits for the guess, and then begins with the map of the value.
-  function cover(column, row) {
+  function cover(...next) {
     if (!answer.open) return;
-    const inside = (i) => Math.min(Math.max(i, 0), GRID - 1);
-    place = column === null ? null : [inside(column), inside(row)];
+    place = next.length ? next : null;
     player.draw();
   }
   answer.addEventListener("toggle", () => {
     maps.querySelector("[value=value]").checked = true;
-    cover(null);
+    cover();
   });
   if (answer.open) player.draw();
-  maps.addEventListener("change", () => cover(null));
-  function pick({ clientX, clientY, pointerType }) {
-    const { left, top, width } = pane.getBoundingClientRect();
-    const above = pointerType === "touch" ? FINGER : 0;
-    cover(Math.floor((clientX - left) / width / CELL),
-      Math.floor((clientY - above - top) / width / CELL));
-  }
-  pane.addEventListener("pointermove", pick);
-  pane.addEventListener("pointerdown", pick);
+  maps.addEventListener("change", () => cover());
+  pointing(pane, GRID, MIDDLE, cover, FINGER);
   pane.addEventListener("pointerleave", ({ pointerType }) =>
-    pointerType === "mouse" && cover(null));
-  pane.addEventListener("keydown", (event) => {
-    const move = MOVES[event.key];
-    if (event.key === "Escape") cover(null);
-    if (!move) return;
-    event.preventDefault();
-    const [column, row] = place ?? [10 - move[0], 10 - move[1]];
-    cover(column + move[0], row + move[1]);
-  });
+    pointerType === "mouse" && cover());
+  pane.addEventListener("keydown", ({ key }) => key === "Escape" && cover());
 });
 
 // A pixel of a picture, and the pixels of two frames that it is made of.
 figure("pixel", async (box, $in) => {
-  const STEP = 348, LEFT = 44, TOP = 52, SHOWN = 28; // ball and paddle
-  const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1],
-    ArrowDown: [0, 1] };
+  const STEP = MOMENT - 2, LEFT = 44, TOP = 52, SHOWN = 28; // ball and paddle
   const field = $in(".field"), output = $in("output");
   const { first, screens, gray, pictures } = await moment();
   const picture = pictures[STEP + 3];
   const frames = [2, 3].map((f) =>
     screens[4 * (STEP - first) + f].map((v) => gray[v]));
   frames.push(frames.reduce(brighter));
-  let at = [59, 62]; // column and row
 
   // A gray, and on it black or white, at 4.5:1 or more.
   const shade = (v) =>
     `--on:rgb(${v},${v},${v});color:${v > 117 ? "#000" : "#fff"}`;
 
   // Three by three pixels, and a border around what is covered.
-  function patch(frame, [column, row]) {
+  function patch(frame, column, row) {
     const [x, y] = [column * WIDTH / SIZE, row * HEIGHT / SIZE];
     const left = Math.min(Math.floor(x), WIDTH - 3);
     const top = Math.min(Math.floor(y), HEIGHT - 3);
@@ -676,17 +693,15 @@ figure("pixel", async (box, $in) => {
       `<i style="--x:${x - left};--y:${y - top}"></i>`;
   }
 
-  function show(column, row) {
-    at = [Math.min(Math.max(column, LEFT), LEFT + SHOWN - 1),
-      Math.min(Math.max(row, TOP), TOP + SHOWN - 1)];
-    [column, row] = at;
+  function show(x, y) {
+    const column = LEFT + x, row = TOP + y;
     box.querySelectorAll(".patch").forEach((place, i) => {
-      place.innerHTML = patch(frames[i], at);
+      place.innerHTML = patch(frames[i], column, row);
     });
     let mean = 0;
-    for (const [y, high] of covered(HEIGHT, SIZE)[row]) {
-      for (const [x, wide] of covered(WIDTH, SIZE)[column]) {
-        mean += high * wide * frames[2][y * WIDTH + x];
+    for (const [line, high] of covered(HEIGHT, SIZE)[row]) {
+      for (const [pixel, wide] of covered(WIDTH, SIZE)[column]) {
+        mean += high * wide * frames[2][line * WIDTH + pixel];
       }
     }
     const stored = picture[row * SIZE + column];
@@ -694,25 +709,13 @@ figure("pixel", async (box, $in) => {
     output.style = shade(stored);
     $in(".says").textContent = `Row ${row}, column ${column}: the mean ` +
       `is ${mean.toFixed(1)}, stored as ${stored}.`;
-    field.style = `--column:${column - LEFT};--row:${row - TOP}`;
+    field.style = `--column:${x};--row:${y}`;
   }
 
   put(field.firstElementChild, picture, { part: [LEFT, TOP, SHOWN, SHOWN] });
-  show(...at);
-
-  function pick({ clientX, clientY }) {
-    const { left, top, width } = field.getBoundingClientRect();
-    show(LEFT + Math.floor((clientX - left) * SHOWN / width),
-      TOP + Math.floor((clientY - top) * SHOWN / width));
-  }
-  field.addEventListener("pointermove", pick);
-  field.addEventListener("pointerdown", pick);
-  field.addEventListener("keydown", (event) => {
-    const move = MOVES[event.key];
-    if (!move) return;
-    event.preventDefault();
-    show(at[0] + move[0], at[1] + move[1]);
-  });
+  const ball = [15, 10];
+  show(...ball);
+  pointing(field, SHOWN, ball, show);
 });
 
 // A Breakout of our own, which the reader plays as the agent sees it. It has
@@ -921,10 +924,12 @@ figure("play", (box, $in) => {
     detail && field.focus({ preventScroll: true }));
   buttons.addEventListener("click", ({ target }) =>
     target.value && step(Number(target.value)));
-  field.addEventListener("pointermove", ({ clientX }) => {
-    const { left, width } = field.getBoundingClientRect();
-    aim = (clientX - left) * WIDTH / width - PLAY.paddle[0] / 2;
-  });
+  for (const event of ["pointermove", "pointerdown"]) {
+    field.addEventListener(event, ({ clientX }) => {
+      const { left, width } = field.getBoundingClientRect();
+      aim = (clientX - left) * WIDTH / width - PLAY.paddle[0] / 2;
+    });
+  }
   field.addEventListener("click", () => {
     if (!running && stage !== STILL) go();
   });
@@ -949,7 +954,6 @@ figure("play", (box, $in) => {
 // One step: which of its frames the agent sees, and as what.
 figure("step", async (box, $in) => {
   const SLIDE = 120; // milliseconds
-  const START = 350; // the moment that the story follows
   const KINDS = ["thrown", "thrown", "third", "fourth"];
   const NAMES = ["oldest", "", "", "newest"];
   const frames = [...$in(".frames").children], stack = $in(".stack").children;
@@ -979,7 +983,7 @@ figure("step", async (box, $in) => {
     shown = at;
     return reward ? "A brick: the step's reward is the sum over its frames." :
       "Frames 3 and 4 become the newest picture; the oldest one leaves.";
-  }, { count: rewards.length, start: START - first + 1,
+  }, { count: rewards.length, start: MOMENT - first + 1,
     ticks: rewards.flatMap((reward, i) => reward ? [i + 1] : []),
     name: (at) => `step ${first + at - 1}` });
 });
@@ -992,35 +996,30 @@ figure("training", async (box, $in) => {
   // The slider is as long as the axis, and stops below the marks.
   const places = stops.map(({ cx }) => cx.baseVal.value);
   const MOVES = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 };
-  const films = new Map();
-  let game = null, at = 0;
-
-  async function load() {
-    if (!films.has(at)) {
-      films.set(at, await unpack(games[at].screens, WIDTH * HEIGHT));
-    }
-    game = { ...games[at], shown: films.get(at), colours: packed(games[at].rgb) };
+  let at = 0;
+  for (const game of games) {
+    game.shown = await unpack(game.screens, WIDTH * HEIGHT);
+    game.colours = packed(game.rgb);
   }
 
   function show(step) {
-    const { action, reward, value, chances } = game.decisions[step - 1];
-    put(screen, game.shown[step - 1], { colours: game.colours });
+    const { decisions, shown, colours } = games[at];
+    const { action, reward, value, chances } = decisions[step - 1];
+    put(screen, shown[step - 1], { colours });
     showChances($in(".choices").children, chances, { sampled: action });
     $in(".value").textContent = value.toFixed(2).replace("-", "\u2212");
-    const lost = game.decisions[step]?.first ? " and loses a life" : "";
+    const lost = decisions[step]?.first ? " and loses a life" : "";
     return `It samples ${ACTIONS[action]}${reward ? " and hits a brick" : lost}.`;
   }
 
-  await load();
-  const player = film(box, show, { count: game.decisions.length, pace: 15 });
-  async function turn(to) {
+  const player = film(box, show, { count: games[0].decisions.length, pace: 15 });
+  function turn(to) {
     at = Math.max(0, Math.min(stops.length - 1, to));
-    await load();
     stage.value = places[at];
-    const millions = Number((game.trained / 1e6).toFixed(1));
+    const millions = Number((games[at].trained / 1e6).toFixed(1));
     stage.ariaValueText = `${millions} million steps`;
     $in(".trained").textContent = stage.ariaValueText;
-    $in(".score").textContent = `${game.score} points in the end`;
+    $in(".score").textContent = `${games[at].score} points in the end`;
     stops.forEach((stop, i) => stop.classList.toggle("now", i === at));
     player.draw();
   }
@@ -1040,25 +1039,16 @@ figure("training", async (box, $in) => {
 // The workbench: real frames, and what an agent would see of them if it were
 // made with other settings.
 figure("workbench", async (box, $in) => {
-  const TOTAL = 384, MOST = 4; // frames, and pictures in a stack
-  const recorded = await read("workbench");
+  const MOST = 4; // pictures in a stack
+  const games = await titles();
   const strip = cells($in(".strip"), 8), stack = cells($in(".shrunk"), MOST);
   const knobs = $in(".knobs");
   const made = new Map(); // pictures, by the frame after which they are
-  let game, frames;
+  let game = games["Pac-Man"];
 
   function cells(place, count) {
     place.innerHTML = "<div><canvas></canvas><small></small></div>".repeat(count);
     return [...place.children];
-  }
-
-  async function load(title) {
-    const next = recorded[title], size = WIDTH * next.height;
-    const fours = await unpack(next.frames, 4 * size);
-    game = next;
-    frames = fours.flatMap((four) => [0, 1, 2, 3].map((i) =>
-      four.subarray(i * size, (i + 1) * size)));
-    made.clear();
   }
 
   // The settings, as the knobs have them.
@@ -1081,7 +1071,7 @@ figure("workbench", async (box, $in) => {
   function picture(end, { maximum, mean, size, colour }) {
     if (made.has(end)) return made.get(end);
     const [older, last] = [end - 2, end - 1].map((i) =>
-      planes(frames[i], colour));
+      planes(game.frames[i], colour));
     made.set(end, last.map((plane, c) =>
       shrunk(maximum ? brighter(older[c], plane) : plane, size, mean)));
     return made.get(end);
@@ -1111,7 +1101,7 @@ figure("workbench", async (box, $in) => {
       const at = end - strip.length + i, number = i - strip.length + now.repeat;
       const kept = number === now.repeat - 1 ? "fourth" :
         number === now.repeat - 2 && now.maximum ? "third" : "thrown";
-      paint(cell, planes(frames[at] ?? frames[0], true), WIDTH,
+      paint(cell, planes(game.frames[at] ?? game.frames[0], true), WIDTH,
         number < 0 ? "" : `${number + 1}`, number < 0 ? "before" : kept);
     });
     stack.forEach((cell, i) => {
@@ -1145,24 +1135,17 @@ figure("workbench", async (box, $in) => {
       `${+(60 / repeat).toFixed(1)} times a second`;
   }
 
-  await load("Pac-Man");
-  const player = film(box, show, { count: TOTAL, start: 100, pace: 30,
-    name: (end) => `${(end / 60).toFixed(1)} s` });
-  const slider = $in(".slide input");
+  const player = film(box, show, { count: game.frames.length, start: 100,
+    pace: 30, name: (end) => `${(end / 60).toFixed(1)} s` });
 
-  // The slider stands where a step ends, and a whole stack came before.
   function turn() {
     made.clear();
     const { repeat, stack } = settings();
     const values = knobs.querySelectorAll("label > span");
     values[0].textContent = repeat;
     values[1].textContent = stack;
-    slider.step = repeat;
-    slider.min = MOST * repeat;
-    slider.max = TOTAL - TOTAL % repeat;
     knobs.elements.maximum.disabled = repeat === 1;
-    player.draw();
-    if (player.plays()) player.go(true);
+    player.stride(repeat, MOST);
   }
   turn();
   knobs.addEventListener("input", turn);
@@ -1170,8 +1153,8 @@ figure("workbench", async (box, $in) => {
   for (const form of box.querySelectorAll("form")) {
     form.addEventListener("submit", (event) => event.preventDefault());
   }
-  $in(".titles").addEventListener("input", async ({ target }) => {
-    await load(target.value);
-    player.draw();
+  $in(".titles").addEventListener("input", ({ target }) => {
+    game = games[target.value];
+    turn();
   });
 });

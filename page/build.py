@@ -8,7 +8,7 @@
 
 What is made, and of what, in this order:
 
-- `docs/figures/NAME.svg`, of `figures/NAME/make.py`, if that has `draw()`
+- `docs/figures/NAME.svg`, of a `figures/*/make.py` that has `draw_NAME()`
 - `README.md` and `docs/*.md`, of `text/`, where `{{ name }}` is a value that
   `values.py` computes from `measure/results/`
 - `docs/page.css`, `docs/page.js` and `docs/data/`, of `looks/` and of each
@@ -19,7 +19,7 @@ What is made, and of what, in this order:
 
 A figure is a folder, `figures/NAME/`, with those that it needs of:
 
-- `make.py`: `draw()` returns a drawing, `record()` what is recorded, as
+- `make.py`: `draw_NAME()` returns a drawing, `record()` what is recorded, as
   `{name: data}`. Only `--record` calls that, which for some takes PyTorch
 - `figure.html`, which takes the place of the picture where scripts run. It
   shows `{{ picture }}` to readers without them
@@ -80,10 +80,11 @@ def made() -> Iterator[tuple[Path, str, str]]:
     What comes later may read what came before.
     """
     for path in sorted(FIGURES.glob("*/make.py")):
-        name = path.parent.name
-        if hasattr(maker(name), "draw"):
-            source = path.relative_to(ROOT).as_posix()
-            yield DOCS / f"figures/{name}.svg", source, maker(name).draw()
+        source = path.relative_to(ROOT).as_posix()
+        for name, draw in vars(maker(path.parent.name)).items():
+            if name.startswith("draw_"):
+                drawn = f"figures/{name.removeprefix('draw_')}.svg"
+                yield DOCS / drawn, source, draw()
 
     game = Module((ROOT / "game.py").read_text("utf-8"))
     found = values() | {"options_table": options_table()}

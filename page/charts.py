@@ -22,7 +22,7 @@ def draw_curves(
     d = Drawing(330, screen=False)
     d.text(4, 18, f"{title}: points, by million steps", "strong")
     for level in range(bottom, top + 1, step):
-        d.line((LEFT, y(level)), (RIGHT, y(level)), kind="level")
+        d.line((LEFT, y(level)), (RIGHT, y(level)), kind="grid")
         words = str(level).replace("-", "\N{MINUS SIGN}")
         d.text(LEFT - 8, y(level) + 5, words, "quiet end")
     for million in range(round(millions) + 1):
@@ -31,11 +31,11 @@ def draw_curves(
         points = [
             (round(x(row.steps), 1), round(y(row.score), 1)) for row in curve
         ]
-        d.line(*points, kind=f"curve curve{number}")
+        d.line(*points, kind=f"curve seed{number}")
         d.text(
             RIGHT - 12,
             BOTTOM - 10 - 22 * (len(found) - number),
             f"{name} {seed}",
-            f"end name{number}",
+            f"end name seed{number}",
         )
     return d.svg()

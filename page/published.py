@@ -95,7 +95,7 @@ def play(
     return moments, info
 
 
-def film(moments: list[Moment], info: dict, start: int, most: int) -> Film:
+def film(moments: list[Moment], start: int, most: int) -> Film:
     """A part of a game: `most` decisions, from number `start` on."""
     part = moments[start : start + most]
     frames = [*part[0].obs[:3], *(moment.obs[3] for moment in part)]
@@ -104,9 +104,6 @@ def film(moments: list[Moment], info: dict, start: int, most: int) -> Film:
         screens.reshape(-1, 3), axis=0, return_inverse=True
     )
     return Film(
-        trained=TRAINED,
-        score=int(info["reward"]),
-        length=info["length"],
         start=start,
         rgb=rgb.tolist(),
         decisions=[moment.decision for moment in part],

@@ -9,7 +9,6 @@ import base64
 import functools
 import json
 import zlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -21,6 +20,7 @@ import numpy as np
 from paths import FIGURES
 
 BREAKOUT = "BreakoutNoFrameskip-v4"
+ACTIONS = "NOOP", "FIRE", "RIGHT", "LEFT"
 NOOP, FIRE, RIGHT, LEFT = range(4)
 STEPS = 200
 AHEAD = 5  # pixels from the ball to the paddle that the rule lets pass
@@ -104,16 +104,6 @@ def play() -> list[Step]:
     return played
 
 
-def frames_of(name: str, actions: Sequence[int]) -> list[np.ndarray]:
-    """The gray screen after each frame of a title, an action a frame."""
-    env, ale = make(f"{name}NoFrameskip-v4")
-    screens = []
-    for action in actions:
-        env.step(action)
-        screens.append(ale.getScreenGrayscale())
-    return screens
-
-
 # Recording
 
 
@@ -121,16 +111,16 @@ class Colours(NamedTuple):
     """Breakout's colours, as the emulator numbers them, in RGB and in gray."""
 
     numbers: np.ndarray
-    rgb: list[list[int]]
-    gray: list[int]
+    rgb: np.ndarray
+    gray: np.ndarray
 
 
 @functools.cache
 def colours() -> Colours:
     _, ale = make(BREAKOUT)
     numbers, where = np.unique(ale.getScreen(), return_index=True)
-    rgb = ale.getScreenRGB().reshape(-1, 3)[where].tolist()
-    gray = ale.getScreenGrayscale().reshape(-1)[where].tolist()
+    rgb = ale.getScreenRGB().reshape(-1, 3)[where]
+    gray = ale.getScreenGrayscale().reshape(-1)[where]
     return Colours(numbers, rgb, gray)
 
 
@@ -166,9 +156,6 @@ class Film:
     of each observation, after the three older ones of the first, both packed.
     """
 
-    trained: int  # steps
-    score: int
-    length: int
     start: int  # the step of the game that is the first here
     rgb: list[list[int]]
     decisions: list[dict[str, Any]]

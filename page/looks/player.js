@@ -6,13 +6,15 @@ const ACTIONS = ["NOOP", "FIRE", "RIGHT", "LEFT"];
 // Readers who want less motion start the films by hand.
 const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-// Pictures from a text: what changes from each to the next, compressed.
+// Pictures from a text: what changes from each to the next, compressed. Four
+// pixels at a time are put together.
 async function unpack(text, size) {
   const data = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
   const stream = new DecompressionStream("deflate");
   const inflated = new Response(new Blob([data]).stream().pipeThrough(stream));
-  const pixels = new Uint8Array(await inflated.arrayBuffer());
-  for (let i = size; i < pixels.length; i++) pixels[i] ^= pixels[i - size];
+  const buffer = await inflated.arrayBuffer(), pixels = new Uint8Array(buffer);
+  const fours = new Uint32Array(buffer), before = size / 4;
+  for (let i = before; i < fours.length; i++) fours[i] ^= fours[i - before];
   return Array.from({ length: pixels.length / size },
     (_, i) => pixels.subarray(i * size, (i + 1) * size));
 }
@@ -66,13 +68,13 @@ function shrunk(screen, size, mean) {
   return picture;
 }
 
-// Draw pixels in a canvas with a label below it, or the part of them that is
-// shown: left, top, width, height. Without pixels the place is blank. The
-// style says how large it is.
+// Draw pixels in a canvas, which may have a label below it, or the part of them
+// that is shown: left, top, width, height. Without pixels the place is blank.
+// The style says how large it is.
 function put(cell, pixels, { label = "", kind = "", colours = GRAYS,
   part = null } = {}) {
   const [canvas, name] = cell.children, context = canvas.getContext("2d");
-  name.textContent = label;
+  if (name) name.textContent = label;
   cell.className = pixels ? kind : "absent";
   context.clearRect(0, 0, canvas.width, canvas.height);
   if (!pixels) return;
@@ -96,15 +98,64 @@ function showChances(rows, chances, { sampled, were }) {
   });
 }
 
+// What several figures show is unpacked once.
+const once = (make) => {
+  let made = null;
+  return () => (made ??= make());
+};
+
+// The agent's film: a screen before each decision, and the pictures.
+const played = once(async () => {
+  const { decisions, rgb, screens, frames } = await read("agent");
+  return { decisions, colours: packed(rgb),
+    screens: await unpack(screens, WIDTH * HEIGHT),
+    pictures: await unpack(frames, SIZE ** 2) };
+});
+
 // The moment that the story follows, and the steps around it: of each its four
-// `screens`, before decision `first` of the agent's film and those after it.
-let followed = null;
-const moment = () => (followed ??= (async () => {
-  const data = await read("moment"), { decisions, frames } = await read("agent");
-  const screens = await unpack(data.frames, WIDTH * HEIGHT);
-  const pictures = await unpack(frames, SIZE ** 2);
-  return { ...data, screens, pictures, decisions, colours: packed(data.rgb) };
-})());
+// `screens`, before decision `first` of the film and those after it.
+const MOMENT = 350;
+const moment = once(async () => {
+  const data = await read("moment");
+  const { pictures, decisions } = await played();
+  return { ...data, pictures, decisions, colours: packed(data.rgb),
+    screens: await unpack(data.frames, WIDTH * HEIGHT) };
+});
+
+// The titles of the workbench, whose frames are packed by fours.
+const titles = once(async () => {
+  const recorded = await read("workbench");
+  for (const title of Object.values(recorded)) {
+    const size = WIDTH * title.height;
+    title.frames = (await unpack(title.frames, 4 * size)).flatMap((four) =>
+      [0, 1, 2, 3].map((i) => four.subarray(i * size, (i + 1) * size)));
+  }
+  return recorded;
+});
+
+// A field of `size` × `size` places, in which the reader points at one, or goes
+// on from there by the arrow keys. A `finger` hides so many pixels.
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1],
+  ArrowDown: [0, 1] };
+function pointing(field, size, place, go, finger = 0) {
+  function to(...next) {
+    place = next.map((i) => Math.min(Math.max(Math.floor(i), 0), size - 1));
+    go(...place);
+  }
+  function pick({ clientX, clientY, pointerType }) {
+    const { left, top, width } = field.getBoundingClientRect();
+    const above = pointerType === "touch" ? finger : 0;
+    to((clientX - left) * size / width, (clientY - above - top) * size / width);
+  }
+  field.addEventListener("pointermove", pick);
+  field.addEventListener("pointerdown", pick);
+  field.addEventListener("keydown", (event) => {
+    const move = ARROWS[event.key];
+    if (!move) return;
+    event.preventDefault();
+    to(place[0] + move[0], place[1] + move[1]);
+  });
+}
 
 // A player: Play, Step, a slider with a tick where something happens, the name
 // of the step, and a sentence, which `show(i)` returns when it has drawn step
@@ -113,7 +164,7 @@ const moment = () => (followed ??= (async () => {
 // long as it is seen.
 // The sentence is read out only if the reader has moved it.
 function film(box, show, { count, start = 1, pace = 7.5, auto = false,
-  ticks = [], lost = [], name = (i) => `step ${i}` }) {
+  ticks = [], name = (i) => `step ${i}` }) {
   const controls = box.querySelector(".controls");
   controls.innerHTML = `<button type="button" class="play"></button>
     <button type="button">Step</button>
@@ -140,6 +191,14 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = false,
     slider.stepUp();
     draw(!timer);
   }
+  // It stops where a step of so many ends, from the one of number `first` on.
+  function stride(every, first) {
+    slider.step = every;
+    slider.min = first * every;
+    slider.max = count - count % every;
+    draw();
+    if (timer) go(true);
+  }
   play.addEventListener("click", () => {
     if (!timer && slider.value === slider.max) slider.value = slider.min;
     go(!timer);
@@ -154,8 +213,7 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = false,
     draw();
   });
   marks.innerHTML = ticks.map((at) =>
-    `<i class="${lost.includes(at) ? "lost" : ""}"
-      style="left:${100 * (at - 1) / (count - 1)}%"></i>`).join("");
+    `<i style="left:${100 * (at - 1) / (count - 1)}%"></i>`).join("");
   go(false);
   draw(false);
   if (auto && !calm) {
@@ -167,6 +225,5 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = false,
       controls.addEventListener(event, () => sight.disconnect());
     }
   }
-  return { go, draw, plays: () => timer !== null,
-    at: () => Number(slider.value) };
+  return { go, draw, stride, at: () => Number(slider.value) };
 }

@@ -1,11 +1,8 @@
 // The trained agent: what it sees, chooses and expects.
 figure("agent", async (box, $in) => {
-  const START = 350; // the moment that the story follows
   const [screen] = $in(".whole").children, stack = $in(".four").children;
-  const { decisions, rgb, screens, frames } = await read("agent");
-  const shown = await unpack(screens, WIDTH * HEIGHT);
-  const pictures = await unpack(frames, SIZE ** 2);
-  const colours = packed(rgb), values = decisions.map(({ value }) => value);
+  const { decisions, screens, pictures, colours } = await played();
+  const values = decisions.map(({ value }) => value);
 
   // The value over all steps, from 0, with a line where we are.
   const high = Math.ceil(Math.max(...values)), last = values.length - 1;
@@ -22,7 +19,7 @@ figure("agent", async (box, $in) => {
 
   film(box, (at) => {
     const { action, reward, value, chances } = decisions[at - 1];
-    put(screen, shown[at - 1], { colours });
+    put(screen, screens[at - 1], { colours });
     pictures.slice(at - 1, at + 3).forEach((picture, slot) =>
       put(stack[slot], picture));
     showChances($in(".choices").children, chances, { sampled: action });
@@ -30,7 +27,7 @@ figure("agent", async (box, $in) => {
     $in(".value").textContent = value.toFixed(2);
     const scores = reward ? ` and scores ${reward}, a reward of 1` : "";
     return `It samples ${ACTIONS[action]}${scores}.`;
-  }, { count: decisions.length, start: START + 1, pace: 15,
+  }, { count: decisions.length, start: MOMENT + 1, pace: 15,
     name: (at) => `step ${at - 1}`,
     ticks: decisions.flatMap(({ reward }, i) => reward ? [i + 1] : []) });
 });

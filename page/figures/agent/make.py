@@ -9,10 +9,10 @@ MOST = 600  # steps that are recorded
 def record() -> dict[str, Any]:
     from published import agent, film, play
 
-    moments, info = play(agent())
+    moments, _ = play(agent())
     points = [moment.decision["reward"] for moment in moments]
     start = max(
         range(len(points) - MOST + 1),
         key=lambda at: sum(points[at : at + MOST]),
     )
-    return {"agent": asdict(film(moments, info, start, MOST))}
+    return {"agent": asdict(film(moments, start, MOST))}

@@ -29,10 +29,9 @@ def way() -> list[tuple[float, float]]:
     return found
 
 
-def draw() -> str:
+def draw_backwards() -> str:
     """Each point is a step; the last one is followed by the brick."""
-    rgb = np.array(colours().rgb, np.uint8)
-    screen = rgb[frames_before(MOMENT + 1)[3]][AREA]
+    screen = colours().rgb[frames_before(MOMENT + 1)[3]][AREA]
     rows, columns = AREA
     high = SCALE * (rows.stop - rows.start)
     wide = SCALE * (columns.stop - columns.start)

@@ -3,12 +3,8 @@
 figure("ghosts", async (box, $in) => {
   const GHOSTS = 4, STACK = 4, START = 188;
   const AREA = { left: 10, right: 150, top: 19, bottom: 200 };
-  const game = (await read("workbench"))["Pac-Man"];
-  const size = WIDTH * game.height, pink = game.rgb.findIndex(
-    (rgb) => `${rgb}` === "252,144,200");
-  const frames = (await unpack(game.frames, GHOSTS * size)).flatMap((four) =>
-    Array.from({ length: GHOSTS }, (_, i) =>
-      four.subarray(i * size, (i + 1) * size)));
+  const game = (await titles())["Pac-Man"], { frames } = game;
+  const pink = game.rgb.findIndex((rgb) => `${rgb}` === "252,144,200");
   const colours = packed(game.rgb), whole = $in(".eye").children[1];
   const cells = [...$in(".grid").children], answer = $in("details");
   const repeat = $in("input");
@@ -71,15 +67,7 @@ figure("ghosts", async (box, $in) => {
 
   const player = film(box, show, { count: frames.length, start: START, pace: 30,
     name: (end) => `${(end / 60).toFixed(1)} s` });
-  const slider = $in(".slide input");
-  function turn() {
-    const every = Number(repeat.value);
-    slider.step = every;
-    slider.min = STACK * every;
-    slider.max = frames.length - frames.length % every;
-    player.draw();
-    if (player.plays()) player.go(true);
-  }
+  const turn = () => player.stride(Number(repeat.value), STACK);
   turn();
   repeat.addEventListener("input", turn);
   answer.addEventListener("toggle", turn);

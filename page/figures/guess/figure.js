@@ -23,9 +23,8 @@ figure("guess", async (box, $in) => {
     const left = Math.max(0, Math.min(SIZE - 28, middle - 14));
     const part = [left, 38, 28, 36];
     const four = pictures.slice(at - 3, at + 1);
-    four.forEach((pixels, i) => put(stack[i], pixels, { part,
-      label: ["The four pictures up to now", "", "", "newest"][i],
-      kind: seen === 0 && i < 3 ? "hidden" : "" }));
+    four.forEach((pixels, i) => put(stack[i], seen || i === 3 ? pixels : null,
+      { part, label: ["The four pictures up to now", "", "", "newest"][i] }));
     put(board.firstElementChild, later.reduce((pixels, i) => brighter(
       pixels.map((v) => FADE * v), pictures[at + i]), four[3]),
     { label: later.length ? "The trail: the next steps" : "The newest picture" });

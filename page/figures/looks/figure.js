@@ -3,15 +3,12 @@
 // everywhere already, which gives a map.
 figure("looks", async (box, $in) => {
   const GRID = 21, PLACES = GRID ** 2, ROWS = 4; // value and three chances
-  const CELL = 1 / GRID, HEAT = [255, 96, 64];
+  const MIDDLE = [10, 10], HEAT = [255, 96, 64];
   const FINGER = 48; // pixels that a finger hides
   const FAINT = { value: 0.5, choice: 0.05 }; // no map's most counts as less
-  const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1],
-    ArrowDown: [0, 1] };
   const pane = $in(".pane"), [seen, map, patch] = pane.children;
   const maps = $in(".maps"), answer = $in("details");
-  const recorded = await read("looks"), { decisions, frames } = await read("agent");
-  const pictures = await unpack(frames, SIZE ** 2);
+  const recorded = await read("looks"), { decisions, pictures } = await played();
   const [flat] = await unpack(recorded.changes, recorded.count * ROWS * PLACES);
   const changes = new Int8Array(flat.buffer);
   let place = null; // of the patch: column and row
@@ -84,34 +81,19 @@ figure("looks", async (box, $in) => {
     name: (at) => `step ${recorded.first + at - 1}` });
 
   // All of it waits for the guess, and then begins with the map of the value.
-  function cover(column, row) {
+  function cover(...next) {
     if (!answer.open) return;
-    const inside = (i) => Math.min(Math.max(i, 0), GRID - 1);
-    place = column === null ? null : [inside(column), inside(row)];
+    place = next.length ? next : null;
     player.draw();
   }
   answer.addEventListener("toggle", () => {
     maps.querySelector("[value=value]").checked = true;
-    cover(null);
+    cover();
   });
   if (answer.open) player.draw();
-  maps.addEventListener("change", () => cover(null));
-  function pick({ clientX, clientY, pointerType }) {
-    const { left, top, width } = pane.getBoundingClientRect();
-    const above = pointerType === "touch" ? FINGER : 0;
-    cover(Math.floor((clientX - left) / width / CELL),
-      Math.floor((clientY - above - top) / width / CELL));
-  }
-  pane.addEventListener("pointermove", pick);
-  pane.addEventListener("pointerdown", pick);
+  maps.addEventListener("change", () => cover());
+  pointing(pane, GRID, MIDDLE, cover, FINGER);
   pane.addEventListener("pointerleave", ({ pointerType }) =>
-    pointerType === "mouse" && cover(null));
-  pane.addEventListener("keydown", (event) => {
-    const move = MOVES[event.key];
-    if (event.key === "Escape") cover(null);
-    if (!move) return;
-    event.preventDefault();
-    const [column, row] = place ?? [10 - move[0], 10 - move[1]];
-    cover(column + move[0], row + move[1]);
-  });
+    pointerType === "mouse" && cover());
+  pane.addEventListener("keydown", ({ key }) => key === "Escape" && cover());
 });

@@ -65,7 +65,7 @@ def recorded() -> np.ndarray:
     return flat.view(np.int8).reshape(shape)
 
 
-def draw() -> str:
+def draw_looks() -> str:
     """The moment that is asked for, and both of its maps."""
     import cv2
 

@@ -19,8 +19,8 @@ def record() -> dict[str, Any]:
     from published import agent, film, play
 
     at = read_film("agent/agent").start + MOMENT
-    moments, info = play(agent(), {at: NOOP})
-    return {"missed": asdict(film(moments, info, at + 1, FEW))}
+    moments, _ = play(agent(), {at: NOOP})
+    return {"missed": asdict(film(moments, at + 1, FEW))}
 
 
 def objects(screen: np.ndarray) -> np.ndarray:
@@ -29,7 +29,7 @@ def objects(screen: np.ndarray) -> np.ndarray:
     return cv2.connectedComponentsWithStats(shown)[2][1:, :4]
 
 
-def draw() -> str:
+def draw_move() -> str:
     """The outlines are those of the paddle a step before, and an arrow is the
     way of the ball since then. Where the ball is missed the game doesn't draw
     it: it has flown on as in the step before.

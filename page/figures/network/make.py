@@ -6,9 +6,8 @@ import numpy as np
 
 from drawing import Drawing, bright
 from figures.looks.make import stack
-from recordings import MOMENT, pack, read, read_film, unpack
+from recordings import ACTIONS, MOMENT, pack, read, read_film, unpack
 
-ACTIONS = "NOOP", "FIRE", "RIGHT", "LEFT"
 LAST = 16, 32  # how the 512 numbers of the last layer are drawn
 # Where the ball is and has been, in a picture of the first layer
 ROWS, COLUMNS = slice(12, 17), slice(11, 17)
@@ -50,7 +49,16 @@ def mosaic(pictures: np.ndarray, columns: int) -> np.ndarray:
     return rows.reshape(-1, columns * width)[:-1, :-1]
 
 
-def draw() -> str:
+def bars(d: Drawing, x: int, y: int, scale: int) -> None:
+    """The probabilities of the moment, in bold the one that was sampled."""
+    decision = read_film("agent/agent").decisions[MOMENT]
+    for i, chance in enumerate(decision["chances"]):
+        kind = "strong" if i == decision["action"] else ""
+        d.text(x, y + 25 * i, ACTIONS[i], kind)
+        d.box(x + 56, y - 13 + 25 * i, scale * chance + 1, 14, "ink")
+
+
+def draw_network() -> str:
     decision = read_film("agent/agent").decisions[MOMENT]
     d = Drawing(316)
     for i, picture in enumerate(stack(MOMENT)):
@@ -82,11 +90,6 @@ def draw() -> str:
     d.arrow((415, 156), (415, 166), (50, 166), (50, 184))
     d.arrow((106, 236), (130, 236))
     d.arrow((270, 236), (294, 236))
-    for i, (action, chance) in enumerate(
-        zip(ACTIONS, decision["chances"], strict=True)
-    ):
-        y = 202 + 24 * i
-        d.text(302, y, action)
-        d.box(364, y - 12, 108 * chance, 13, "ink")
+    bars(d, 302, 202, scale=100)
     d.text(302, 306, f"value {decision['value']:.2f}")
     return d.svg()

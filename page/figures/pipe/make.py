@@ -3,7 +3,7 @@
 from drawing import Drawing
 
 
-def draw() -> str:
+def draw_pipe() -> str:
     d = Drawing(330, screen=False)
     d.box(4, 4, 472, 56)
     d.text(16, 26, "the program", "strong")

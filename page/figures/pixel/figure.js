@@ -1,22 +1,19 @@
 // A pixel of a picture, and the pixels of two frames that it is made of.
 figure("pixel", async (box, $in) => {
-  const STEP = 348, LEFT = 44, TOP = 52, SHOWN = 28; // ball and paddle
-  const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1],
-    ArrowDown: [0, 1] };
+  const STEP = MOMENT - 2, LEFT = 44, TOP = 52, SHOWN = 28; // ball and paddle
   const field = $in(".field"), output = $in("output");
   const { first, screens, gray, pictures } = await moment();
   const picture = pictures[STEP + 3];
   const frames = [2, 3].map((f) =>
     screens[4 * (STEP - first) + f].map((v) => gray[v]));
   frames.push(frames.reduce(brighter));
-  let at = [59, 62]; // column and row
 
   // A gray, and on it black or white, at 4.5:1 or more.
   const shade = (v) =>
     `--on:rgb(${v},${v},${v});color:${v > 117 ? "#000" : "#fff"}`;
 
   // Three by three pixels, and a border around what is covered.
-  function patch(frame, [column, row]) {
+  function patch(frame, column, row) {
     const [x, y] = [column * WIDTH / SIZE, row * HEIGHT / SIZE];
     const left = Math.min(Math.floor(x), WIDTH - 3);
     const top = Math.min(Math.floor(y), HEIGHT - 3);
@@ -27,17 +24,15 @@ figure("pixel", async (box, $in) => {
       `<i style="--x:${x - left};--y:${y - top}"></i>`;
   }
 
-  function show(column, row) {
-    at = [Math.min(Math.max(column, LEFT), LEFT + SHOWN - 1),
-      Math.min(Math.max(row, TOP), TOP + SHOWN - 1)];
-    [column, row] = at;
+  function show(x, y) {
+    const column = LEFT + x, row = TOP + y;
     box.querySelectorAll(".patch").forEach((place, i) => {
-      place.innerHTML = patch(frames[i], at);
+      place.innerHTML = patch(frames[i], column, row);
     });
     let mean = 0;
-    for (const [y, high] of covered(HEIGHT, SIZE)[row]) {
-      for (const [x, wide] of covered(WIDTH, SIZE)[column]) {
-        mean += high * wide * frames[2][y * WIDTH + x];
+    for (const [line, high] of covered(HEIGHT, SIZE)[row]) {
+      for (const [pixel, wide] of covered(WIDTH, SIZE)[column]) {
+        mean += high * wide * frames[2][line * WIDTH + pixel];
       }
     }
     const stored = picture[row * SIZE + column];
@@ -45,23 +40,11 @@ figure("pixel", async (box, $in) => {
     output.style = shade(stored);
     $in(".says").textContent = `Row ${row}, column ${column}: the mean ` +
       `is ${mean.toFixed(1)}, stored as ${stored}.`;
-    field.style = `--column:${column - LEFT};--row:${row - TOP}`;
+    field.style = `--column:${x};--row:${y}`;
   }
 
   put(field.firstElementChild, picture, { part: [LEFT, TOP, SHOWN, SHOWN] });
-  show(...at);
-
-  function pick({ clientX, clientY }) {
-    const { left, top, width } = field.getBoundingClientRect();
-    show(LEFT + Math.floor((clientX - left) * SHOWN / width),
-      TOP + Math.floor((clientY - top) * SHOWN / width));
-  }
-  field.addEventListener("pointermove", pick);
-  field.addEventListener("pointerdown", pick);
-  field.addEventListener("keydown", (event) => {
-    const move = MOVES[event.key];
-    if (!move) return;
-    event.preventDefault();
-    show(at[0] + move[0], at[1] + move[1]);
-  });
+  const ball = [15, 10];
+  show(...ball);
+  pointing(field, SHOWN, ball, show);
 });

@@ -204,10 +204,12 @@ figure("play", (box, $in) => {
     detail && field.focus({ preventScroll: true }));
   buttons.addEventListener("click", ({ target }) =>
     target.value && step(Number(target.value)));
-  field.addEventListener("pointermove", ({ clientX }) => {
-    const { left, width } = field.getBoundingClientRect();
-    aim = (clientX - left) * WIDTH / width - PLAY.paddle[0] / 2;
-  });
+  for (const event of ["pointermove", "pointerdown"]) {
+    field.addEventListener(event, ({ clientX }) => {
+      const { left, width } = field.getBoundingClientRect();
+      aim = (clientX - left) * WIDTH / width - PLAY.paddle[0] / 2;
+    });
+  }
   field.addEventListener("click", () => {
     if (!running && stage !== STILL) go();
   });

@@ -32,7 +32,7 @@ class Race(Struct):
     games: Lanes
 
 
-def draw() -> str:
+def draw_race() -> str:
     race = read(MACHINE, "race", Race)["step"]
     d = Drawing(298, screen=False)
     for top, title, side, count in (

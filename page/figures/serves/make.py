@@ -3,18 +3,22 @@
 import numpy as np
 
 from drawing import Drawing, bright, faded
-from recordings import FIRE, NOOP, frames_of
+from recordings import BREAKOUT, FIRE, NOOP, make
 
 FRAMES = 40  # of the way of the ball
 
 
 def serve(no_ops: int) -> list[np.ndarray]:
     """The gray frames in which a ball flies that FIRE has served."""
-    actions = [NOOP] * no_ops + [FIRE] * 4 + [NOOP] * FRAMES
-    return frames_of("Breakout", actions)[-FRAMES:]
+    env, ale = make(BREAKOUT)
+    screens = []
+    for action in [NOOP] * no_ops + [FIRE] * 4 + [NOOP] * FRAMES:
+        env.step(action)
+        screens.append(ale.getScreenGrayscale())
+    return screens[-FRAMES:]
 
 
-def draw() -> str:
+def draw_serves() -> str:
     d = Drawing(180, large=True)
     for i in range(4):
         x = 4 + 120 * i

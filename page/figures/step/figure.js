@@ -1,7 +1,6 @@
 // One step: which of its frames the agent sees, and as what.
 figure("step", async (box, $in) => {
   const SLIDE = 120; // milliseconds
-  const START = 350; // the moment that the story follows
   const KINDS = ["thrown", "thrown", "third", "fourth"];
   const NAMES = ["oldest", "", "", "newest"];
   const frames = [...$in(".frames").children], stack = $in(".stack").children;
@@ -31,7 +30,7 @@ figure("step", async (box, $in) => {
     shown = at;
     return reward ? "A brick: the step's reward is the sum over its frames." :
       "Frames 3 and 4 become the newest picture; the oldest one leaves.";
-  }, { count: rewards.length, start: START - first + 1,
+  }, { count: rewards.length, start: MOMENT - first + 1,
     ticks: rewards.flatMap((reward, i) => reward ? [i + 1] : []),
     name: (at) => `step ${first + at - 1}` });
 });

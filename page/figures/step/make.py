@@ -30,8 +30,8 @@ def record() -> dict[str, Any]:
     return {
         "moment": {
             "first": NEAR[0],
-            "rgb": colours().rgb,
-            "gray": colours().gray,
+            "rgb": colours().rgb.tolist(),
+            "gray": colours().gray.tolist(),
             "frames": pack(by_colour(np.array(frames))),
         }
     }

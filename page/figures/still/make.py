@@ -8,12 +8,12 @@ from values import AGENTS, Agent, read
 BOTTOM, HEIGHT = 146, 108  # of the axis, and of 400 points
 
 
-def draw() -> str:
+def draw_still() -> str:
     scores = read(AGENTS, "agents", Agent)["Breakout-0"].scores
     d = Drawing(172, large=True)
     for level in 0, 200, 400:
         y = BOTTOM - HEIGHT * level / 400
-        d.line((36, y), (474, y), kind="line grid")
+        d.line((36, y), (474, y), kind="grid")
         d.text(32, y + 5, str(level), "quiet end")
     for left, words, points in (
         (40, "its four pictures", scores.served),

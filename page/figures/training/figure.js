@@ -6,35 +6,30 @@ figure("training", async (box, $in) => {
   // The slider is as long as the axis, and stops below the marks.
   const places = stops.map(({ cx }) => cx.baseVal.value);
   const MOVES = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 };
-  const films = new Map();
-  let game = null, at = 0;
-
-  async function load() {
-    if (!films.has(at)) {
-      films.set(at, await unpack(games[at].screens, WIDTH * HEIGHT));
-    }
-    game = { ...games[at], shown: films.get(at), colours: packed(games[at].rgb) };
+  let at = 0;
+  for (const game of games) {
+    game.shown = await unpack(game.screens, WIDTH * HEIGHT);
+    game.colours = packed(game.rgb);
   }
 
   function show(step) {
-    const { action, reward, value, chances } = game.decisions[step - 1];
-    put(screen, game.shown[step - 1], { colours: game.colours });
+    const { decisions, shown, colours } = games[at];
+    const { action, reward, value, chances } = decisions[step - 1];
+    put(screen, shown[step - 1], { colours });
     showChances($in(".choices").children, chances, { sampled: action });
     $in(".value").textContent = value.toFixed(2).replace("-", "\u2212");
-    const lost = game.decisions[step]?.first ? " and loses a life" : "";
+    const lost = decisions[step]?.first ? " and loses a life" : "";
     return `It samples ${ACTIONS[action]}${reward ? " and hits a brick" : lost}.`;
   }
 
-  await load();
-  const player = film(box, show, { count: game.decisions.length, pace: 15 });
-  async function turn(to) {
+  const player = film(box, show, { count: games[0].decisions.length, pace: 15 });
+  function turn(to) {
     at = Math.max(0, Math.min(stops.length - 1, to));
-    await load();
     stage.value = places[at];
-    const millions = Number((game.trained / 1e6).toFixed(1));
+    const millions = Number((games[at].trained / 1e6).toFixed(1));
     stage.ariaValueText = `${millions} million steps`;
     $in(".trained").textContent = stage.ariaValueText;
-    $in(".score").textContent = `${game.score} points in the end`;
+    $in(".score").textContent = `${games[at].score} points in the end`;
     stops.forEach((stop, i) => stop.classList.toggle("now", i === at));
     player.draw();
   }

@@ -67,11 +67,11 @@ def y(score: float) -> float:
     return BOTTOM - (BOTTOM - TOP) * math.sqrt(score / 400)
 
 
-def draw() -> str:
+def draw_training() -> str:
     d = Drawing(196, screen=False, large=True)
     d.text(4, 18, "points, mean of 100 games", "quiet")
     for level in 0, 25, 100, 400:
-        d.line((LEFT, y(level)), (RIGHT, y(level)), kind="level")
+        d.line((LEFT, y(level)), (RIGHT, y(level)), kind="grid")
         d.text(LEFT - 8, y(level) + 5, str(level), "quiet end")
     for steps, words in (
         (FIRST, "0"),
@@ -88,16 +88,16 @@ def draw() -> str:
             for row in curve
             if row.steps >= FIRST
         ]
-        d.line(*points, kind=f"curve curve{number}")
-    d.text(x(1_100_000), y(4), "weights kept on the way", "name1")
-    d.text(x(3_200_000), y(250), "our agent", "name2 end")
+        d.line(*points, kind=f"curve seed{number}")
+    d.text(x(1_100_000), y(4), "weights kept on the way", "name seed1")
+    d.text(x(3_200_000), y(250), "our agent", "name seed2 end")
     for game in read("training/training"):
         steps = game["trained"]
         number = 2 if steps == LAST else 1
         near = min(curves[number - 1], key=lambda row: abs(row.steps - steps))
         d.put(
             "circle",
-            f"stop curve{number}",
+            f"stop seed{number}",
             cx=x(steps),
             cy=y(near.score),
             r=5,

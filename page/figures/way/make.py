@@ -1,15 +1,13 @@
-"""One moment on its way from the screen to a button, stage by stage.
+"""One moment on its way from the screen to a button, by stages.
 
-`way` has all stages. A figure `ball_NAME` is the stage of that name alone.
+`way` has all of them.
 """
-
-from collections.abc import Callable
 
 import numpy as np
 
 from drawing import Drawing, bright, faded
 from figures.looks.make import stack
-from figures.network.make import mosaic
+from figures.network.make import bars, mosaic
 from recordings import (
     MOMENT,
     colours,
@@ -19,7 +17,6 @@ from recordings import (
     unpack,
 )
 
-ACTIONS = ["NOOP", "FIRE", "RIGHT", "LEFT"]
 # What is near the ball, on the screen and in the small pictures
 NEAR_BALL = slice(130, 200), slice(53, 133)
 SMALL_NEAR_BALL = slice(52, 80), slice(28, 70)
@@ -27,87 +24,78 @@ WIDE, HIGH = 112, 98  # as both are drawn
 STAGE = 130  # the height of a stage
 
 
-def frames(d: Drawing, y: int) -> None:
-    rgb = np.array(colours().rgb, np.uint8)
-    for i, frame in enumerate(frames_before(MOMENT)):
-        kind = ["", "", "third", "fourth"][i]
-        d.image(4 + 120 * i, y + 24, WIDE, HIGH, rgb[frame][NEAR_BALL], kind)
-        d.text(4 + 120 * i, y + 16, f"frame {i + 1}", kind)
+def frame(d: Drawing, x: int, y: int, number: int) -> None:
+    """The part of a frame of the moment, with its name above it."""
+    kind = ["", "", "third", "fourth"][number]
+    d.text(x, y - 8, f"frame {number + 1}", kind)
+    part = colours().rgb[frames_before(MOMENT)[number]][NEAR_BALL]
+    d.image(x, y, WIDE, HIGH, part, kind)
 
 
-def small(d: Drawing, y: int) -> None:
-    gray = np.array(colours().gray, np.uint8)
-    third, fourth = gray[frames_before(MOMENT)[2:]]
-    merged = np.maximum(third, fourth)[NEAR_BALL]
-    picture = stack(MOMENT)[-1]
-    d.text(4, y + 16, "the brighter of two")
-    d.image(4, y + 24, WIDE, HIGH, bright(merged))
-    d.arrow((124, y + 73), (154, y + 73))
-    d.text(164, y + 16, "small and gray", "picture")
-    near = bright(picture[SMALL_NEAR_BALL])
-    d.image(164, y + 24, WIDE, HIGH, near, "picture")
-    d.text(364, y + 16, "all of it", "picture")
-    d.image(364, y + 24, HIGH, HIGH, bright(picture))
-    rows, columns = SMALL_NEAR_BALL
-    scale = HIGH / 84
-    d.box(
-        364 + scale * columns.start,
-        y + 24 + scale * rows.start,
-        scale * (columns.stop - columns.start),
-        scale * (rows.stop - rows.start),
-        "picture",
-    )
-    d.line((276, y + 73), (364 + scale * columns.start, y + 95), kind="grid")
+def merged() -> np.ndarray:
+    """The brighter of the two frames."""
+    third, fourth = colours().gray[frames_before(MOMENT)[2:]]
+    return bright(np.maximum(third, fourth)[NEAR_BALL])
 
 
-def pictures(d: Drawing, y: int) -> None:
-    d.text(4, y + 16, "the last four pictures")
-    d.text(364, y + 16, "as one", "quiet")
-    for i, picture in enumerate(stack(MOMENT)):
-        kind = "picture" if i == 3 else "line"
-        near = bright(picture[SMALL_NEAR_BALL])
-        d.image(4 + 86 * i, y + 24, 82, 72, near, kind)
-    near = bright(faded(stack(MOMENT))[SMALL_NEAR_BALL])
-    d.image(364, y + 24, WIDE, HIGH, near)
-
-
-def odds(d: Drawing, y: int) -> None:
-    decision = read_film("agent/agent").decisions[MOMENT]
-    d.text(4, y + 16, "what it sees")
-    d.image(4, y + 24, HIGH, HIGH, bright(faded(stack(MOMENT))))
-    d.text(124, y + 16, "its odds")
-    for i, (name, chance) in enumerate(
-        zip(ACTIONS, decision["chances"], strict=True)
-    ):
-        kind = "strong" if i == decision["action"] else ""
-        d.text(124, y + 42 + 25 * i, name, kind)
-        d.box(180, y + 29 + 25 * i, 100 * chance + 1, 14, "ink")
-        d.text(288, y + 42 + 25 * i, f"{100 * chance:.0f} %", kind)
-    d.text(364, y + 16, "the value")
-    d.text(364, y + 42, f"{decision['value']:.2f}", "strong")
-
-
-STAGES: dict[str, Callable[[Drawing, int], None]] = {
-    "frames": frames,
-    "small": small,
-    "stack": pictures,
-    "odds": odds,
-}
-
-
-def stage(name: str) -> str:
+def draw_ball_frames() -> str:
     d = Drawing(STAGE)
-    STAGES[name](d, 0)
+    for i in range(4):
+        frame(d, 4 + 120 * i, 24, i)
     return d.svg()
 
 
-def draw() -> str:
+def draw_ball_small() -> str:
+    d = Drawing(STAGE)
+    picture = bright(stack(MOMENT)[-1])
+    d.text(4, 16, "the brighter of two")
+    d.image(4, 24, WIDE, HIGH, merged())
+    d.arrow((124, 73), (154, 73))
+    d.text(164, 16, "small and gray", "picture")
+    d.image(164, 24, WIDE, HIGH, picture[SMALL_NEAR_BALL], "picture")
+    d.text(364, 16, "all of it", "picture")
+    d.image(364, 24, HIGH, HIGH, picture)
+    rows, columns = SMALL_NEAR_BALL
+    scale = HIGH / 84
+    left = 364 + scale * columns.start
+    wide = scale * (columns.stop - columns.start)
+    high = scale * (rows.stop - rows.start)
+    d.box(left, 24 + scale * rows.start, wide, high, "picture")
+    d.line((276, 73), (left, 95), kind="grid")
+    return d.svg()
+
+
+def draw_ball_stack() -> str:
+    d = Drawing(STAGE)
+    d.text(4, 16, "the last four pictures")
+    d.text(364, 16, "as one", "quiet")
+    for i, picture in enumerate(stack(MOMENT)):
+        kind = "picture" if i == 3 else "line"
+        d.image(4 + 86 * i, 24, 82, 72, bright(picture[SMALL_NEAR_BALL]), kind)
+    near = bright(faded(stack(MOMENT))[SMALL_NEAR_BALL])
+    d.image(364, 24, WIDE, HIGH, near)
+    return d.svg()
+
+
+def draw_ball_odds() -> str:
+    d = Drawing(STAGE)
+    d.text(4, 16, "what it sees")
+    d.image(4, 24, HIGH, HIGH, bright(faded(stack(MOMENT))))
+    d.text(124, 16, "its odds")
+    bars(d, 124, 42, scale=100)
+    decision = read_film("agent/agent").decisions[MOMENT]
+    for i, chance in enumerate(decision["chances"]):
+        kind = "strong" if i == decision["action"] else ""
+        d.text(288, 42 + 25 * i, f"{100 * chance:.0f} %", kind)
+    d.text(364, 16, "the value")
+    d.text(364, 42, f"{decision['value']:.2f}", "strong")
+    return d.svg()
+
+
+def draw_way() -> str:
     """All stages from left to right."""
-    rgb = np.array(colours().rgb, np.uint8)
-    gray = np.array(colours().gray, np.uint8)
     film = read_film("agent/agent")
     before, later = film.decisions[MOMENT : MOMENT + 2]
-    four = frames_before(MOMENT)
     d = Drawing(310, width=1360)
     for x, words in (
         (8, "four frames"),
@@ -118,13 +106,9 @@ def draw() -> str:
         (1240, "LEFT"),
     ):
         d.text(x, 24, words, "strong")
-    for i, frame in enumerate(four):
-        kind = ["", "", "third", "fourth"][i]
-        x, y = 8 + 118 * (i % 2), 56 + 120 * (i // 2)
-        d.text(x, y - 5, f"frame {i + 1}", kind)
-        d.image(x, y, WIDE, HIGH, rgb[frame][NEAR_BALL], kind)
-    merged = np.maximum(*gray[four[2:]])[NEAR_BALL]
-    d.image(268, 56, WIDE, HIGH, bright(merged))
+    for i in range(4):
+        frame(d, 8 + 118 * (i % 2), 56 + 120 * (i // 2), i)
+    d.image(268, 56, WIDE, HIGH, merged())
     d.text(268, 171, "small, gray", "picture")
     near = bright(stack(MOMENT)[-1][SMALL_NEAR_BALL])
     d.image(268, 176, WIDE, HIGH, near, "picture")
@@ -143,12 +127,7 @@ def draw() -> str:
         high, wide = (scale * side for side in shades.shape)
         d.image(x, 165 - high / 2, wide, high, shades)
         d.arrow((x - 22, 165), (x - 4, 165))
-    for i, (name, chance) in enumerate(
-        zip(ACTIONS, before["chances"], strict=True)
-    ):
-        kind = "strong" if i == before["action"] else ""
-        d.text(1062, 110 + 25 * i, name, kind)
-        d.box(1118, 97 + 25 * i, 60 * chance + 1, 14, "ink")
+    bars(d, 1062, 110, scale=60)
     d.text(1062, 225, f"value {before['value']:.2f}")
     d.image(1240, 116, WIDE, HIGH, film.colours()[MOMENT + 1][NEAR_BALL])
     d.text(1240, 236, f"value {later['value']:.2f}")

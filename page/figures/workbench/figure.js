@@ -1,25 +1,16 @@
 // The workbench: real frames, and what an agent would see of them if it were
 // made with other settings.
 figure("workbench", async (box, $in) => {
-  const TOTAL = 384, MOST = 4; // frames, and pictures in a stack
-  const recorded = await read("workbench");
+  const MOST = 4; // pictures in a stack
+  const games = await titles();
   const strip = cells($in(".strip"), 8), stack = cells($in(".shrunk"), MOST);
   const knobs = $in(".knobs");
   const made = new Map(); // pictures, by the frame after which they are
-  let game, frames;
+  let game = games["Pac-Man"];
 
   function cells(place, count) {
     place.innerHTML = "<div><canvas></canvas><small></small></div>".repeat(count);
     return [...place.children];
-  }
-
-  async function load(title) {
-    const next = recorded[title], size = WIDTH * next.height;
-    const fours = await unpack(next.frames, 4 * size);
-    game = next;
-    frames = fours.flatMap((four) => [0, 1, 2, 3].map((i) =>
-      four.subarray(i * size, (i + 1) * size)));
-    made.clear();
   }
 
   // The settings, as the knobs have them.
@@ -42,7 +33,7 @@ figure("workbench", async (box, $in) => {
   function picture(end, { maximum, mean, size, colour }) {
     if (made.has(end)) return made.get(end);
     const [older, last] = [end - 2, end - 1].map((i) =>
-      planes(frames[i], colour));
+      planes(game.frames[i], colour));
     made.set(end, last.map((plane, c) =>
       shrunk(maximum ? brighter(older[c], plane) : plane, size, mean)));
     return made.get(end);
@@ -72,7 +63,7 @@ figure("workbench", async (box, $in) => {
       const at = end - strip.length + i, number = i - strip.length + now.repeat;
       const kept = number === now.repeat - 1 ? "fourth" :
         number === now.repeat - 2 && now.maximum ? "third" : "thrown";
-      paint(cell, planes(frames[at] ?? frames[0], true), WIDTH,
+      paint(cell, planes(game.frames[at] ?? game.frames[0], true), WIDTH,
         number < 0 ? "" : `${number + 1}`, number < 0 ? "before" : kept);
     });
     stack.forEach((cell, i) => {
@@ -106,24 +97,17 @@ figure("workbench", async (box, $in) => {
       `${+(60 / repeat).toFixed(1)} times a second`;
   }
 
-  await load("Pac-Man");
-  const player = film(box, show, { count: TOTAL, start: 100, pace: 30,
-    name: (end) => `${(end / 60).toFixed(1)} s` });
-  const slider = $in(".slide input");
+  const player = film(box, show, { count: game.frames.length, start: 100,
+    pace: 30, name: (end) => `${(end / 60).toFixed(1)} s` });
 
-  // The slider stands where a step ends, and a whole stack came before.
   function turn() {
     made.clear();
     const { repeat, stack } = settings();
     const values = knobs.querySelectorAll("label > span");
     values[0].textContent = repeat;
     values[1].textContent = stack;
-    slider.step = repeat;
-    slider.min = MOST * repeat;
-    slider.max = TOTAL - TOTAL % repeat;
     knobs.elements.maximum.disabled = repeat === 1;
-    player.draw();
-    if (player.plays()) player.go(true);
+    player.stride(repeat, MOST);
   }
   turn();
   knobs.addEventListener("input", turn);
@@ -131,8 +115,8 @@ figure("workbench", async (box, $in) => {
   for (const form of box.querySelectorAll("form")) {
     form.addEventListener("submit", (event) => event.preventDefault());
   }
-  $in(".titles").addEventListener("input", async ({ target }) => {
-    await load(target.value);
-    player.draw();
+  $in(".titles").addEventListener("input", ({ target }) => {
+    game = games[target.value];
+    turn();
   });
 });
