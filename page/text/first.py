@@ -5,7 +5,7 @@ from game import Games
 rng = np.random.default_rng(0)
 
 
-def choose(obs):  # here at random; your network samples by its probabilities
+def choose(obs):  # at random; your network samples by its probabilities
     return rng.integers(4, size=len(obs))
 
 
