@@ -1,25 +1,27 @@
 """
 What the tests of this folder stand on.
 
-- A `Twin` is what `Games` should return: a model, or a game, for each.
+- A `Twin` is what `Games` should return, by a model of each game.
 - A *deed* is something that no game should do, such as dying. A `Trap` is set
   for the game of a certain seed, which then does it.
 - A `pair` is `Games` and their twin: `begin` resets both and compares,
   `follow` steps both and compares.
+- A `program` is started in a folder of its own.
 """
 
 import contextlib
+import dataclasses
 import gc
 import inspect
 import itertools
 import multiprocessing
 import os
 import pathlib
-import re
 import signal
+import subprocess
 import sys
 import threading
-import time
+from multiprocessing import connection
 
 import gymnasium as gym
 import numpy as np
@@ -27,16 +29,22 @@ import pytest
 
 import game
 from game import Games
-from test_game import NEXT_STEP, PLAIN, SAME_STEP, Model, random_actions, same
+from test_game import (
+    LIFELIKE,
+    NEXT_STEP,
+    PLAIN,
+    SAME_STEP,
+    Model,
+    random_actions,
+    replace_titles,
+    same,
+)
 
 MODULE = pathlib.Path(game.__file__).resolve()
+SOURCE = MODULE.read_text(encoding="utf-8")
 PATIENCE = 300  # seconds, after which a program counts as hanging
-REFUSED = ValueError, TypeError  # how bad input is answered
 NEEDED = gym.error.ResetNeeded
 START_METHODS = multiprocessing.get_all_start_methods()
-
-each = pytest.mark.parametrize
-here_and_there = each("processes", [0, 2])
 
 
 def workers_now():
@@ -51,33 +59,13 @@ def kill(pid):
     child.join()
 
 
-def alive(pid):
-    """Return whether there is such a process, still running."""
-    try:
-        stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return stat.rpartition(")")[2].split()[0] not in "ZX"
-
-
-def all_gone(pids):
-    """Return whether these processes end, however busy the machine is."""
-    deadline = time.monotonic() + PATIENCE
-    while any(map(alive, pids)) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return not any(map(alive, pids))
-
-
-def ask(worker, command, data=None):
-    """Give a command to a worker, and return its answer."""
-    worker.child.send((command, data))
-    return worker.child.recv()
+# --- Games and their twin ----------------------------------------------------
 
 
 class Twin:
-    def __init__(self, games, seeds, mode=SAME_STEP):
-        self.games = games
-        self.seeds = list(seeds)
+    def __init__(self, seeds, mode, options):
+        self.seeds = seeds
+        self.models = [Model(seed, **options) for seed in seeds]
         self.next_step = mode is NEXT_STEP
 
     def reset(self, seeds=None, restarted=()):
@@ -86,8 +74,8 @@ class Twin:
             self.seeds = list(map(int, seeds))
             restarted = range(len(seeds))
         obs = [
-            one.reset(self.seeds[i] if i in restarted else None)
-            for i, one in enumerate(self.games)
+            model.reset(self.seeds[i] if i in restarted else None)
+            for i, model in enumerate(self.models)
         ]
         self.waiting = {}  # first observations that the next step returns
         return self._returned(np.array(obs))
@@ -99,53 +87,42 @@ class Twin:
 
     def step(self, actions, restarted=()):
         """Step; games in `restarted` start over instead."""
-        rewards = np.zeros(len(self.games))
-        terminated, truncated = np.zeros((2, len(self.games)), bool)
+        n = len(self.models)
         obs = self.shown.copy()
-        lasts, ends = {}, {}
-        for i, one in enumerate(self.games):
+        rewards, scores, lengths = np.zeros(n), np.zeros(n), np.zeros(n, int)
+        terminated, truncated, game_over, lost = np.zeros((4, n), bool)
+        last = np.full(n, None)
+        for i, model in enumerate(self.models):
             first = self.waiting.pop(i, None)
             if i in restarted:
-                lasts[i] = self.returned[i]
-                obs[i] = one.reset(self.seeds[i])
-                truncated[i] = True
+                last[i] = self.returned[i]
+                obs[i] = model.reset(self.seeds[i])
+                truncated[i] = lost[i] = True
             elif first is not None:
                 obs[i] = first
             elif actions[i] is not None:
-                obs[i], rewards[i], done, info = one.step(actions[i])
-                if info is not None:
-                    ends[i] = info
-                    truncated[i] = info["truncated"]
+                obs[i], rewards[i], done, info = model.step(actions[i])
                 if done:
-                    lasts[i] = one.final_obs
-                    terminated[i] = one.terminated
-        if self.next_step:
-            for i, last in lasts.items():
-                self.waiting[i] = obs[i].copy()
-                obs[i] = last
-            lasts = {}
-        infos = self._infos(lasts, ends, restarted)
-        return self._returned(obs), rewards, terminated, truncated, infos
-
-    def _infos(self, lasts, ends, restarted):
-        """Return infos as Gymnasium's own vector environments write them."""
-        n = len(self.games)
-        masks = [np.isin(range(n), [*it]) for it in (lasts, ends, restarted)]
+                    last[i] = model.final_obs
+                    terminated[i] = model.terminated
+                if info is not None:
+                    game_over[i] = True
+                    truncated[i] = info["truncated"]
+                    scores[i] = info["reward"]
+                    lengths[i] = info["length"]
         infos = {}
-        if lasts:
-            final_obs = np.full(n, None)
-            for i, last in lasts.items():
-                final_obs[i] = last
-            infos.update(final_obs=final_obs, _final_obs=masks[0])
-        if ends:
-            scores, lengths = np.zeros(n), np.zeros(n, np.int64)
-            for i, info in ends.items():
-                scores[i] = info["reward"]
-                lengths[i] = info["length"]
-            infos.update(episode=dict(r=scores, l=lengths), _episode=masks[1])
-        if restarted:
-            infos["restarted"] = masks[2]
-        return infos
+        if lost.any():
+            infos["restarted"] = lost
+        if game_over.any():
+            infos.update(episode=dict(r=scores, l=lengths), _episode=game_over)
+        ended = terminated | truncated
+        if self.next_step:
+            for i in np.flatnonzero(ended):
+                self.waiting[i] = obs[i].copy()
+                obs[i] = last[i]
+        elif ended.any():
+            infos.update(final_obs=last, _final_obs=ended)
+        return self._returned(obs), rewards, terminated, truncated, infos
 
 
 def begin(many, twin, seed=None, restarted=()):
@@ -161,29 +138,30 @@ def follow(many, twin, steps=1, restarted=()):
     """Step both, and compare; in the first step these games start over."""
     for action in random_actions(steps, 3):
         actions = ((action + np.arange(many.num_envs)) % 3).tolist()
-        warned = contextlib.nullcontext()
-        if restarted:
-            warned = pytest.warns(RuntimeWarning)
-        with warned:
-            result = many.step(actions)
+        result = many.step(actions)
         assert same(result, twin.step(actions, restarted))
         restarted = ()
 
 
-@contextlib.contextmanager
-def pair(n=4, processes=2, mode=SAME_STEP, timeout=60, model=Model, **options):
-    """Games that were reset, and a twin to compare them with."""
+def make_both(n, processes, mode=SAME_STEP, timeout=60, **options):
+    """Return games, and a twin to compare them with."""
     seeds = list(range(10, 10 + n))
     options = PLAIN | options
-    twin = Twin([model(seed, **options) for seed in seeds], seeds, mode)
-    if model is not Model:
-        options["make"] = model
-    options.update(seed=seeds, timeout=timeout, autoreset_mode=mode)
-    context = "fork" if processes > 0 else None
-    with Games(n, processes=processes, context=context, **options) as many:
+    twin = Twin(seeds, mode, options)
+    options.update(processes=processes, context="fork", timeout=timeout)
+    return Games(n, seed=seeds, autoreset_mode=mode, **options), twin
+
+
+@contextlib.contextmanager
+def pair(n=4, processes=2, **options):
+    """Both, which were reset."""
+    many, twin = make_both(n, processes, **options)
+    with many:
         begin(many, twin)
         yield many, twin
 
+
+# --- What goes wrong ---------------------------------------------------------
 
 ERRORS = {
     "crash": ZeroDivisionError("a bug in the middle of a step"),
@@ -193,18 +171,14 @@ ERRORS = {
     "end": EOFError("a bug in a file"),
 }
 DEEDS = [*ERRORS, "interrupt", "leave", "die"]
-# How a lost worker's end is told.
-ENDS = dict(leave="exitcode=42|42", die="SIGKILL|-9")
 
 
 def do(deed):
     """Do what a game should not do, in this process or in a worker."""
     if deed in ERRORS:
         raise ERRORS[deed]
-    if deed == "interrupt" and multiprocessing.parent_process() is None:
+    if deed == "interrupt":
         signal.raise_signal(signal.SIGINT)
-    elif deed == "interrupt":
-        os.kill(os.getppid(), signal.SIGINT)
     elif deed == "leave":
         os._exit(42)
     else:
@@ -251,6 +225,14 @@ class Trap:
                 do(DEEDS[deed])
 
 
+@pytest.fixture
+def trap(monkeypatch):
+    """Let all titles be lifelike ones in which this trap can be set."""
+    ghost = Trap()
+    replace_titles(monkeypatch, dataclasses.replace(LIFELIKE, ghost=ghost))
+    return ghost
+
+
 def interrupted(line, call, error=KeyboardInterrupt, module=game):
     """Call; that line of a module raises what a signal's handler raises."""
     test = os.getpid()
@@ -277,26 +259,65 @@ def interrupted(line, call, error=KeyboardInterrupt, module=game):
         gc.enable()
 
 
-# The emulator's greeting. It is written piece by piece, so that those of two
-# processes that start at the same time may be mixed.
-BANNER = re.compile(
-    r"A\.L\.E: Arcade Learning Environment \(version |"
-    r"\d+\.\d+\.\d+\+\w+\)|\[Powered by Stella\]"
-)
+# --- Programs ----------------------------------------------------------------
+
+
+@pytest.fixture
+def program(tmp_path):
+    """Return a function that starts a program."""
+    started = []
+
+    def start(text, *args):
+        path = tmp_path / f"program{len(started)}.py"
+        path.write_text(text, encoding="utf-8")
+        process = subprocess.Popen(
+            [sys.executable, path, *args],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+            start_new_session=True,
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+# A module beside the program comes first. The emulators don't greet.
+IMPORTS = f"""
+import multiprocessing, os, signal, sys, time, warnings
+sys.path.append({str(MODULE.parent)!r})
+import ale_py
+import numpy as np
+import game
+from game import Game, Games, Worker
+
+ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
+"""
+
+
+def text_of(function, args=(), guard='if __name__ == "__main__":'):
+    """Return a program that calls a function."""
+    source = inspect.getsource(function)
+    return f"{IMPORTS}\n{source}\n{guard}\n    {function.__name__}(*{args})\n"
 
 
 def end_of(process, code=0):
-    """Wait for a program; return what it wrote, without the greeting."""
+    """Wait for a program; return the lines that it wrote."""
     stdout, stderr = process.communicate(timeout=PATIENCE)
     assert process.returncode == code, stderr
-    lines = BANNER.sub("", stderr).splitlines()
-    return stdout.splitlines(), [line for line in lines if line.strip()]
+    return stdout.splitlines(), stderr.splitlines()
 
 
-def text_of(*functions, args=(), guard='if __name__ == "__main__":'):
-    """Return a program: some functions, of which it calls the last."""
-    text = "import multiprocessing, os, signal, sys, time, warnings\n"
-    text += "import numpy as np\n"
-    text += "import game\nfrom game import Game, Games, Worker\n\n"
-    text += "\n\n".join(map(inspect.getsource, functions))
-    return f"{text}\n\n{guard}\n    {functions[-1].__name__}(*{args})\n"
+def wait_for_ends(pids):
+    """Wait until these processes end, however busy the machine is."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            process = os.pidfd_open(pid)
+            assert connection.wait([process], PATIENCE)
+            os.close(process)

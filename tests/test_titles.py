@@ -6,10 +6,10 @@ import gymnasium as gym
 import numpy as np
 
 from game import FastGame
-from stand_ins import each
 from test_game import (
     ALL,
     STILL,
+    each,
     play_beside_fast_game,
     play_beside_gymnasium,
     same,
