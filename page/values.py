@@ -398,7 +398,6 @@ def agent_values() -> dict[str, str]:
         "agent_points": f"{first.film[0]:.0f}",
         "agent_mean": f"{breakout[0].mean:.1f}",
         "agent_mean_rounded": means[0],
-        "agent_still_mean": f"{mean(first.still):.1f}",
         "agent_still_mean_rounded": f"{mean(first.still):.0f}",
         "agents_trained_on": breakout[0].on,
         "breakout_means": f"{listed(means)} points in the mean of "
