@@ -9,6 +9,9 @@ expect.set_options(timeout=30_000)  # for a busy machine
 PAGES = "index.html", "game.html"
 SCHEMES = "light", "dark"
 SIZES = [(width, scheme) for width in (1280, 820, 390) for scheme in SCHEMES]
+PATIENCE = 120_000  # ms, for a busy machine
+
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")
@@ -28,6 +31,7 @@ def visit(new_context):
         options = {"reduced_motion": "reduce"} | options
         size = {"width": width, "height": 900}
         page = new_context(viewport=size, **options).new_page()
+        page.set_default_timeout(PATIENCE)
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto((DOCS / name).as_uri())
