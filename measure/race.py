@@ -12,7 +12,7 @@ when the program was at work itself, in milliseconds since the step began.
 import contextlib
 import multiprocessing
 import time
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -39,19 +39,12 @@ class Clocked(FastGame):
         return result
 
 
-class Step(NamedTuple):
-    """From when to when each game and the program were at work."""
+def play(games: Games, times: Any) -> list[np.ndarray]:
+    """Play a round; return the steps of its second half.
 
-    games: np.ndarray  # (8, 2)
-    program: np.ndarray  # (2, 2)
-
-    @property
-    def length(self) -> float:
-        return self.program[-1, 1] - self.program[0, 0]
-
-
-def play(games: Games, times: Any) -> list[Step]:
-    """Play a round; return its second half."""
+    A step has ten spans: when the program sent the actions, when each game
+    was at work, and when the program made its answer of theirs.
+    """
     found = []
     for _ in range(2 * STEPS):
         actions = games.action_space.sample()
@@ -61,25 +54,21 @@ def play(games: Games, times: Any) -> list[Step]:
         games.step_wait()
         end = time.perf_counter()
         played = np.array(times).reshape(GAMES, 2)
-        program = np.array([(start, sent), (played.max(), end)])
-        found.append(Step(played, program))
+        found.append(np.array([(start, sent), *played, (played.max(), end)]))
     return found[STEPS:]
 
 
-def typical(steps: list[Step]) -> dict[str, Any]:
+def typical(steps: np.ndarray) -> dict[str, Any]:
     """The step nearest to the mean, in milliseconds since it began."""
-    mean = np.mean([step.length for step in steps])
-    step = min(steps, key=lambda step: abs(step.length - mean))
-    start = step.program[0, 0]
-    return {
-        name: (1000 * (part - start)).round(3).tolist()
-        for name, part in step._asdict().items()
-    }
+    lengths = steps[:, -1, 1] - steps[:, 0, 0]
+    step = steps[np.abs(lengths - lengths.mean()).argmin()]
+    spans = (1000 * (step - step[0, 0])).round(3).tolist()
+    return {"games": spans[1:-1], "program": [spans[0], spans[-1]]}
 
 
 def record() -> dict[str, Any]:
     """Let both take turns; return the step of each."""
-    found: dict[str, list[Step]] = {name: [] for name in PROCESSES}
+    found: dict[str, list[np.ndarray]] = {name: [] for name in PROCESSES}
     with contextlib.ExitStack() as stack:
         sides = {}
         context = multiprocessing.get_context("fork")
@@ -97,7 +86,7 @@ def record() -> dict[str, Any]:
         for _ in range(ROUNDS):
             for name, (games, times) in sides.items():
                 found[name] += play(games, times)
-    steps = {name: typical(steps) for name, steps in found.items()}
+    steps = {name: typical(np.array(each)) for name, each in found.items()}
     return {"steps": ROUNDS * STEPS} | steps
 
 
