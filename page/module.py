@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 END = "The tutorial ends here."
 SECTION = r"(?m)^(Args|Attributes|Returns|Raises|Yields):\n((?: .*\n|\n)+)"
 # How an item of a section begins: "size: ", or "KeyError, OSError: "
-NAMES = r"(?m)^([`*\w.]+(?:, [`*\w.]+)*): "
+NAMES = r"(?m)^[*\w.]+(, [*\w.]+)*: "
 
 
 @dataclass
@@ -84,8 +84,7 @@ class Module:
     def parts(self) -> tuple[list[str], list[str]]:
         """Return the words above code, of the tutorial and of what follows."""
         texts = [words.text for it in self.pieces for words in it.words]
-        ends = [at for at, text in enumerate(texts) if text.startswith(END)]
-        cut = ends[0] if ends else len(texts)
+        [cut] = [at for at, text in enumerate(texts) if text.startswith(END)]
         return texts[:cut], texts[cut:]
 
 
@@ -118,12 +117,12 @@ def docstrings(tree: ast.Module, lines: list[str]) -> Iterator[Words]:
 def with_lists(docstring: str) -> str:
     """Return it as Markdown: its sections are lists."""
 
-    def quoted(names: str) -> str:
-        return ", ".join(f"`{name.strip('`')}`" for name in names.split(", "))
+    def item(found: re.Match[str]) -> str:
+        return re.sub(r"[*\w.]+", r"`\g<0>`", f"- {found[0]}")
 
     def section(found: re.Match[str]) -> str:
         items = textwrap.dedent(found[2]).strip()
-        items = re.sub(NAMES, lambda it: f"- {quoted(it[1])}: ", items)
+        items = re.sub(NAMES, item, items)
         items = items if items.startswith("- ") else f"- {items}"
         return f"**{found[1]}**\n\n{items}\n\n"
 
