@@ -17,7 +17,7 @@ import pathlib
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from multiprocessing import Pipe, active_children, connection
 from typing import Any
 
@@ -159,51 +159,38 @@ def sb3(title: str, num_envs: int) -> Played:
 
 def games(title: str, num_envs: int, **options: Any) -> Played:
     """`Games` in lockstep."""
-    fleet = begin(title, num_envs, 1, options)
-    yield from steps_of(itertools.cycle(fleet), rows(title, num_envs))
+    from game import Games
+
+    env = Games(num_envs, id_of(title), **options)
+    env.reset()
+    for row in rows(title, num_envs):
+        yield env.step(row)[0], num_envs
 
 
 def ready_first(
     title: str, num_envs: int, count: int, **options: Any
 ) -> Played:
     """`Games` of one process each, taken as they become ready."""
-    fleet = begin(title, num_envs, count, options | {"processes": 1})
-    # The workers give way to the program, as in examples/in_turn.py.
-    for worker in active_children():
-        assert worker.pid
-        os.sched_setscheduler(worker.pid, os.SCHED_IDLE, os.sched_param(0))
-    yield from steps_of(as_ready(fleet), rows(title, num_envs))
-
-
-def begin(
-    title: str, num_envs: int, count: int, options: Mapping[str, Any]
-) -> list[Any]:
-    """Make some `Games`, and ask each for its first step."""
     from game import Games
 
     fleet = []
     for number in range(count):
         seed = number * num_envs
-        env = Games(num_envs, id_of(title), seed=seed, **options)
+        env = Games(num_envs, id_of(title), seed=seed, processes=1, **options)
         env.reset()
         env.step_async(np.zeros(num_envs, np.int32))
         fleet.append(env)
-    return fleet
-
-
-def as_ready(fleet: list[Any]) -> Iterator[Any]:
-    """Yield `Games` of one process each as their steps are done."""
+    # The workers give way to the program, as in examples/in_turn.py.
+    for worker in active_children():
+        assert worker.pid
+        os.sched_setscheduler(worker.pid, os.SCHED_IDLE, os.sched_param(0))
+    actions = rows(title, num_envs)
     while True:
         owners = {env.pipes[0]: env for env in fleet}
         for pipe in connection.wait(owners):
-            yield owners[pipe]
-
-
-def steps_of(turns: Iterable[Any], actions: Iterator[np.ndarray]) -> Played:
-    """Play the `Games` whose turn it is."""
-    for env in turns:
-        yield env.step_wait()[0], env.num_envs
-        env.step_async(next(actions))
+            env = owners[pipe]
+            yield env.step_wait()[0], num_envs
+            env.step_async(next(actions))
 
 
 def workers(title: str, num_envs: int, **options: Any) -> Played:
