@@ -15,6 +15,7 @@ def take() -> None:
         )
         for page_name in "index", "game":
             page.goto((DOCS / f"{page_name}.html").as_uri())
+            page.add_style_tag(content="header { display: none }")
             for figure in page.locator("figure:has(.stage .screen)").all():
                 name = figure.get_attribute("id")
                 if (DOCS / f"figures/{name}.svg").exists():
