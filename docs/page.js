@@ -107,19 +107,19 @@ function shrunk(screen, size, mean) {
 }
 
 // Draw pixels in a canvas, which may have a label below it, or the part of them
-// that is shown: left, top, width, height. Without pixels the place is blank.
-// The style says how large it is.
+// that is shown: left, top, width, height. They are numbers of `colours`, or
+// colours if that is null. Without pixels the place is blank. The style says
+// how large it is.
 function put(cell, pixels, { label = "", kind = "", colours = GRAYS,
-  part = null } = {}) {
+  width = pixels?.length === SIZE ** 2 ? SIZE : WIDTH, part = null } = {}) {
   const [canvas, name] = cell.children, context = canvas.getContext("2d");
   if (name) name.textContent = label;
   cell.className = pixels ? kind : "absent";
   context.clearRect(0, 0, canvas.width, canvas.height);
   if (!pixels) return;
-  const width = pixels.length === SIZE ** 2 ? SIZE : WIDTH;
   const [left, top, ...size] = part ?? [0, 0, width, pixels.length / width];
   [canvas.width, canvas.height] = size;
-  const rgba = Uint32Array.from(pixels, (v) => colours[v]);
+  const rgba = Uint32Array.from(pixels, (v) => colours ? colours[v] : v);
   const image = new ImageData(new Uint8ClampedArray(rgba.buffer), width);
   context.putImageData(image, -left, -top);
 }
@@ -1060,7 +1060,7 @@ figure("workbench", async (box, $in) => {
       colour: colours.value === "rgb" };
   }
 
-  // The values of a frame: one plane of grays, or red, green and blue.
+  // The values of a frame: a plane of grays, or red, green and blue.
   function planes(frame, colour) {
     const tables = colour ?
       [0, 1, 2].map((c) => game.rgb.map((value) => value[c])) : [game.gray];
@@ -1077,40 +1077,25 @@ figure("workbench", async (box, $in) => {
     return made.get(end);
   }
 
-  function paint(cell, values, width, label, kind = "") {
-    const [canvas, name] = cell.children;
-    cell.hidden = false;
-    cell.className = kind;
-    name.textContent = label;
-    const [red, green, blue] = [values[0], values.at(1) ?? values[0],
-      values.at(-1)];
-    canvas.width = width;
-    canvas.height = red.length / width;
-    const rgba = new Uint32Array(red.length);
-    for (const i of rgba.keys()) {
-      rgba[i] = (255 << 24) | (blue[i] << 16) | (green[i] << 8) | red[i];
-    }
-    const image = new ImageData(new Uint8ClampedArray(rgba.buffer), width);
-    canvas.getContext("2d").putImageData(image, 0, 0);
-  }
-
   function show(end) {
-    const now = settings();
+    const now = settings(), colours = packed(game.rgb);
     // The last eight frames, of which those before the step are dim.
     strip.forEach((cell, i) => {
       const at = end - strip.length + i, number = i - strip.length + now.repeat;
       const kept = number === now.repeat - 1 ? "fourth" :
         number === now.repeat - 2 && now.maximum ? "third" : "thrown";
-      paint(cell, planes(game.frames[at] ?? game.frames[0], true), WIDTH,
-        number < 0 ? "" : `${number + 1}`, number < 0 ? "before" : kept);
+      put(cell, game.frames[at] ?? game.frames[0], { colours,
+        label: number < 0 ? "" : `${number + 1}`,
+        kind: number < 0 ? "before" : kept });
     });
     stack.forEach((cell, i) => {
-      const newest = i === now.stack - 1;
-      cell.hidden = i >= now.stack;
-      if (!cell.hidden) {
-        paint(cell, picture(end - (now.stack - 1 - i) * now.repeat, now),
-          now.size, `obs[${i}]`, newest ? "picture" : "");
-      }
+      const later = now.stack - 1 - i; // pictures in the stack
+      cell.hidden = later < 0;
+      if (cell.hidden) return;
+      const [red, green = red, blue = red] = picture(end - later * now.repeat, now);
+      put(cell, packed(Array.from(red, (v, at) => [v, green[at], blue[at]])),
+        { colours: null, width: now.size, label: `obs[${i}]`,
+          kind: later ? "" : "picture" });
     });
     $in(".how").textContent = (now.maximum ? "the brighter of two, " :
       "the last one, ") + (now.colour ? "in color, " : "gray, ") +

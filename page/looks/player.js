@@ -69,19 +69,19 @@ function shrunk(screen, size, mean) {
 }
 
 // Draw pixels in a canvas, which may have a label below it, or the part of them
-// that is shown: left, top, width, height. Without pixels the place is blank.
-// The style says how large it is.
+// that is shown: left, top, width, height. They are numbers of `colours`, or
+// colours if that is null. Without pixels the place is blank. The style says
+// how large it is.
 function put(cell, pixels, { label = "", kind = "", colours = GRAYS,
-  part = null } = {}) {
+  width = pixels?.length === SIZE ** 2 ? SIZE : WIDTH, part = null } = {}) {
   const [canvas, name] = cell.children, context = canvas.getContext("2d");
   if (name) name.textContent = label;
   cell.className = pixels ? kind : "absent";
   context.clearRect(0, 0, canvas.width, canvas.height);
   if (!pixels) return;
-  const width = pixels.length === SIZE ** 2 ? SIZE : WIDTH;
   const [left, top, ...size] = part ?? [0, 0, width, pixels.length / width];
   [canvas.width, canvas.height] = size;
-  const rgba = Uint32Array.from(pixels, (v) => colours[v]);
+  const rgba = Uint32Array.from(pixels, (v) => colours ? colours[v] : v);
   const image = new ImageData(new Uint8ClampedArray(rgba.buffer), width);
   context.putImageData(image, -left, -top);
 }
