@@ -615,8 +615,8 @@ figure("looks", async (box, $in) => {
       pixels.map((v) => v * (0.4 + 0.2 * i))).reduce(brighter));
     const kind = answer.open && maps.querySelector(":checked").value;
     box.classList.toggle("mapped", Boolean(kind));
-    const most = kind && heat(at, kind);
-    const changed = place && change(at, GRID * place[1] + place[0]);
+    const most = kind ? heat(at, kind) : null;
+    const changed = place ? change(at, GRID * place[1] + place[0]) : most;
     const now = value + (changed?.value ?? 0);
     $in("output").textContent = changed
       ? `${value.toFixed(1)} → ${now.toFixed(1)}` : value.toFixed(1);
@@ -625,24 +625,10 @@ figure("looks", async (box, $in) => {
     showChances($in(".choices").children, covered,
       { were: changed && chances });
     patch.hidden = !place;
-    if (place) {
-      patch.style = `--x:${place[0] - 0.5};--y:${place[1] - 0.5}`;
-      return `With this patch the value is ${now.toFixed(1)}, without ` +
-        `${value.toFixed(1)}.`;
-    }
-    if (kind === "value") {
-      return `Where the map is brightest, a patch changes the value from ` +
-        `${value.toFixed(1)} to ${(value + most.value).toFixed(1)}.`;
-    }
-    if (kind === "choice") {
-      const size = most.chances.map(Math.abs);
-      const a = size.indexOf(Math.max(...size));
-      const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
-      return `Where the map is brightest, a patch changes ${ACTIONS[a]} from ` +
-        `${percent(chances[a])} to ` +
-        `${percent(Math.max(0, chances[a] + most.chances[a]))}.`;
-    }
-    return `It samples ${ACTIONS[action]}.`;
+    if (place) patch.style = `--x:${place[0] - 0.5};--y:${place[1] - 0.5}`;
+    const where = place ? "this patch" : "a patch where the map is brightest";
+    return changed ? `After each arrow stands the answer with ${where}.` :
+      `It samples ${ACTIONS[action]}.`;
   }
 
   const player = film(box, show, { count: recorded.count,

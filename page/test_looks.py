@@ -172,4 +172,5 @@ def test_a_reader_moves_the_patch(visit, way):
             now = int(text.split("→")[1].removesuffix("\xa0%"))
             assert now == min(100, max(0, share))
     pane.press("Escape")
+    figure.get_by_role("radio", name="off").check()
     expect(figure.locator("output")).to_have_text(f"{before:.1f}")
