@@ -5,7 +5,6 @@ from playwright.sync_api import expect
 
 from paths import CHROMIUM, DOCS
 
-expect.set_options(timeout=30_000)  # for a busy machine
 PAGES = "index.html", "game.html"
 SCHEMES = "light", "dark"
 SIZES = [(width, scheme) for width in (1280, 820, 390) for scheme in SCHEMES]

@@ -113,8 +113,7 @@ function newGame() {
 
 figure("play", (box, $in) => {
   const COLORS = 0, GRAY = 1, SLOW = 3, STILL = 4; // views
-  const FRAMES = 4, KEYS = { ArrowLeft: -1, a: -1, ArrowRight: 1, d: 1,
-    ArrowDown: 0, s: 0 };
+  const FRAMES = 4, KEYS = { ArrowLeft: -1, ArrowRight: 1, ArrowDown: 0 };
   const SPEED = 3, SPIN = 8; // pixels a frame: of a button, of the knob
   const cell = $in(".field").firstElementChild, field = $in(".field");
   const start = $in(".start"), buttons = $in(".buttons");
