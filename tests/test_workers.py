@@ -332,9 +332,11 @@ def test_closing_in_every_state(trap, monkeypatch, state):
 
 def test_a_replaced_worker_starts_its_own_titles():
     titles = [BREAKOUT, BREAKOUT, PONG, PONG]
-    options = dict(full_action_space=True, processes=2)
-    with Games(4, titles, **options) as many:
-        first, _ = many.reset()
+    options = dict(TRAINING, full_action_space=True)
+    alone = [Game(i, title, **options) for i, title in enumerate(titles)]
+    first = np.array([one.reset() for one in alone])
+    with Games(4, titles, processes=2, **options) as many:
+        many.reset()
         many.step([FIRE] * 4)
         for pid in workers_now():
             kill(pid)
