@@ -124,11 +124,6 @@ def colours() -> Colours:
     return Colours(numbers, rgb, gray)
 
 
-def by_colour(screens: Any) -> np.ndarray:
-    """Screens with indices into Breakout's colours."""
-    return np.searchsorted(colours().numbers, screens).astype(np.uint8)
-
-
 def pack(pictures: Any) -> str:
     """Pictures as text: what changes from each to the next, compressed."""
     changes = np.array(pictures, np.uint8)
