@@ -20,8 +20,7 @@ What motion is worth, two agents of the same seed:
 
 import pathlib
 import shutil
-import statistics
-from collections.abc import Iterable
+from statistics import mean
 from typing import Any
 
 import numpy as np
@@ -49,7 +48,7 @@ def judge(folder: pathlib.Path, ways: list[str]) -> dict[str, Any]:
     path = folder / "checkpoint.pt"
     settings = ppo.read_settings(ppo.Settings, folder)
     settings.folder = folder
-    saved = torch.load(path, "cpu")
+    state = torch.load(path, "cpu")["state"]
     agent = ppo.load(settings)
     count = settings.whole_games
     served = ppo.WAYS["served"]
@@ -64,17 +63,13 @@ def judge(folder: pathlib.Path, ways: list[str]) -> dict[str, Any]:
     return {
         "title": settings.env_id.removesuffix("NoFrameskip-v4"),
         "run": str(settings.seed),
-        "steps": saved["state"]["steps"],
+        "steps": state["steps"],
         "until": settings.steps,
-        "seconds": {"training": saved["state"]["seconds"]},
-        "last_score": mean_score(saved["state"]["ended"]),
+        "seconds": {"training": state["seconds"]},
+        # The mean of the last hundred games of the training
+        "last_score": mean(score for score, _ in state["ended"]),
         "scores": scores,
     }
-
-
-def mean_score(ended: Iterable[tuple[float, int]]) -> float:
-    """The mean of the last hundred games of the training."""
-    return statistics.fmean(score for score, _ in ended)
 
 
 def main() -> None:

@@ -1,13 +1,14 @@
 """What the tests here share: a browser, and pages that nobody complains of."""
 
+import itertools
+
 import pytest
 from playwright.sync_api import expect
 
 from paths import CHROMIUM, DOCS
 
 PAGES = "index.html", "game.html"
-SCHEMES = "light", "dark"
-SIZES = [(width, scheme) for width in (1280, 820, 390) for scheme in SCHEMES]
+SIZES = [*itertools.product((1280, 820, 390), ("light", "dark"))]
 PATIENCE = 120_000  # ms, for a busy machine
 
 expect.set_options(timeout=PATIENCE)

@@ -324,10 +324,6 @@ def agent_table(agents: Sequence[Agent]) -> str:
     return table([*head, "serving by itself"], rows)
 
 
-def end_of_training(agents: Sequence[Agent]) -> str:
-    return whole_games([agent.last_score for agent in agents])
-
-
 # All of them
 
 
@@ -402,7 +398,7 @@ def agent_values() -> dict[str, str]:
         "agents_trained_on": breakout[0].on,
         "breakout_means": f"{listed(means)} points in the mean of "
         f"{len(first.served)} games each",
-        "breakout_end": end_of_training(breakout),
+        "breakout_end": whole_games([it.last_score for it in breakout]),
         "breakout_table": agent_table(breakout),
         "pong_minutes": f"{60 * pong[1].hours:.0f}",
         "pong_table": agent_table(pong),
