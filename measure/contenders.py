@@ -238,8 +238,8 @@ def in_color() -> dict[str, bool]:
 # A contender's process
 
 
-PLAYERS = ale, envpool, gymnasium, sb3, games, ready_first, workers, one_game
-KINDS: dict[str, Callable[..., Played]] = {it.__name__: it for it in PLAYERS}
+ALL = ale, envpool, gymnasium, sb3, games, ready_first, workers, one_game
+KINDS: dict[str, Callable[..., Played]] = {kind.__name__: kind for kind in ALL}
 
 
 class Contender(contextlib.ExitStack):
