@@ -220,19 +220,19 @@ def listed(words: Sequence[str]) -> str:
 # How fast
 
 
-def comparison_table(trained: Speeds, lockstep: Iterable[Speeds]) -> str:
+def comparisons(trained: Speeds, lockstep: Iterable[Speeds]) -> dict[str, str]:
     """README's: an update of PPO, and random play in several titles."""
-    training = {
-        name: "level" if is_level(ratios) else in_short(median(ratios))
-        for name, ratios in trained.beside_all().items()
-    }
+    cells = {}
+    for name, ratios in trained.beside_all().items():
+        short = "level" if is_level(ratios) else in_short(median(ratios))
+        cells[f"{name}_update"] = short
     medians: dict[str, list[float]] = {}
     for column in lockstep:
         for name, ratios in column.beside_all().items():
             medians.setdefault(name, []).append(median(ratios))
-    playing = {name: span(all_, in_short) for name, all_ in medians.items()}
-    heads = {"an update of PPO": training, "random play": playing}
-    return grid("beside", heads, NAMES)
+    for name, all_ in medians.items():
+        cells[f"{name}_play"] = span(all_, in_short)
+    return cells
 
 
 def ratios_table(columns: Mapping[str, Speeds]) -> str:
@@ -344,7 +344,7 @@ def speed_values() -> dict[str, str]:
     waits = read(TWO_CORES, "waits", Speeds)
     hours = [10e6 / one.middle("games") / 3600 for one in updates.values()]
     return {
-        "comparison_table": comparison_table(trained, lockstep.values()),
+        **comparisons(trained, lockstep.values()),
         "cleanrl_percent": f"{100 / median(trained.beside('single')):.0f}",
         "updates_table": ratios_table(
             {
