@@ -5,6 +5,9 @@ import functools
 import gc
 import itertools
 import multiprocessing
+import os
+import signal
+import sys
 from multiprocessing import connection
 
 import gymnasium as gym
@@ -15,32 +18,89 @@ from hypothesis import stateful
 from hypothesis import strategies as some
 
 import game
-from stand_ins import (
-    DEEDS,
-    ERRORS,
-    NEEDED,
-    PATIENCE,
-    begin,
-    follow,
-    interrupted,
-    kill,
-    make_both,
-    pair,
-    workers_now,
-)
+from game import Games
+from stand_ins import DEEDS, ERRORS, NEEDED, PATIENCE, kill, workers_now
 from test_game import (
     ALL,
     FIRE,
     MODES,
     NEXT_STEP,
     NOOP,
+    PLAIN,
     SAME_STEP,
     SETTINGS,
+    Model,
     each,
     same,
     seen,
     write_into,
 )
+
+
+class Twin:
+    """What `Games` should return, by a model of each game."""
+
+    def __init__(self, seeds, mode, options):
+        self.seeds = seeds
+        self.models = [Model(seed, **options) for seed in seeds]
+        self.next_step = mode is NEXT_STEP
+
+    def reset(self, seeds=None, restarted=()):
+        """Reset; games in `restarted` start over from their seeds."""
+        if seeds is not None:
+            self.seeds = list(map(int, seeds))
+            restarted = range(len(seeds))
+        obs = [
+            model.reset(self.seeds[i] if i in restarted else None)
+            for i, model in enumerate(self.models)
+        ]
+        self.waiting = {}  # first observations that the next step returns
+        return self._returned(np.array(obs))
+
+    def _returned(self, obs):
+        self.shown = obs.copy()
+        self.returned = obs  # its owner may write into it
+        return obs
+
+    def step(self, actions, restarted=()):
+        """Step; games in `restarted` start over instead."""
+        n = len(self.models)
+        obs = self.shown.copy()
+        rewards, scores, lengths = np.zeros(n), np.zeros(n), np.zeros(n, int)
+        terminated, truncated, game_over, lost = np.zeros((4, n), bool)
+        last = np.full(n, None)
+        for i, model in enumerate(self.models):
+            first = self.waiting.pop(i, None)
+            if i in restarted:
+                last[i] = self.returned[i]
+                obs[i] = model.reset(self.seeds[i])
+                truncated[i] = lost[i] = True
+            elif first is not None:
+                obs[i] = first
+            elif actions[i] is not None:
+                obs[i], rewards[i], done, info = model.step(actions[i])
+                if done:
+                    last[i] = model.final_obs
+                    terminated[i] = model.terminated
+                if info is not None:
+                    game_over[i] = True
+                    truncated[i] = info["truncated"]
+                    scores[i] = info["reward"]
+                    lengths[i] = info["length"]
+        infos = {}
+        if lost.any():
+            infos["restarted"] = lost
+        if game_over.any():
+            infos.update(episode=dict(r=scores, l=lengths), _episode=game_over)
+        ended = terminated | truncated
+        if self.next_step:
+            for i in np.flatnonzero(ended):
+                self.waiting[i] = obs[i].copy()
+                obs[i] = last[i]
+        elif ended.any():
+            infos.update(final_obs=last, _final_obs=ended)
+        return self._returned(obs), rewards, terminated, truncated, infos
+
 
 # What a deed raises here, unless it costs a worker. An error that can't be
 # sent is itself if it was raised in this process.
@@ -72,8 +132,7 @@ class Calls(stateful.RuleBasedStateMachine):
 
     The games are `"new"`, which need a reset, or `"ready"`, or `"stepping"`.
     `lost` are those whose worker has died, which the next step tells, and
-    `maybe` those where the one after it may. `losses` is how often that was
-    since the last reset.
+    `losses` is how often that was since the last reset.
     """
 
     def __init__(self, trap):
@@ -85,21 +144,24 @@ class Calls(stateful.RuleBasedStateMachine):
         mode=some.sampled_from([SAME_STEP, NEXT_STEP]),
         on_life_loss=some.sampled_from(MODES),
     )
-    def open(self, processes, **options):
+    def open(self, processes, mode, **options):
         # What the handler of a signal raises is only printed, and lost, during
         # a garbage collection, for Hypothesis has a callback there.
         gc.disable()
-        self.games, self.twin = make_both(N, processes, noop_max=5, **options)
+        seeds = [10, 11, 12]
+        options = PLAIN | dict(options, noop_max=5)
+        self.twin = Twin(seeds, mode, options)
+        options.update(processes=processes, context="fork")
+        self.games = Games(N, seed=seeds, autoreset_mode=mode, **options)
         self.processes = processes
         # Interrupts of workers are in `test_a_signal_at_any_line`.
         self.deeds = RAISED if processes == 0 else [*ERRORS, "leave", "die"]
         self.losses = 0
         self.set_state("new")
 
-    def set_state(self, state, lost=()):
+    def set_state(self, state):
         self.state = state
-        self.lost = set(lost)
-        self.maybe = set()
+        self.lost = set()
 
     def share_of(self, i):
         """Return the games that are played in the same process as game i."""
@@ -128,17 +190,14 @@ class Calls(stateful.RuleBasedStateMachine):
             self.check_step(result, actions)
 
     def check_step(self, result, actions):
-        restarted = np.flatnonzero(result[4].get("restarted", ()))
-        restarted = set(restarted.tolist())
-        assert self.lost <= restarted <= self.lost | self.maybe
-        assert same(result, self.twin.step(actions, restarted))
+        assert same(result, self.twin.step(actions, self.lost))
         write_into(result)
         self.twin.returned[...] = 0  # the last ones of lost games
-        self.set_state("ready", lost=self.maybe - restarted)
+        self.set_state("ready")
 
     def check_reset(self, result, seeds=None):
         """Lost games start over from their seeds; after an error all do."""
-        over = range(N) if self.state == "new" else self.lost | self.maybe
+        over = range(N) if self.state == "new" else self.lost
         assert same(result, (self.twin.reset(seeds, over), {}))
         self.losses = 0
         self.set_state("ready")
@@ -161,7 +220,7 @@ class Calls(stateful.RuleBasedStateMachine):
     @stateful.rule(name=some.sampled_from(CALLS), actions=some_actions)
     def call(self, name, actions):
         """After an error all workers are new; a wrong call changes nothing."""
-        state, replaces = self.state, self.lost | self.maybe
+        state, lost = self.state, self.lost
         before = workers_now()
         if name in WRONG_CALLS[state]:
             with pytest.raises(WRONG_CALLS[state][name]):
@@ -171,7 +230,7 @@ class Calls(stateful.RuleBasedStateMachine):
         if (state, name) == ("new", "reset"):
             assert not workers_now() & before
         else:
-            assert replaces or workers_now() == before
+            assert lost or workers_now() == before
 
     @stateful.rule(seed=some_seeds, single=some.booleans())
     def reset(self, seed, single):
@@ -183,12 +242,13 @@ class Calls(stateful.RuleBasedStateMachine):
 
     @stateful.rule(i=some.integers(0, N - 1))
     def kill(self, i):
-        share = set() if self.state == "new" else self.share_of(i)
-        if share and self.losses < 3 and not share & (self.lost | self.maybe):
+        if self.state != "ready" or self.losses > 2:
+            return
+        share = self.share_of(i)
+        if share and not share & self.lost:
             self.losses += 1
             kill(self.trap.player(self.twin.seeds[i]))
-            dying = self.lost if self.state == "ready" else self.maybe
-            dying |= share
+            self.lost |= share
 
     @stateful.rule(
         deed=some.sampled_from(DEEDS),
@@ -213,10 +273,10 @@ class Calls(stateful.RuleBasedStateMachine):
             assert workers_now() == before
             self.set_state("new")
             return
-        done = self.trap.sprung()
-        assert not (done and deed in RAISED)
-        self.lost = share if done else set()
-        self.losses += done
+        if self.trap.sprung():
+            assert deed not in RAISED
+            self.lost = share
+            self.losses += 1
         for name, result in zip(calls, results, strict=True):
             self.check(name, result, actions)
 
@@ -240,21 +300,51 @@ def test_any_order_of_calls(trap):
     stateful.run_state_machine_as_test(machine, settings=settings)
 
 
+def interrupted(line, call, error=KeyboardInterrupt, module=game):
+    """Call; that line of a module raises what a signal's handler raises."""
+    test = os.getpid()
+    lines = itertools.count()
+
+    def trace(frame, event, arg):
+        code = frame.f_code
+        # What is raised in a `__del__` is only printed, and processes that are
+        # forked meanwhile inherit the trace.
+        ours = code.co_filename == module.__file__ and os.getpid() == test
+        if not ours or code.co_name == "__del__":
+            return None
+        if event == "line" and next(lines) == line:
+            raise error
+        return trace
+
+    before = sys.gettrace()
+    gc.disable()  # what is raised meanwhile would be only printed, too
+    sys.settrace(trace)
+    try:
+        return call()
+    finally:
+        sys.settrace(before)
+        gc.enable()
+
+
 @each("module", [game, connection])
 @each("name", ["step", "render", "reset"])
 def test_a_signal_at_any_line(trap, module, name):
     """What its handler raises is raised here, and then a reset helps."""
     kinds = itertools.cycle([TimeoutError, KeyboardInterrupt])
     args = [[FIRE] * 2] if name == "step" else []
-    with pair(2, processes=1, noop_max=3) as (many, twin):
-        call = functools.partial(getattr(many, name), *args)
+    games = Games(2, processes=1, noop_max=3, context="fork")
+    alone = Games(2, processes=0, noop_max=3)
+    with games, alone:
+        games.reset()
+        call = functools.partial(getattr(games, name), *args)
         for line in itertools.count(0, 1 if ALL else 2):
             try:
                 interrupted(line, call, next(kinds), module)
                 break
             except (TimeoutError, KeyboardInterrupt):
-                begin(many, twin, [3, 4])
-                follow(many, twin)
+                first = alone.reset(seed=[3, 4])
+                assert same(games.reset(seed=[3, 4]), first)
+                assert same(games.step([FIRE] * 2), alone.step([FIRE] * 2))
     assert line > 3
 
 
@@ -275,3 +365,18 @@ def test_an_interrupted_reset_of_a_game(fake):
                 frames = seen(one.step(NOOP)[0])
                 assert frames in (played[:1] * 3 + played[1:2], played[1:])
     assert line > 10
+
+
+@each("state", ["stopped", "interrupted"])
+def test_closing_in_every_state(trap, monkeypatch, state):
+    monkeypatch.setattr(game, "GRACE", 0.1)  # for those that don't end
+    many = Games(2, processes=2, context="fork")
+    many.reset(seed=5)
+    os.kill(trap.player(5), signal.SIGSTOP)
+    many.step_async([NOOP] * 2)
+    if state == "interrupted":  # by Ctrl-C, at one line after the other
+        for line in range(12):
+            with contextlib.suppress(KeyboardInterrupt):
+                interrupted(line, many.close)
+    many.close()
+    assert not workers_now()

@@ -5,16 +5,13 @@ import inspect
 import math
 import os
 import pickle
-import runpy
 
-import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
-import game
 from game import TRAINING, Game, Games
-from stand_ins import MODULE, NEEDED, SOURCE, begin, pair, workers_now
+from stand_ins import NEEDED, workers_now
 from test_game import FIRE, LOOKS, NOOP, PLAIN, RIGHT, each, same
 
 REFUSED = ValueError, TypeError  # how bad input is answered
@@ -102,7 +99,11 @@ def test_actions_and_seeds_are_integers(fake):
 @each("processes", [0, 2])
 def test_batches(trap, processes):
     """What is refused moves no game, and loses no worker."""
-    with pair(3, processes, noop_max=30, timeout=1e6) as (many, twin):
+    options = dict(seed=20, noop_max=3, context="fork")
+    many = Games(3, processes=processes, timeout=1e6, **options)
+    other = Games(3, processes=0, **options)
+    with many, other:
+        assert same(many.reset(), other.reset())
         before = workers_now()
         for actions in BAD_BATCHES:
             for call in (many.step, many.step_async):
@@ -114,11 +115,11 @@ def test_batches(trap, processes):
         with pytest.raises(ValueError):
             many.reset(options={"reset_mask": np.array([True] * 3)})
         for batch in GOOD_BATCHES:
-            expected = twin.step([FIRE, NOOP, RIGHT])
+            expected = other.step([FIRE, NOOP, RIGHT])
             assert same(many.step(batch), expected)
+        for seed in (np.int64(50), [50, np.int32(51), 52]):
+            assert same(many.reset(seed=seed), other.reset(seed=50))
         assert workers_now() == before
-        begin(many, twin, np.int64(50))
-        begin(many, twin, [5, 1, np.int32(9)])
 
 
 @each("take", [copy.copy, copy.deepcopy, pickle.dumps])
@@ -146,23 +147,9 @@ def test_defaults():
         assert {key: shown[key].default for key in expected} == expected
 
 
-@each("cores", [1, 3])
-def test_a_process_for_each_core(trap, monkeypatch, cores):
+def test_a_process_for_each_core(trap, monkeypatch):
     """Of those that Python says this process may use."""
-    monkeypatch.setattr(os, "process_cpu_count", lambda: cores, raising=False)
+    monkeypatch.setattr(os, "process_cpu_count", lambda: 3, raising=False)
     with Games(4, context="fork") as many:
         many.reset()
-        assert len(workers_now()) == cores
-
-
-def test_an_old_gymnasium(monkeypatch):
-    monkeypatch.delattr(gym.vector, "AutoresetMode")
-    with pytest.raises(ImportError, match="1.1"):
-        runpy.run_path(str(MODULE))
-
-
-def test_licence_and_version():
-    assert SOURCE.startswith("# SPDX-License-Identifier: MIT\n")
-    citation = MODULE.parent / "CITATION.cff"
-    if citation.exists():
-        assert f"\nversion: {game.__version__}\n" in citation.read_text()
+        assert len(workers_now()) == 3

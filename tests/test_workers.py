@@ -1,15 +1,11 @@
 """Workers, the games that they play, and what becomes of them."""
 
-import contextlib
-import dataclasses
 import gc
 import multiprocessing
 import os
 import re
 import signal
-import time
 import traceback
-import warnings
 from multiprocessing import connection
 from multiprocessing.process import BaseProcess
 
@@ -23,28 +19,10 @@ from stand_ins import (
     NEEDED,
     PATIENCE,
     START_METHODS,
-    begin,
-    end_of,
-    follow,
-    interrupted,
     kill,
-    pair,
-    text_of,
-    wait_for_ends,
     workers_now,
 )
-from test_game import (
-    BREAKOUT,
-    FIRE,
-    LIFELIKE,
-    NOOP,
-    PONG,
-    SEAQUEST,
-    each,
-    random_actions,
-    replace_titles,
-    same,
-)
+from test_game import FIRE, NOOP, SEAQUEST, each, random_actions, same
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -60,11 +38,8 @@ def test_a_game_of_ones_own(method):
         def observe(self):
             return super().observe() / np.float32(255)
 
-    def make(*args, **options):
-        return Floats(*args, stack=2, **options)
-
-    one = make(3, SEAQUEST, **TRAINING)
-    how = dict(context=method, make=lambda *args, **kw: make(*args, **kw))
+    one = Floats(3, SEAQUEST, **TRAINING)
+    how = dict(context=method, make=lambda *args, **kw: Floats(*args, **kw))
     with Worker(3, SEAQUEST, **TRAINING, **how) as worker:
         assert isinstance(worker.child, connection.Connection)
         for seed in (None, 8):
@@ -177,10 +152,14 @@ def test_what_is_not_lost_was_cut_short():
 
 # --- Lost workers ------------------------------------------------------------
 
+# Two workers, of which the second one plays the seeds 12 and 13.
+FOUR = dict(num_envs=4, seed=10, processes=2, context="fork", noop_max=3)
+
 
 def test_a_lost_worker_is_told(trap):
     """Which games, how it ended and how often: Python shows each."""
-    with pair(noop_max=3) as (many, twin):
+    with Games(**FOUR) as many:
+        many.reset()
         ways = dict(leave="exitcode=42|42", die="SIGKILL|-9")
         for count, (deed, end) in enumerate(ways.items(), 1):
             trap.set(deed, 12)
@@ -190,8 +169,8 @@ def test_a_lost_worker_is_told(trap):
             for pipe in many.pipes:
                 assert connection.wait([pipe], PATIENCE) == [pipe]
             with pytest.warns(RuntimeWarning, match="2 to 3") as warned:
-                result = many.step_wait()
-            assert same(result, twin.step([NOOP] * 4, {2, 3}))
+                infos = many.step_wait()[4]
+            assert infos["restarted"].tolist() == [False, False, True, True]
             (warning,) = warned
             assert warning.filename == __file__
             assert re.search(end, str(warning.message))
@@ -216,14 +195,15 @@ def test_closing_leaves_no_descriptor(trap):
 
 def test_it_cannot_go_on_for_ever(trap):
     """Three times in a row, unless a game ends or there is a reset."""
-    with pair(on_life_loss="ignore", noop_max=3) as (many, twin):
-        ways = (22, 3, 1), (32, 3, 1), (42, 5, 12), (52, 3, 4)
+    with Games(**FOUR, on_life_loss="ignore") as many:
+        ways = (20, 3, 1), (30, 3, 1), (40, 5, 12), (50, 3, 4)
         for seed, times, steps in ways:
-            begin(many, twin, seed - 2)
+            many.reset(seed=seed)
             for _ in range(times):
-                kill(trap.player(seed))
+                kill(trap.player(seed + 2))
                 with pytest.warns(RuntimeWarning):
-                    follow(many, twin, steps, restarted={2, 3})
+                    for _ in range(steps):
+                        many.step([NOOP] * 4)
         # Meanwhile games of the other process have ended.
         kill(trap.player(52))
         with pytest.raises(RuntimeError, match="2 to 3"):
@@ -236,32 +216,29 @@ def test_late_workers(trap, monkeypatch):
 
     They are closed before: they never write to their successor's memory.
     """
-    late = multiprocessing.RawValue("q", 0)
-    met = multiprocessing.RawValue("b", False)
+    start = BaseProcess.start
 
-    def look(seed):
-        trap(seed)
-        if seed == 10 and late.value not in (0, os.getpid()):
-            met.value |= os.path.exists(f"/proc/{late.value}")
+    def start_alone(process):
+        assert not workers_now() & late
+        start(process)
 
-    replace_titles(monkeypatch, dataclasses.replace(LIFELIKE, ghost=look))
-    with pair(timeout=1, noop_max=3) as (many, twin):
-        late.value, other = trap.player(10), trap.player(12)
-        for pid in (late.value, other):
+    with Games(**FOUR, timeout=1) as many:
+        many.reset()
+        late = workers_now()
+        monkeypatch.setattr(BaseProcess, "start", start_alone)
+        for pid in late:
             os.kill(pid, signal.SIGSTOP)
-        screens = many.render()
-        assert not any(screen.any() for screen in screens)
+        assert not any(screen.any() for screen in many.render())
         with pytest.warns(RuntimeWarning, match="1 s"):
-            result = many.step([NOOP] * 4)
-        assert same(result, twin.step([NOOP] * 4, range(4)))
-        assert trap.player(10) != late.value and not met.value
+            infos = many.step([NOOP] * 4)[4]
+        assert infos["restarted"].all()
 
 
 def test_a_replacement_that_dies_at_once(trap):
     """What is likely is told: imports that are too slow, for example."""
-    with pair(noop_max=3) as (many, twin):
-        begin(many, twin, 20)
-        trap.set("leave", 22, times=2)
+    with Games(**FOUR) as many:
+        many.reset()
+        trap.set("leave", 12, times=2)
         warned = pytest.warns(RuntimeWarning, match="42")
         with warned, pytest.raises(RuntimeError, match="42") as raised:
             many.step([NOOP] * 4)
@@ -278,70 +255,17 @@ def test_a_forked_copy_of_the_program(trap):
                 call()
         many.close()
 
-    with pair() as (many, twin):
+    alone = Games(**dict(FOUR, processes=0))
+    with Games(**FOUR) as many, alone:
+        assert same(many.reset(), alone.reset())
         many.step_async([FIRE] * 4)
         fork = multiprocessing.get_context("fork")
         copied = fork.Process(target=use_the_copy)
         copied.start()
         copied.join()
         assert copied.exitcode == 0
-        assert same(many.step_wait(), twin.step([FIRE] * 4))
-        follow(many, twin, 20)
-
-
-def being_stopped():
-    class Slow(Game):
-        def step(self, action):
-            time.sleep(0.05)
-            return super().step(action)
-
-    game.GRACE = 60.0  # on a busy machine a moment may be long
-    options = dict(timeout=0.5, make=Slow, context="fork")
-    games = Games(4, processes=2, **options)
-    games.reset()
-    for n in range(5):
-        print(f"step {n}", flush=True)
-        assert "restarted" not in games.step([1] * 4)[4]
-
-
-def test_a_program_that_was_stopped_loses_no_game(program):
-    """As by Ctrl-Z or a batch system, for longer than the timeout."""
-    process = program(text_of(being_stopped))
-    process.stdout.readline()
-    os.killpg(process.pid, signal.SIGSTOP)
-    time.sleep(0.9)
-    os.killpg(process.pid, signal.SIGCONT)
-    lines, errors = end_of(process)
-    assert lines[-1] == "step 4" and errors == []
-
-
-@each("state", ["stopped", "interrupted"])
-def test_closing_in_every_state(trap, monkeypatch, state):
-    monkeypatch.setattr(game, "GRACE", 0.1)  # for those that don't end
-    many = Games(2, processes=2, context="fork")
-    many.reset(seed=5)
-    os.kill(trap.player(5), signal.SIGSTOP)
-    many.step_async([NOOP] * 2)
-    if state == "interrupted":  # by Ctrl-C, at one line after the other
-        for line in range(12):
-            with contextlib.suppress(KeyboardInterrupt):
-                interrupted(line, many.close)
-    many.close()
-    assert not workers_now()
-
-
-def test_a_replaced_worker_starts_its_own_titles():
-    titles = [BREAKOUT, BREAKOUT, PONG, PONG]
-    options = dict(TRAINING, full_action_space=True)
-    alone = [Game(i, title, **options) for i, title in enumerate(titles)]
-    first = np.array([one.reset() for one in alone])
-    with Games(4, titles, processes=2, **options) as many:
-        many.reset()
-        many.step([FIRE] * 4)
-        for pid in workers_now():
-            kill(pid)
-        with pytest.warns(RuntimeWarning):
-            assert same(many.step([NOOP] * 4)[0], first)
+        assert same(many.step_wait(), alone.step([FIRE] * 4))
+        assert same(many.step([FIRE] * 4), alone.step([FIRE] * 4))
 
 
 def test_a_start_that_fails(trap, monkeypatch):
@@ -351,7 +275,8 @@ def test_a_start_that_fails(trap, monkeypatch):
     def start(process):
         raise cause
 
-    with pair(noop_max=3) as (many, twin):
+    with Games(**FOUR) as many:
+        first = many.reset()
         kill(trap.player(12))
         with monkeypatch.context() as patch:
             patch.setattr(BaseProcess, "start", start)
@@ -364,24 +289,4 @@ def test_a_start_that_fails(trap, monkeypatch):
             assert raised.value.__cause__ is cause
         with pytest.raises(NEEDED):
             many.step([NOOP] * 4)
-        begin(many, twin, 10)
-
-
-def without_a_forkserver():
-    warnings.simplefilter("ignore")
-    games = Games(2, processes=2, timeout=0.5)
-    games.reset()
-    late, other = (p.pid for p in multiprocessing.active_children())
-    print(late, other)
-    with open(f"/proc/{late}/stat") as file:
-        server = int(file.read().rpartition(")")[2].split()[1])
-    os.kill(server, signal.SIGKILL)
-    os.kill(late, signal.SIGSTOP)
-    assert "restarted" in games.step([1, 1])[4]
-    games.close()
-
-
-def test_a_killed_forkserver(program):
-    """A late worker is killed all the same: a stopped one would stay."""
-    lines, _ = end_of(program(text_of(without_a_forkserver)))
-    wait_for_ends(map(int, lines[0].split()))
+        assert same(many.reset(seed=10), first)
