@@ -48,7 +48,7 @@ class Twin:
     def reset(self, seeds=None, restarted=()):
         """Reset; games in `restarted` start over from their seeds."""
         if seeds is not None:
-            self.seeds = list(map(int, seeds))
+            self.seeds = seeds
             restarted = range(len(seeds))
         obs = [
             model.reset(self.seeds[i] if i in restarted else None)
@@ -209,8 +209,7 @@ class Calls(stateful.RuleBasedStateMachine):
             assert same(screens[i], one.render() * (i not in self.lost))
         write_into(screens)
 
-    # What happens. A rule that isn't for the state of the games does nothing:
-    # it depends on who is faster, which Hypothesis must not.
+    # What happens. A rule that isn't for the state of the games does nothing.
 
     @stateful.rule(rollout=some.lists(some_actions, min_size=1, max_size=20))
     def play(self, rollout):
@@ -232,13 +231,12 @@ class Calls(stateful.RuleBasedStateMachine):
         else:
             assert lost or workers_now() == before
 
-    @stateful.rule(seed=some_seeds, single=some.booleans())
-    def reset(self, seed, single):
+    @stateful.rule(seed=some_seeds)
+    def reset(self, seed):
         """With seeds: whatever was before is forgotten."""
         if self.state != "stepping":
             seeds = list(range(seed, seed + N))
-            result = self.games.reset(seed=seed if single else seeds)
-            self.check_reset(result, seeds)
+            self.check_reset(self.games.reset(seed=seeds), seeds)
 
     @stateful.rule(i=some.integers(0, N - 1))
     def kill(self, i):

@@ -48,13 +48,10 @@ def test_a_game_of_ones_own(method):
                 assert same(ask(worker, "step", action), one.step(action))
             # That goes to all processes, and the parent decides.
             os.kill(worker.process.pid, signal.SIGINT)
-    expected = one.reset(3)
     with Games(1, SEAQUEST, seed=3, processes=1, **how) as many:
         first, _ = many.reset()
-        assert same(first[0], expected) and first in many.observation_space
-        kill(*workers_now())
-        with pytest.warns(RuntimeWarning):
-            assert same(many.step([NOOP])[0][0], expected)
+        assert same(first[0], one.reset(3))
+        assert first in many.observation_space
 
 
 def ask(worker, command, data=None):
