@@ -9,16 +9,15 @@ game.py.
     python examples/dqn.py --resume    # continue the newest run
     python examples/dqn.py --evaluate  # play 30 whole games
 
-Each run has a folder, runs/dqn/ENV_ID-SEED-TIME, with settings.json, curve.csv
-and the same for `tensorboard --logdir runs`, and checkpoint.pt. That doesn't
-have the memory, which would be 700 MB: a run that is resumed fills it again
-before it learns. Ctrl-C, SIGTERM or a closed terminal save and end a training,
-a second signal ends it at once.
+Each run has a folder, runs/dqn/ENV_ID-SEED-TIME, with settings.json, a log for
+`tensorboard --logdir runs`, and checkpoint.pt. That doesn't have the memory,
+which would be 700 MB: a run that is resumed fills it again before it learns.
+Ctrl-C, SIGTERM or a closed terminal save and end a training, a second signal
+ends it at once.
 """
 
 import collections
 import contextlib
-import csv
 import dataclasses
 import datetime
 import io
@@ -45,7 +44,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 from game import BREAKOUT, TRAINING, Games
 
 RUNS = pathlib.Path("runs/dqn")
-REPORT = 1_000  # steps between two rows of the curve
+REPORT = 1_000  # steps between two points of a curve
 EXPLORE_TO_EVALUATE = 0.05  # as in the paper
 
 # ## Settings
@@ -298,7 +297,6 @@ class Run:
         self.parts = parts  # that a checkpoint keeps, by their names
         self.steps = 0
         self.scores: list[float] = []  # of the last hundred whole games
-        self.rows: list[dict[str, Any]] = []  # of the curve
         now = f"{datetime.datetime.now():%Y%m%d-%H%M%S-%f}"
         self.folder = settings.folder or RUNS / f"{name_of(settings)}-{now}"
         path = self.folder / "settings.json"
@@ -356,8 +354,7 @@ class Run:
         # no number if no game has ended
         score = np.mean(self.scores).item() if self.scores else None
         more = {"steps_per_second": speed, "score": score}
-        self.rows.append({"steps": self.steps} | figures | more)
-        for name, value in self.rows[-1].items():
+        for name, value in (figures | more).items():
             if value is not None:
                 self._board.add_scalar(name, value, self.steps)
         if time.perf_counter() >= self._next_line:
@@ -371,25 +368,17 @@ class Run:
             )
 
     def save(self) -> None:
-        """Write a checkpoint to resume from, and the curve."""
+        """Write a checkpoint to resume from."""
         parts = {name: part.state_dict() for name, part in self.parts.items()}
         state = {
             "steps": self.steps,
             "scores": self.scores,
-            "rows": self.rows,
             "until": self.settings.steps,
         }
         checkpoint = io.BytesIO()
         torch.save(parts | {"state": state}, checkpoint)
-        # All rows: a newer program may have other figures.
-        curve = io.StringIO()
-        names = dict.fromkeys(name for row in self.rows for name in row)
-        writer = csv.DictWriter(curve, names)
-        writer.writeheader()
-        writer.writerows(self.rows)
         write(self.folder / "checkpoint.pt", checkpoint.getvalue())
         self._saved = self.steps
-        write(self.folder / "curve.csv", curve.getvalue().encode())
         self._board.flush()
 
 
@@ -407,60 +396,53 @@ def train(settings: Settings) -> None:
         run = Run(
             settings, weights=network, target=target, optimizer=optimizer
         )
-        optimizer.param_groups[0]["lr"] = run.settings.learning_rate
-        play_and_learn(games, network, target, optimizer, run)
-
-
-def play_and_learn(
-    games: Games,
-    network: nn.Module,
-    target: nn.Module,
-    optimizer: torch.optim.Optimizer,
-    run: Run,
-) -> None:
-    settings = run.settings
-    # A run that is resumed plays another game than before.
-    random.seed(settings.seed + run.steps)
-    obs, _ = games.reset(seed=random.randrange(2**31))
-    memory = Memory(settings.memory)
-    memory.start(obs[0])
-    count = min(settings.memory, settings.steps - run.steps)
-    size = count * obs[0, -1].nbytes / 1e9
-    print(f"the memory grows to {size:.1f} GB, for {count:,} steps")
-    step = run.steps
-    scores: list[float] = []
-    figures: dict[str, Any] = {"loss": None, "value": None}
-    with noting_signals() as asked:
-        while step < settings.steps and not asked.is_set():
-            step += 1
-            explore = np.interp(
-                step, [0, settings.steps / 10], [1, settings.explore]
-            ).item()
-            action = choose(network, obs, explore)[0]
-            obs, rewards, terminated, truncated, infos = games.step([action])
-            # What followed the last step of an episode is not `obs`, which is
-            # the first observation of the next.
-            over = terminated[0] or truncated[0]
-            after = infos["final_obs"][0] if over else obs[0]
-            memory.add(action, rewards[0], terminated[0], after)
-            if over:
-                memory.start(obs[0])
-            if "_episode" in infos:
-                scores.append(infos["episode"]["r"][0].item())
-            is_full = len(memory.steps) >= min(
-                settings.learn_after, settings.memory
-            )
-            if is_full and step % settings.learn_every == 0:
-                figures = learn(network, target, optimizer, memory, settings)
-            if step % settings.target_every == 0:
-                target.load_state_dict(network.state_dict())
-            last = asked.is_set() or step == settings.steps
-            if last or step % REPORT == 0:
-                more = {"explore": explore}
-                run.add(step - run.steps, scores, figures | more)
-                scores = []
-            if last or step % settings.save_every == 0:
-                run.save()
+        settings = run.settings
+        optimizer.param_groups[0]["lr"] = settings.learning_rate
+        # A run that is resumed plays another game than before.
+        random.seed(settings.seed + run.steps)
+        obs, _ = games.reset(seed=random.randrange(2**31))
+        memory = Memory(settings.memory)
+        memory.start(obs[0])
+        count = min(settings.memory, settings.steps - run.steps)
+        size = count * obs[0, -1].nbytes / 1e9
+        print(f"the memory grows to {size:.1f} GB, for {count:,} steps")
+        enough = min(settings.learn_after, settings.memory)
+        scores: list[float] = []
+        figures: dict[str, Any] = {"loss": None, "value": None}
+        step = run.steps
+        with noting_signals() as asked:
+            while step < settings.steps and not asked.is_set():
+                step += 1
+                explore = np.interp(
+                    step, [0, settings.steps / 10], [1, settings.explore]
+                ).item()
+                action = choose(network, obs, explore)[0]
+                obs, rewards, terminated, truncated, infos = games.step(
+                    [action]
+                )
+                # What followed the last step of an episode is not `obs`, which
+                # is the first observation of the next.
+                over = terminated[0] or truncated[0]
+                after = infos["final_obs"][0] if over else obs[0]
+                memory.add(action, rewards[0], terminated[0], after)
+                if over:
+                    memory.start(obs[0])
+                if "_episode" in infos:
+                    scores.append(infos["episode"]["r"][0].item())
+                is_time = step % settings.learn_every == 0
+                if is_time and len(memory.steps) >= enough:
+                    figures = learn(
+                        network, target, optimizer, memory, settings
+                    )
+                if step % settings.target_every == 0:
+                    target.load_state_dict(network.state_dict())
+                last = asked.is_set() or step == settings.steps
+                if last or step % REPORT == 0:
+                    more = {"explore": explore}
+                    run.add(step - run.steps, scores, figures | more)
+                    scores = []
+                if last or step % settings.save_every == 0:
+                    run.save()
 
 
 # ## What has been learned
