@@ -843,10 +843,6 @@ def check_emulator(env_id, emulator):
 # Eight workers would compete for two cores. So `Games` has a worker for each
 # core, which plays a group of the games one after the other.
 #
-# ![When each worker plays during a step: above eight workers of one game each,
-# below two of four games each, which are done
-# sooner.](docs/figures/race.svg "A step of eight games on two cores.")
-#
 # Observations don't cross the pipes: all processes share the memory in which
 # they lie.
 #
