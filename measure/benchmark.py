@@ -30,7 +30,8 @@ from typing import Any, NamedTuple
 import psutil
 
 import common
-from contenders import CORES, WHOLE_GAMES, Contender
+from common import CORES
+from contenders import WHOLE_GAMES, Contender
 from game import TRAINING
 
 GAMES = 8

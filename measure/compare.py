@@ -26,15 +26,9 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any, NamedTuple
 
-from contenders import CORES, ROOT, Contender
-
-# Said in full: the defaults of old and new may differ.
-TRAINING = dict(
-    on_life_loss="continue",
-    noop_max=30,
-    fire_on_reset=True,
-    clip_reward=True,
-)
+from common import CORES, ROOT
+from contenders import Contender
+from game import TRAINING
 
 
 class Part(NamedTuple):
@@ -48,7 +42,7 @@ class Part(NamedTuple):
 PARTS = {
     "games": Part("games", {}),
     "restart": Part("games", {"on_life_loss": "restart"}),
-    "color": Part("games", {"color": True}),
+    "color": Part("games", {"grayscale": False}),
     "worker": Part("workers", {}),
     "game": Part("one_game", {"make": "fast_game"}),
     "turn": Part("ready_first", {"count": CORES + 3}, wait=0.0015),

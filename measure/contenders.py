@@ -10,7 +10,6 @@ which the emulator repeats actions at random.
 """
 
 import contextlib
-import inspect
 import itertools
 import os
 import pathlib
@@ -24,7 +23,6 @@ from typing import Any
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-CORES = len(os.sched_getaffinity(0))
 # What a contender yields: observations, and the steps that they stand for.
 Played = Iterator[tuple[Any, int]]
 
@@ -214,25 +212,18 @@ def one_game(title: str, make: str, **options: Any) -> Played:
     """A game in this process."""
     import game
 
-    # What `Games` plays: `FastGame`, in an older module `Game`.
-    fast = inspect.signature(game.Games).parameters["make"].default
+    class WholeScreens(game.FastGame):
+        shrink = game.Game.shrink
+
     kinds = {
-        "fast_game": fast,
+        "fast_game": game.FastGame,
         "game": game.Game,
-        "whole_screens": type("Whole", (fast,), {"shrink": game.Game.shrink}),
+        "whole_screens": WholeScreens,
     }
     one = kinds[make](0, id_of(title), **options)
     one.reset()
     for row in rows(title, 1):
         yield one.step(row[0])[0], 1
-
-
-def in_color() -> dict[str, bool]:
-    """The option that asks for colors, in an older module `colour`."""
-    import game
-
-    new = "grayscale" in inspect.signature(game.Game).parameters
-    return {"grayscale": False} if new else {"colour": True}
 
 
 # A contender's process
@@ -290,8 +281,6 @@ class Contender(contextlib.ExitStack):
 def serve(pipe: connection.Connection) -> None:
     """Make a contender, and play it for as many seconds as the pipe says."""
     kind, options, wait = pipe.recv()
-    if options.pop("color", False):
-        options |= in_color()
     steps = KINDS[kind](**options)
     obs, _ = next(steps)
     play(steps, 0.5, wait)

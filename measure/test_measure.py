@@ -85,7 +85,7 @@ def test_an_error_of_a_contender_arrives():
 @pytest.mark.parametrize("name", benchmark.PLAYERS)
 def test_a_contender_plays_its_games_and_shows_four_pictures(name):
     part = next(p for p in benchmark.PARTS.values() if name in p.names)
-    threads = contenders.CORES if benchmark.PLAYERS[name].has_threads else None
+    threads = common.CORES if benchmark.PLAYERS[name].has_threads else None
     with benchmark.contender(name, part, "Breakout", threads) as player:
         count = part.options.get("num_envs", 1)
         # SB3 has the pictures of a game last.
