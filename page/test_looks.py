@@ -15,6 +15,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
+import figures.network.make as network
 from conftest import go_to, look_at
 from figures.looks.make import (
     ASKED,
@@ -28,7 +29,7 @@ from figures.looks.make import (
 )
 from paths import DOCS
 from published import agent, ask
-from recordings import MOMENT, read, read_film, unpack
+from recordings import MOMENT, read_film, unpack
 
 FILM = read_film("agent/agent")
 FRAMES = unpack(FILM.frames, 84, 84)
@@ -60,13 +61,9 @@ def test_the_layers_are_those_of_the_network():
         for module in agent().body:
             found.append(module(found[-1]))
     after = [found[i + 1] for i in (1, 3, 5, 8)]
-    shown = read("network/network")
-    for layer, recorded_layer in zip(after, shown, strict=True):
-        pictures = unpack(
-            recorded_layer["pictures"], *recorded_layer["size"]
-        ).astype(int)
+    for layer, pictures in zip(after, network.recorded(), strict=True):
         shades = (255 * layer / layer.max()).numpy().reshape(pictures.shape)
-        assert np.abs(shades - pictures).max() <= 1
+        assert np.abs(shades - pictures.astype(int)).max() <= 1
 
 
 def test_the_answer_tells_what_was_recorded():

@@ -33,20 +33,39 @@ def record() -> dict[str, Any]:
     return {"network": layers}
 
 
+def recorded() -> list[np.ndarray]:
+    """The pictures of each layer."""
+    return [
+        unpack(layer["pictures"], *layer["size"])
+        for layer in read("network/network")
+    ]
+
+
 def showing_the_ball(pictures: np.ndarray) -> np.ndarray:
-    """The numbers of the pictures that are brightest there."""
+    """The pictures that are brightest there."""
     bright_there = pictures[:, ROWS, COLUMNS].max(axis=(1, 2)).astype(float)
     bright_there -= pictures.mean(axis=(1, 2))
-    return np.sort(np.argsort(-bright_there)[:SHOWN])
+    return pictures[np.sort(np.argsort(-bright_there)[:SHOWN])]
 
 
-def mosaic(pictures: np.ndarray, columns: int) -> np.ndarray:
-    """Small pictures in rows, with gray lines between them."""
+def tiles(
+    d: Drawing,
+    pictures: np.ndarray,
+    *,
+    x: int,
+    middle: int,
+    columns: int,
+    scale: float,
+) -> None:
+    """Draw the pictures of a layer in rows, with gray lines between them."""
     between = [(0, 0), (0, 1), (0, 1)]
     framed = np.pad(pictures, between, constant_values=20)
     _, height, width = framed.shape
     rows = framed.reshape(-1, columns, height, width).swapaxes(1, 2)
-    return rows.reshape(-1, columns * width)[:-1, :-1]
+    mosaic = rows.reshape(-1, columns * width)[:-1, :-1]
+    shades = (255 * np.sqrt(mosaic / 255)).astype(np.uint8)
+    high, wide = (scale * side for side in shades.shape)
+    d.image(x, middle - high / 2, wide, high, shades)
 
 
 def bars(d: Drawing, x: int, y: int, scale: int) -> None:
@@ -64,8 +83,9 @@ def draw_network() -> str:
     for i, picture in enumerate(stack(MOMENT)):
         d.image(4 + 8 * i, 10 + 8 * i, 84, 84, bright(picture), "line")
     d.text(4, 150, "4 pictures")
-    for layer, x, middle, below, columns, scale, words in zip(
-        read("network/network"),
+    first, *rest = recorded()
+    for pictures, x, middle, below, columns, scale, words in zip(
+        [showing_the_ball(first), *rest],
         (148, 356, 4, 136),
         (65, 65, 236, 236),
         (150, 150, 306, 306),
@@ -74,17 +94,11 @@ def draw_network() -> str:
         ("8 of 32, of 20×20", "64 of 9×9", "64 of 7×7", "512 numbers"),
         strict=True,
     ):
-        pictures = unpack(layer["pictures"], *layer["size"])
-        if scale == 2:
-            pictures = pictures[showing_the_ball(pictures)]
-        shades = 255 * np.sqrt(mosaic(pictures, columns) / 255)
-        high, wide = (scale * side for side in shades.shape)
-        top = middle - high / 2
-        d.image(x, top, wide, high, shades.astype(np.uint8))
+        tiles(d, pictures, x=x, middle=middle, columns=columns, scale=scale)
         d.text(x, below, words)
-        for i in range(SHOWN if scale == 2 else 0):
-            tile_x, tile_y = x + 42 * (i % 4), top + 42 * (i // 4)
-            d.put("circle", "ring", cx=tile_x + 28, cy=tile_y + 29, r=10)
+    for i in range(SHOWN):
+        left, top = 148 + 42 * (i % 4), 24 + 42 * (i // 4)
+        d.put("circle", "ring", cx=left + 28, cy=top + 29, r=10)
     d.arrow((118, 65), (142, 65))
     d.arrow((320, 65), (350, 65))
     d.arrow((415, 156), (415, 166), (50, 166), (50, 184))

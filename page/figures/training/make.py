@@ -9,11 +9,9 @@ import math
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from drawing import Drawing
 from paths import ROOT
-from recordings import pack, read
+from recordings import read
 from values import read_curves
 
 RUN = ROOT / "runs/BreakoutNoFrameskip-v4-0"
@@ -31,7 +29,7 @@ def kept() -> dict[int, Path]:
 def record() -> dict[str, Any]:
     import torch
 
-    from published import TRAINED, agent, agent_of, play, untrained
+    from published import TRAINED, agent, agent_of, film, play, untrained
 
     networks = {0: untrained(), TRAINED: agent()}
     for steps, path in kept().items():
@@ -39,18 +37,14 @@ def record() -> dict[str, Any]:
     games = []
     for steps, network in sorted(networks.items()):
         moments, info = play(network)
-        part = moments[:SHOWN]
-        screens = np.array([moment.screen for moment in part])
-        rgb, indices = np.unique(
-            screens.reshape(-1, 3), axis=0, return_inverse=True
-        )
+        shown = film(moments, 0, SHOWN)
         games.append(
             {
                 "trained": steps,
                 "score": int(info["reward"]),
-                "rgb": rgb.tolist(),
-                "screens": pack(indices.reshape(screens.shape[:3])),
-                "decisions": [moment.decision for moment in part],
+                "rgb": shown.rgb,
+                "screens": shown.screens,
+                "decisions": shown.decisions,
             }
         )
     return {"training": games}

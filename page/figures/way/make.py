@@ -7,15 +7,8 @@ import numpy as np
 
 from drawing import Drawing, bright, faded
 from figures.looks.make import stack
-from figures.network.make import bars, mosaic
-from recordings import (
-    MOMENT,
-    colours,
-    frames_before,
-    read,
-    read_film,
-    unpack,
-)
+from figures.network.make import bars, recorded, tiles
+from recordings import MOMENT, colours, frames_before, read_film
 
 # What is near the ball, on the screen and in the small pictures
 NEAR_BALL = slice(130, 200), slice(53, 133)
@@ -115,17 +108,14 @@ def draw_way() -> str:
     for i, picture in enumerate(stack(MOMENT)):
         kind = "picture" if i == 3 else "line"
         d.image(420 + 10 * i, 95 + 20 * i, 98, 98, bright(picture), kind)
-    for x, scale, columns, layer in zip(
+    for x, scale, columns, pictures in zip(
         (576, 728, 850, 966),
         (1.5, 1.2, 1.2, 2.5),
         (4, 8, 8, 1),
-        read("network/network"),
+        recorded(),
         strict=True,
     ):
-        shades = mosaic(unpack(layer["pictures"], *layer["size"]), columns)
-        shades = (255 * np.sqrt(shades / 255)).astype(np.uint8)
-        high, wide = (scale * side for side in shades.shape)
-        d.image(x, 165 - high / 2, wide, high, shades)
+        tiles(d, pictures, x=x, middle=165, columns=columns, scale=scale)
         d.arrow((x - 22, 165), (x - 4, 165))
     bars(d, 1062, 110, scale=60)
     d.text(1062, 225, f"value {before['value']:.2f}")
