@@ -728,12 +728,11 @@ function newGame() {
   const columns = (right - left) / brickWide;
   const fresh = () => rows.map(() => Array(columns).fill(true));
   const game = { score: 0, lives: 5, paddle: 99, ball: null };
-  let bricks = fresh(), wait = 30, hits = 0;
+  let bricks = fresh(), wait = 30;
 
   function serve() {
     const side = Math.random() < 0.5 ? -1 : 1;
     game.ball = { x: 80 + side * 30 * Math.random(), y: 110, vx: side, vy: 1.5 };
-    hits = 0;
   }
 
   function hitBrick(ball) {
@@ -751,10 +750,7 @@ function newGame() {
     const low = ball.y + ballHigh;
     if (ball.vy < 0 || low < floor || low > floor + 8) return;
     if (Math.abs(off) > (paddleWide + ballWide) / 2) return;
-    hits += 1;
-    // Faster after four and after twelve hits, as on the console
-    const speed = hits < 4 ? 1.5 : hits < 12 ? 2 : 2.5;
-    ball.vy = -Math.max(speed, Math.abs(ball.vy));
+    ball.vy = -ball.vy;
     ball.vx = Math.max(-2.5, Math.min(2.5, off / 4 || 0.5));
   }
 
@@ -1028,7 +1024,6 @@ figure("workbench", async (box, $in) => {
   const games = await titles();
   const strip = cells($in(".strip"), 8), stack = cells($in(".shrunk"), MOST);
   const knobs = $in(".knobs");
-  const made = new Map(); // pictures, by the frame after which they are
   let game = games["Pac-Man"];
 
   function cells(place, count) {
@@ -1054,12 +1049,10 @@ figure("workbench", async (box, $in) => {
 
   // The picture of a step that ends before a frame.
   function picture(end, { maximum, mean, size, colour }) {
-    if (made.has(end)) return made.get(end);
     const [older, last] = [end - 2, end - 1].map((i) =>
       planes(game.frames[i], colour));
-    made.set(end, last.map((plane, c) =>
-      shrunk(maximum ? brighter(older[c], plane) : plane, size, mean)));
-    return made.get(end);
+    return last.map((plane, c) =>
+      shrunk(maximum ? brighter(older[c], plane) : plane, size, mean));
   }
 
   function show(end) {
@@ -1109,7 +1102,6 @@ figure("workbench", async (box, $in) => {
     pace: 30, name: (end) => `${(end / 60).toFixed(1)} s` });
 
   function turn() {
-    made.clear();
     const { repeat, stack } = settings();
     const values = knobs.querySelectorAll("label > span");
     values[0].textContent = repeat;

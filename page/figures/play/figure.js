@@ -22,12 +22,11 @@ function newGame() {
   const columns = (right - left) / brickWide;
   const fresh = () => rows.map(() => Array(columns).fill(true));
   const game = { score: 0, lives: 5, paddle: 99, ball: null };
-  let bricks = fresh(), wait = 30, hits = 0;
+  let bricks = fresh(), wait = 30;
 
   function serve() {
     const side = Math.random() < 0.5 ? -1 : 1;
     game.ball = { x: 80 + side * 30 * Math.random(), y: 110, vx: side, vy: 1.5 };
-    hits = 0;
   }
 
   function hitBrick(ball) {
@@ -45,10 +44,7 @@ function newGame() {
     const low = ball.y + ballHigh;
     if (ball.vy < 0 || low < floor || low > floor + 8) return;
     if (Math.abs(off) > (paddleWide + ballWide) / 2) return;
-    hits += 1;
-    // Faster after four and after twelve hits, as on the console
-    const speed = hits < 4 ? 1.5 : hits < 12 ? 2 : 2.5;
-    ball.vy = -Math.max(speed, Math.abs(ball.vy));
+    ball.vy = -ball.vy;
     ball.vx = Math.max(-2.5, Math.min(2.5, off / 4 || 0.5));
   }
 

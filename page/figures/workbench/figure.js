@@ -5,7 +5,6 @@ figure("workbench", async (box, $in) => {
   const games = await titles();
   const strip = cells($in(".strip"), 8), stack = cells($in(".shrunk"), MOST);
   const knobs = $in(".knobs");
-  const made = new Map(); // pictures, by the frame after which they are
   let game = games["Pac-Man"];
 
   function cells(place, count) {
@@ -31,12 +30,10 @@ figure("workbench", async (box, $in) => {
 
   // The picture of a step that ends before a frame.
   function picture(end, { maximum, mean, size, colour }) {
-    if (made.has(end)) return made.get(end);
     const [older, last] = [end - 2, end - 1].map((i) =>
       planes(game.frames[i], colour));
-    made.set(end, last.map((plane, c) =>
-      shrunk(maximum ? brighter(older[c], plane) : plane, size, mean)));
-    return made.get(end);
+    return last.map((plane, c) =>
+      shrunk(maximum ? brighter(older[c], plane) : plane, size, mean));
   }
 
   function show(end) {
@@ -86,7 +83,6 @@ figure("workbench", async (box, $in) => {
     pace: 30, name: (end) => `${(end / 60).toFixed(1)} s` });
 
   function turn() {
-    made.clear();
     const { repeat, stack } = settings();
     const values = knobs.querySelectorAll("label > span");
     values[0].textContent = repeat;
