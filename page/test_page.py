@@ -294,9 +294,3 @@ def test_the_contents_lead_to_their_headings(visit):
     expect(page.locator("#chance")).to_be_in_viewport()
     expect(page.locator("#contents")).to_be_hidden()
     expect(page.locator("#here")).to_have_text("Chance")
-
-
-def test_the_tutorial_has_its_own_contents(visit):
-    page = visit("game.html")
-    page.locator(".contents a", has_text="One step").press("Enter")
-    expect(page.locator("#one-step")).to_be_in_viewport()
