@@ -24,7 +24,7 @@ def draw_still() -> str:
         d.text(left, 18, words, "strong")
         for i, score in enumerate(points):
             height = HEIGHT * score / 400
-            d.box(left + 7 * i, BOTTOM - height, 5, height, "ours")
+            d.box(left + 7 * i, BOTTOM - height, 5, height, "ink")
         d.text(left, 165, f"mean {np.mean(points):.0f} points", "quiet")
     d.end_answer()
     return d.svg()
