@@ -6,7 +6,6 @@ agent, of another run.
 """
 
 import math
-from pathlib import Path
 from typing import Any
 
 from drawing import Drawing
@@ -20,19 +19,14 @@ FIRST, LAST = 50_000, 10_000_384  # where the axis begins, and ends
 LEFT, RIGHT, TOP, BOTTOM = 44, 466, 34, 150
 
 
-def kept() -> dict[int, Path]:
-    """The weights that were kept, by the steps before."""
-    found = RUN.glob("checkpoint-*.pt")
-    return {int(path.stem.split("-")[1]): path for path in found}
-
-
 def record() -> dict[str, Any]:
     import torch
 
     from published import TRAINED, agent, agent_of, film, play, untrained
 
     networks = {0: untrained(), TRAINED: agent()}
-    for steps, path in kept().items():
+    for path in RUN.glob("checkpoint-*.pt"):
+        steps = int(path.stem.split("-")[1])
         networks[steps] = agent_of(torch.load(path, "cpu")["weights"])
     games = []
     for steps, network in sorted(networks.items()):
