@@ -22,7 +22,16 @@ from stand_ins import (
     kill,
     workers_now,
 )
-from test_game import FIRE, NOOP, SEAQUEST, each, random_actions, same
+from test_game import (
+    BREAKOUT,
+    FIRE,
+    NOOP,
+    PONG,
+    SEAQUEST,
+    each,
+    random_actions,
+    same,
+)
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -172,6 +181,20 @@ def test_a_lost_worker_is_told(trap):
             assert warning.filename == __file__
             assert re.search(end, str(warning.message))
             assert str(count) in str(warning.message)
+
+
+def test_a_replaced_worker_starts_its_own_titles():
+    titles = [BREAKOUT, BREAKOUT, PONG, PONG]
+    options = dict(TRAINING, full_action_space=True)
+    alone = [Game(i, title, **options) for i, title in enumerate(titles)]
+    first = np.array([one.reset() for one in alone])
+    with Games(4, titles, processes=2, **options) as many:
+        many.reset()
+        many.step([FIRE] * 4)
+        for pid in workers_now():
+            kill(pid)
+        with pytest.warns(RuntimeWarning):
+            assert same(many.step([NOOP] * 4)[0], first)
 
 
 def test_closing_leaves_no_descriptor(trap):
