@@ -358,16 +358,10 @@ class Game:
         picture = self.shrink(self.screen())
         self._pictures.extend([picture] * self.stack)
 
-    # ### Rendering and copying
+    # ### Rendering
     def render(self) -> NDArray[np.uint8]:
         """Return a copy of the screen in color, `(height, 160, 3)`."""
         return self._ale.getScreenRGB()
-
-    def __reduce__(self):
-        raise TypeError(
-            "a Game can't be copied: game.env.unwrapped.clone_state() has the"
-            " emulator's state, but not the stack of pictures"
-        )
 
 
 # What a step returns: `obs_4, reward, done, episode_info`.

@@ -124,9 +124,6 @@ def test_batches(trap, processes):
 
 @each("take", [copy.copy, copy.deepcopy, pickle.dumps])
 def test_no_copies(trap, take):
-    """Of a game the words say what there is in their place."""
-    with pytest.raises(TypeError, match="clone_state"):
-        take(Game(0))
     with pytest.raises(TypeError, match="copied"):
         take(Games(2, processes=0))
 
