@@ -339,12 +339,12 @@ class Run:
         """Count steps, with the games that ended in them and their figures."""
         self.steps += steps
         self.scores = [*self.scores, *scores][-100:]
-        loss = figures["loss"]
-        weights = self.parts["weights"].parameters()
-        if not (
-            math.isfinite(loss or 0)
-            and all(weight.isfinite().all() for weight in weights)
-        ):
+        # A sum is finite only if all that is added is.
+        total = figures["loss"] or 0
+        total += sum(
+            w.sum().item() for w in self.parts["weights"].parameters()
+        )
+        if not math.isfinite(total):
             raise RunError(
                 "loss or weights have numbers that aren't finite since step "
                 f"{self.steps:,}; {self.folder} has those of {self._saved:,}"

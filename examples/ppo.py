@@ -305,16 +305,8 @@ class Player:
         # each (steps, games, …)
         columns = [torch.stack(column) for column in zip(*seen, strict=True)]
         table = torch.as_tensor(np.array(outcomes, np.float32), device=device)
-        rewards, terminated, truncated, last_values = table.unbind(1)
-        gains = advantages(
-            rewards,
-            terminated,
-            truncated,
-            last_values,
-            columns[-1],
-            next_values,
-            self.settings,
-        )
+        values = columns[-1]
+        gains = advantages(table, values, next_values, self.settings)
         rows = [column.flatten(0, 1) for column in (*columns, gains)]
         return Batch(*rows), ended
 
@@ -327,19 +319,14 @@ class Player:
 
 
 def advantages(
-    rewards: Tensor,
-    terminated: Tensor,
-    truncated: Tensor,
-    last_values: Tensor,
-    values: Tensor,
-    next_values: Tensor,
-    settings: Settings,
+    table: Tensor, values: Tensor, next_values: Tensor, settings: Settings
 ) -> Tensor:
     """Return generalized advantage estimates (Schulman et al. 2016).
 
     A truncated episode would have gone on: what is missing is worth the value
     of its last observation (Pardo et al. 2018).
     """
+    rewards, terminated, truncated, last_values = table.unbind(1)
     following = torch.cat([values[1:], next_values[None]])
     following = torch.where(truncated > 0, last_values, following)
     errors = rewards + settings.gamma * (1 - terminated) * following - values
@@ -518,7 +505,7 @@ class Run:
         self.over = self.steps >= settings.steps
         self._saved = self.steps
         self._first = self.steps, self.seconds
-        self._last = time.perf_counter()
+        self._began = time.perf_counter() - self.seconds
         self._next_line = 0.0
         # What came after the checkpoint is played again.
         self._board = SummaryWriter(self.folder, purge_step=self.steps + 1)
@@ -546,18 +533,15 @@ class Run:
         is_last: bool,
     ) -> None:
         """Count an update, with the games that ended in it and its figures."""
-        now = time.perf_counter()
-        self.seconds += now - self._last
-        self._last = now
+        self.seconds = time.perf_counter() - self._began
         self.steps += steps
         self.updates += 1
         self.ended = [*self.ended, *ended][-100:]  # as many as in CleanRL
         self.over = is_last or self.steps >= self.settings.steps
-        loss = sum(v for k, v in figures.items() if k.endswith("loss"))
-        weights = self.agent.parameters()
-        if not math.isfinite(loss) or not all(
-            weight.isfinite().all() for weight in weights
-        ):
+        # A sum is finite only if all that is added is.
+        total = sum(v for k, v in figures.items() if k.endswith("loss"))
+        total += sum(w.sum().item() for w in self.agent.parameters())
+        if not math.isfinite(total):
             raise RunError(
                 "loss or weights have numbers that aren't finite since step "
                 f"{self.steps:,}; {self.folder} has those of {self._saved:,}"
@@ -580,8 +564,8 @@ class Run:
         }
         if self.over or self.updates % self.settings.save_every == 0:
             self._save(row)
-        if self.over or now >= self._next_line:
-            self._next_line = now + 10
+        if self.over or self.seconds >= self._next_line:
+            self._next_line = self.seconds + 10
             minutes = max(0, self.settings.steps - self.steps) / speed / 60
             print(
                 f"{self.steps:,} steps, {speed:,.0f} steps/s, "

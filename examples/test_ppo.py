@@ -488,9 +488,13 @@ def test_advantages_worked_out_by_hand():
     rewards = [[1, 0, 2]] * 3
     terminated, truncated = [on, over, on], [on, on, over]
     values, final_values = [[4, 8, 2]] * 3, [on, on, [0, 6, 0]]
-    table = rewards, terminated, truncated, final_values, values
-    table = [torch.tensor(each).T.float() for each in table]
-    result = ppo.advantages(*table, torch.tensor([4.0, 4.0, 4.0]), settings)
+    table = [rewards, terminated, truncated, final_values]
+    result = ppo.advantages(
+        torch.tensor(table).permute(2, 0, 1).float(),
+        torch.tensor(values).T.float(),
+        torch.tensor([4.0, 4.0, 4.0]),
+        settings,
+    )
     # Step 2: 2 + 4/2 - 2 = 2 for all.
     # Step 1: errors 0 + 2/2 - 8 = -7, 0 - 8 = -8 and 0 + 6/2 - 8 = -5; to the
     # first alone comes 1/4 of step 2, so -6.5.
