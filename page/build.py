@@ -19,8 +19,10 @@ What is made, and of what, in this order:
 
 A figure is a folder, `figures/NAME/`, with those that it needs of:
 
-- `make.py`: `draw_NAME()` returns a drawing, `record()` what is recorded, as
-  `{name: data}`. Only `--record` calls that, which for some takes PyTorch
+- `make.py`: `draw_NAME()` returns a picture as SVG, such as that of a `Drawing`
+  of `drawing.py`; its numbers come from `values.py`, too. `record()` returns
+  what is recorded, as `{name: data}`. Only `--record` calls that, which for
+  some takes PyTorch
 - `figure.html`, which takes the place of the picture where scripts run. It
   shows `{{ picture }}` to readers without them
 - `figure.js` and `figure.css`
@@ -158,7 +160,7 @@ def build(check: bool) -> bool:
         here |= set(DOCS.glob(pattern))
     for path in set(DOCS.rglob("*.*")) - here:
         stale = True
-        print(path.relative_to(ROOT), "is made of nothing")
+        print(path.relative_to(ROOT), "is made of nothing: remove it")
     return stale
 
 
