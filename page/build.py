@@ -19,10 +19,10 @@ What is made, and of what, in this order:
 
 A figure is a folder, `figures/NAME/`, with those that it needs of:
 
-- `make.py`: `draw_NAME()` returns a picture as SVG, such as that of a `Drawing`
-  of `drawing.py`; its numbers come from `values.py`, too. `record()` returns
-  what is recorded, as `{name: data}`. Only `--record` calls that, which for
-  some takes PyTorch
+- `make.py`: `draw_NAME()` returns a picture as SVG, such as that of a
+  `Drawing` of `drawing.py`; its numbers come from `values.py`, too. `record()`
+  returns what is recorded, as `{name: data}`. Only `--record` calls that,
+  which for some takes PyTorch
 - `figure.html`, which takes the place of the picture where scripts run. It
   shows `{{ picture }}` to readers without them
 - `figure.js` and `figure.css`

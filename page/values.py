@@ -101,6 +101,7 @@ class Scores(Struct):
 class Agent(Measured, kw_only=True):
     """What an agent has learned."""
 
+    title: str
     run: str  # its seed
     steps: int
     seconds: dict[str, float]  # of its training, by activity
@@ -307,21 +308,25 @@ def whole_games(scores: Sequence[float]) -> str:
     return f"{mean(scores):.1f} ({min(scores):.0f} to {max(scores):.0f})"
 
 
-def agent_table(agents: Sequence[Agent]) -> str:
+def agent_table(corner: str, agents: Mapping[str, Agent]) -> str:
     """A row for each run: the end of its training, and whole games."""
     rows = [
         [
-            agent.run,
+            name,
             f"{agent.steps:,}",
             f"{agent.hours:.1f}",
             f"{agent.last_score:.1f}",
             whole_games(agent.scores.served),
             whole_games(agent.scores.alone),
         ]
-        for agent in agents
+        for name, agent in agents.items()
     ]
-    head = ["seed", "steps", "hours", "end of training", "as it learned"]
+    head = [corner, "steps", "hours", "end of training", "as it learned"]
     return table([*head, "serving by itself"], rows)
+
+
+def by_seed(agents: Iterable[Agent]) -> str:
+    return agent_table("seed", {agent.run: agent for agent in agents})
 
 
 # All of them
@@ -388,6 +393,10 @@ def agent_values() -> dict[str, str]:
     breakout = [agents[f"Breakout-{seed}"] for seed in range(3)]
     pong = [agents[f"Pong-{seed}"] for seed in range(2)]
     one, four = agents["Breakout-stack-1"], agents["Breakout-stack-4"]
+    more = {
+        TITLES.get(agent.title, agent.title): agent
+        for _, agent in sorted(read(TWO_CORES, "agents", Agent).items())
+    }
     first = breakout[0].scores
     means = [f"{agent.mean:.0f}" for agent in breakout]
     return {
@@ -399,9 +408,11 @@ def agent_values() -> dict[str, str]:
         "breakout_means": f"{listed(means)} points in the mean of "
         f"{len(first.served)} games each",
         "breakout_end": whole_games([it.last_score for it in breakout]),
-        "breakout_table": agent_table(breakout),
+        "breakout_table": by_seed(breakout),
         "pong_minutes": f"{60 * pong[1].hours:.0f}",
-        "pong_table": agent_table(pong),
+        "pong_table": by_seed(pong),
+        "more_titles_table": agent_table("title", more),
+        "more_titles_trained_on": next(iter(more.values())).on,
         "motion_one_mean_rounded": f"{one.mean:.0f}",
         "motion_four_mean_rounded": f"{four.mean:.0f}",
         "motion_one_games": whole_games(one.scores.served),
@@ -411,5 +422,7 @@ def agent_values() -> dict[str, str]:
             f"{agent.hours:.1f}" for agent in breakout
         ),
         "pong_end": f"{pong[0].last_score:.1f}",
+        "mspacman_end": f"{more['Ms. Pac-Man'].last_score:.1f}",
+        "seaquest_end": f"{more['Seaquest'].last_score:.1f}",
         "human_points": "31.8",  # DQN's professional tester (Mnih et al. 2015)
     }

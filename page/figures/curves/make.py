@@ -1,9 +1,9 @@
 """Curves of scores in the course of a training."""
 
 from drawing import Drawing
-from values import read_curves
+from values import TITLES, read_curves
 
-LEFT, RIGHT, TOP, BOTTOM = 44, 472, 30, 300
+LEFT, RIGHT, TOP, BOTTOM = 52, 472, 30, 300
 
 
 def curves(
@@ -20,7 +20,8 @@ def curves(
         return BOTTOM - (BOTTOM - TOP) * (score - bottom) / (top - bottom)
 
     d = Drawing(330, screen=False)
-    d.text(4, 18, f"{title}: points, by million steps", "strong")
+    name_of_title = TITLES.get(title, title)
+    d.text(4, 18, f"{name_of_title}: points, by million steps", "strong")
     for level in range(bottom, top + 1, step):
         d.line((LEFT, y(level)), (RIGHT, y(level)), kind="grid")
         words = str(level).replace("-", "\N{MINUS SIGN}")
@@ -47,6 +48,14 @@ def draw_breakout() -> str:
 
 def draw_pong() -> str:
     return curves("Pong", bottom=-20, top=20, step=10)
+
+
+def draw_mspacman() -> str:
+    return curves("MsPacman", top=1500, step=500)
+
+
+def draw_seaquest() -> str:
+    return curves("Seaquest", top=1000, step=250)
 
 
 def draw_motion() -> str:
