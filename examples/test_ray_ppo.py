@@ -23,6 +23,8 @@ def cluster(monkeypatch, tmp_path):
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     monkeypatch.setenv("RAY_AUTH_MODE", "disabled")  # it writes to HOME
     monkeypatch.chdir(tmp_path)
+    # Whatever the shell ignores.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     # short, since sockets lie in it
     with tempfile.TemporaryDirectory(prefix="ray") as folder:
         monkeypatch.setenv("RAY_TMPDIR", folder)
@@ -31,6 +33,7 @@ def cluster(monkeypatch, tmp_path):
         yield cluster
         ray.shutdown()
         cluster.shutdown()
+    signal.signal(signal.SIGINT, before)
 
 
 def make(kind, **options):
