@@ -45,7 +45,9 @@ def run(tmp_path):
         ).stdout
 
     try:
-        run("-m", "pip", "download", "--retries", "0", "--no-deps", "gymnasium")
+        run(
+            "-m", "pip", "download", "--retries", "0", "--no-deps", "gymnasium"
+        )
     except subprocess.CalledProcessError:
         pytest.skip("pip reaches no index")
     return run
