@@ -1,4 +1,4 @@
-"""Make all that is published: README.md, game.md and docs/.
+"""Make what is published: game.md, docs/, and the values in README.md.
 
     pip install -r requirements.txt --group page
     python page/build.py                 # write what is stale: ten seconds
@@ -9,8 +9,9 @@
 What is made, and of what, in this order:
 
 - `docs/figures/NAME.svg`, of a `figures/*/make.py` that has `draw_NAME()`
-- `README.md` and `docs/*.md`, of `text/`, where `{{ name }}` is a value that
-  `values.py` computes from `measure/results/`
+- the values in `README.md`, `docs/*.md` and `text/story.md`, which are edited
+  where they are read. A value stands between `<!--=name-->` and `<!--/-->`;
+  `values.py` computes it from `measure/results/`
 - `docs/page.css`, `docs/page.js` and `docs/data/`, of `looks/` and of each
   figure's `figure.css`, `figure.js` and data
 - `game.md` and `docs/game.html`, of `game.py`
@@ -42,18 +43,15 @@ from pathlib import Path
 from types import ModuleType
 
 import drawing
+from fill import bare, filled
 from module import Module
 from options import options_table
 from paths import DOCS, FIGURES, HERE, ROOT
 from values import values
-from weave import game_md, module_page, story_page, template
+from weave import game_md, module_page, story_page
 
-TEXTS = {
-    "README.md": ROOT / "README.md",
-    "speed.md": DOCS / "speed.md",
-    "learning.md": DOCS / "learning.md",
-    "reference.md": DOCS / "reference.md",
-}
+STORY = HERE / "text/story.md"
+TEXTS = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), STORY]
 # Pictures that aren't made here: films by `examples/ppo.py --film`, what
 # `python game.py` leaves, and the stills of figures that move.
 PICTURES = ["agent.webp", "pong.webp", "game.png", "figures/*.png"]
@@ -70,6 +68,7 @@ STYLES = [
     "figures/*/figure.css",
     "looks/drawing.css",
 ]
+VALUES = "page/values.py"
 COMMENTS = {".css": "/* {} */", ".js": "// {}"}
 
 
@@ -81,6 +80,10 @@ def made() -> Iterator[tuple[Path, str, str]]:
 
     What comes later may read what came before.
     """
+    found = values() | {"options_table": options_table()}
+    for path in TEXTS:
+        yield path, VALUES, filled(path, found)
+
     for path in sorted(FIGURES.glob("*/make.py")):
         source = path.relative_to(ROOT).as_posix()
         for name, draw in vars(maker(path.parent.name)).items():
@@ -89,11 +92,6 @@ def made() -> Iterator[tuple[Path, str, str]]:
                 yield DOCS / drawn, source, draw()
 
     game = Module((ROOT / "game.py").read_text("utf-8"))
-    found = values() | {"options_table": options_table()}
-    for name, path in TEXTS.items():
-        text = template(f"text/{name}").render(found)
-        yield path, f"page/text/{name}", text
-
     looks = "page/looks and page/figures"
     css = drawing.palette() + joined(STYLES)
     css = re.sub(r"url\((fonts/.+?)\)", embedded, css)
@@ -108,8 +106,7 @@ def made() -> Iterator[tuple[Path, str, str]]:
 
     yield ROOT / "game.md", "game.py", game_md(game)
     yield DOCS / "game.html", "game.py", module_page(game, found)
-    story = template("text/story.md").render(found)
-    page = story_page(story, found)
+    page = story_page(bare(filled(STORY, found)), found)
     yield DOCS / "index.html", "page/text/story.md", page
 
 
@@ -147,7 +144,8 @@ def build(check: bool) -> bool:
     here = set()
     for path, source, text in made():
         here.add(path)
-        text = marked(path, source, text)
+        if path not in TEXTS:
+            text = marked(path, source, text)
         if path.exists() and path.read_text("utf-8") == text:
             continue
         stale = True

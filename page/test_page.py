@@ -14,7 +14,6 @@ from html import unescape
 
 import ale_py
 import cv2
-import jinja2
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -24,15 +23,15 @@ import build
 import game
 import recordings
 from conftest import PAGES, SIZES
+from fill import MarkError, filled
 from module import Module
-from paths import DOCS, HERE, ROOT
-from values import values
-from weave import environment, slug, template
+from paths import DOCS, ROOT
+from weave import slug
 
 SOURCE = (ROOT / "game.py").read_text()
 FENCE = re.compile(r"(?ms)^```(\w*)\n(.*?)^```$")
 TAG = re.compile("<[^>]*>")
-STORY = template("text/story.md").render(values())
+STORY = build.STORY.read_text()
 README = (ROOT / "README.md").read_text()
 
 
@@ -56,9 +55,52 @@ def test_check_tells_what_is_stale(monkeypatch, capsys):
     assert (ROOT / "game.md").read_text() == before
 
 
-def test_a_name_that_is_no_value_is_an_error():
-    with pytest.raises(jinja2.UndefinedError, match="nonesuch"):
-        environment.from_string("{{ nonesuch }}").render()
+def test_check_tells_which_text_has_another_number(monkeypatch, capsys):
+    found = build.values() | {"agent_points": "999"}
+    monkeypatch.setattr(build, "values", lambda: found)
+    before = (ROOT / "README.md").read_text()
+    assert build.build(check=True)
+    assert "README.md isn't what" in capsys.readouterr().out
+    assert (ROOT / "README.md").read_text() == before
+
+
+TEXT = """A mean of <!--=mean-->1<!--/--> points.
+
+<!--=games--><!--/-->
+"""
+FILLED = """A mean of <!--=mean-->396<!--/--> points.
+
+<!--=games-->
+
+|seed|
+|---|
+
+<!--/-->
+"""
+
+
+@pytest.mark.parametrize("text", [TEXT, FILLED, FILLED.replace("39", "")])
+def test_values_are_filled_between_their_marks(tmp_path, text):
+    (tmp_path / "text.md").write_text(text)
+    found = {"mean": "396", "games": "|seed|\n|---|"}
+    assert filled(tmp_path / "text.md", found) == FILLED
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A <!--=nonesuch-->1<!--/-->",
+        "A <!--=mean-->1 and <!--=mean-->2<!--/-->",
+        "A 1<!--/-->",
+        "A line\n<!--=mean-->1<!--/--> begins",
+        "- <!--=mean-->1<!--/--> begins an item",
+        "Code:\n\n    # <!--=mean-->1<!--/-->",
+    ],
+)
+def test_a_mark_that_is_wrong_is_named_with_its_file(tmp_path, text):
+    (tmp_path / "text.md").write_text(text)
+    with pytest.raises(MarkError, match="text.md: .*(nonesuch|mean|/)"):
+        filled(tmp_path / "text.md", {"mean": "396"})
 
 
 def code_and_words(source):
@@ -188,9 +230,10 @@ def test_the_program_at_the_top_plays(tmp_path):
 
 
 def test_the_program_of_the_story_prints_what_is_shown(tmp_path):
-    program = (HERE / "text/first.py").read_text()
-    shown = printed(tmp_path, "-c", program)
-    assert f"```text\n{shown}```" in STORY
+    fences = FENCE.findall(STORY)
+    [at] = [at for at, (kind, _) in enumerate(fences) if kind == "text"]
+    program, shown = fences[at - 1][1], fences[at][1]
+    assert printed(tmp_path, "-c", program) == shown
 
 
 def test_the_main_job_prints_what_readme_shows(tmp_path):

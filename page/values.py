@@ -1,8 +1,9 @@
 """The values of the texts: what was measured, rounded, in words and tables.
 
-`values()` is a dict from names to Markdown, which texts write as
-`{{ name }}`. A result is a file of `measure/results/`, a dict of parts; each
-says on what and when it was measured. Nothing here imports the instruments.
+`values()` is a dict from names to Markdown; texts have it between
+`<!--=name-->` and `<!--/-->`. A result is a file of `measure/results/`, a
+dict of parts; each says on what and when it was measured. Nothing here imports
+the instruments.
 
 Contenders take turns, so speeds are compared within a round. A comparison is
 the median of the rounds' ratios; where their range touches 1, it is level.

@@ -40,10 +40,10 @@ PLAIN = r'<span class="(?!k|c|s|ow|nf|nc)\w+">(.*?)</span>'
 LEFT = "--left:{{left}}"
 
 environment = Environment(
-    loader=FileSystemLoader([HERE, HERE / "text"]),
+    loader=FileSystemLoader(HERE),
     undefined=StrictUndefined,
     keep_trailing_newline=True,
-    autoescape=False,  # what is made is Markdown as well as HTML
+    autoescape=False,  # what is put in is HTML
 )
 
 
