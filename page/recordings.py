@@ -171,6 +171,11 @@ def read_film(name: str) -> Film:
     return Film(**read(name))
 
 
+def observation(step: int) -> np.ndarray:
+    """The four pictures before a decision of the film; none begins a life."""
+    return unpack(read_film("agent/agent").frames, 84, 84)[step : step + 4]
+
+
 def frames_before(step: int) -> np.ndarray:
     """The four frames before a decision of the film, by colour."""
     recorded = read("step/moment")
