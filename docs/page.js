@@ -5,10 +5,14 @@ const $ = (id) => document.getElementById(id);
 // The data of the figures, each in a file of its own that is loaded when it is
 // first asked for.
 const given = {}, asked = {};
-const read = (name) => (asked[name] ??= new Promise((done) => {
+const read = (name) => (asked[name] ??= new Promise((done, fail) => {
   const script = document.createElement("script");
   script.src = `data/${name}.js`;
   script.onload = () => done(given[name]);
+  script.onerror = () => {
+    delete asked[name]; // so that it can be asked for again
+    fail(new Error(`${script.src} can't be loaded`));
+  };
   document.head.append(script);
 }));
 
@@ -36,9 +40,67 @@ addEventListener("scroll", mark, { passive: true });
 $("contents").addEventListener("click", ({ target }) =>
   target.closest("a") && $("contents").hidePopover());
 
+// How screens become the pictures that an agent sees.
+const WIDTH = 160;
+const HEIGHT = 210;
+const SIZE = 84;
+
+const brighter = (one, other) =>
+  one.map((value, i) => Math.max(value, other[i]));
+
+// Which pixels of a row each of its new ones covers, and how much of each, as
+// shares of the new one; or only the one where it begins.
+function covered(from, to, mean = true) {
+  const size = 1 / (to / from);
+  return Array.from({ length: to }, (_, i) => {
+    const start = i * size;
+    const end = start + size;
+    if (!mean) return [[Math.min(Math.floor(start), from - 1), 1]];
+    const all = Math.min(size, from - start);
+    const last = Math.min(Math.floor(end), from - 1);
+    const first = Math.min(Math.ceil(start), last);
+    const parts = [];
+    if (first - start > 1e-3) parts.push([first - 1, (first - start) / all]);
+    for (let at = first; at < last; at++) parts.push([at, 1 / all]);
+    if (end - last > 1e-3) parts.push([last, Math.min(end - last, 1) / all]);
+    return parts.map(([at, share]) => [at, Math.fround(share)]);
+  });
+}
+
+// The same, computed once for each size.
+const coverings = {};
+function covering(from, to, mean) {
+  const key = [from, to, mean];
+  coverings[key] ??= covered(from, to, mean);
+  return coverings[key];
+}
+
+// Resize a screen, to the last bit as OpenCV does by INTER_AREA: it adds up
+// numbers of 32 bits in this order, and rounds halves to even ones, as an
+// array of clamped bytes does.
+function shrunk(screen, size, mean) {
+  const picture = new Uint8ClampedArray(size ** 2);
+  const row = new Float32Array(size);
+  const sum = new Float32Array(size);
+  const columns = covering(WIDTH, size, mean);
+  covering(screen.length / WIDTH, size, mean).forEach((lines, y) => {
+    sum.fill(0);
+    for (const [line, high] of lines) {
+      row.fill(0);
+      for (let x = 0; x < size; x++) {
+        for (const [at, wide] of columns[x]) {
+          row[x] += Math.fround(wide * screen[line * WIDTH + at]);
+        }
+        sum[x] += Math.fround(high * row[x]);
+      }
+    }
+    picture.set(sum, y * size);
+  });
+  return picture;
+}
+
 // What the figures share: how recorded pictures are unpacked and drawn, and
 // the player.
-const WIDTH = 160, HEIGHT = 210, SIZE = 84;
 const ACTIONS = ["NOOP", "FIRE", "RIGHT", "LEFT"];
 
 // Readers who want less motion start the films by hand.
@@ -61,50 +123,6 @@ async function unpack(text, size) {
 const packed = (rgb) => rgb.map(([r, g, b]) =>
   (255 << 24) | (b << 16) | (g << 8) | r);
 const GRAYS = packed(Array.from({ length: 256 }, (_, v) => [v, v, v]));
-
-const brighter = (one, other) => one.map((v, i) => Math.max(v, other[i]));
-
-// Which pixels of a row each of its new ones covers, and how much of each, as
-// shares of the new one; or only the one where it begins.
-function covered(from, to, mean = true) {
-  const size = 1 / (to / from);
-  return Array.from({ length: to }, (_, i) => {
-    const start = i * size, end = start + size;
-    if (!mean) return [[Math.min(Math.floor(start), from - 1), 1]];
-    const parts = [], all = Math.min(size, from - start);
-    const last = Math.min(Math.floor(end), from - 1);
-    const first = Math.min(Math.ceil(start), last);
-    if (first - start > 1e-3) parts.push([first - 1, (first - start) / all]);
-    for (let at = first; at < last; at++) parts.push([at, 1 / all]);
-    if (end - last > 1e-3) parts.push([last, Math.min(end - last, 1) / all]);
-    return parts;
-  });
-}
-
-// Resize a screen, to the last bit as OpenCV does by INTER_AREA: it adds up
-// numbers of 32 bits in this order, and rounds halves to even ones, as an
-// array of clamped bytes does.
-function shrunk(screen, size, mean) {
-  const picture = new Uint8ClampedArray(size ** 2);
-  const row = new Float32Array(size), sum = new Float32Array(size);
-  const [columns, rows] = [WIDTH, screen.length / WIDTH].map((from) =>
-    covered(from, size, mean).map((parts) =>
-      parts.map(([at, share]) => [at, Math.fround(share)])));
-  rows.forEach((lines, y) => {
-    sum.fill(0);
-    for (const [line, high] of lines) {
-      row.fill(0);
-      for (const [x, pixels] of columns.entries()) {
-        for (const [at, wide] of pixels) {
-          row[x] += Math.fround(wide * screen[line * WIDTH + at]);
-        }
-        sum[x] += Math.fround(high * row[x]);
-      }
-    }
-    picture.set(sum, y * size);
-  });
-  return picture;
-}
 
 // Draw pixels in a canvas, which may have a label below it, or the part of them
 // that is shown: left, top, width, height. They are numbers of `colours`, or
@@ -276,6 +294,408 @@ for (const box of document.querySelectorAll(".asked")) {
       `Your guess: ${target.textContent}. ${target.value}`;
     box.querySelector(".says").focus({ preventScroll: true });
   });
+}
+
+// A Breakout of our own. It has the measures, colors and grays of the console's
+// screen, and its physics as far as they were measured, but is no emulator.
+const COURT = { left: 8, right: 152, top: 32, floor: 189 }; // inner edges
+const WALL = {
+  top: 57, rows: 6, columns: 18, wide: 8, high: 6,
+  points: [7, 7, 4, 4, 1, 1],
+  colors: [5, 4, 3, 2, 8, 6],
+};
+const BALL = { wide: 2, high: 4 };
+const PADDLE = { wide: 16, high: 4, color: 5 };
+const BUTTON = 5.6; // pixels that a held button moves the paddle's target by
+const BEYOND = 40; // pixels that the target goes on behind a side wall
+const WAIT = 20; // frames without a ball
+
+// The colors of a screen by their index, and the gray of each.
+const COLORS = [[0, 0, 0], [142, 142, 142], [162, 162, 42], [180, 122, 48],
+  [198, 108, 58], [200, 72, 72], [66, 72, 200], [66, 158, 130], [72, 160, 72]];
+const SHADES = [0, 142, 148, 131, 129, 110, 85, 127, 124];
+
+// Digits of three columns and five rows, a bit each
+const DIGITS = [0x7b6f, 0x2492, 0x73e7, 0x73cf, 0x5bc9, 0x79cf, 0x49ef, 0x7249,
+  0x7bef, 0x7bc9];
+
+// Where the ball appears, and which way it flies. An easy one falls slowly
+// onto the paddle.
+const SERVES = [{ x: 78, vx: -1 }, { x: 80, vx: 1 }, { x: 16, vx: 1 },
+  { x: 142, vx: -1 }];
+const SERVED = { y: 122, vy: 1 };
+const EASY = 0.8; // pixels a frame
+
+// How fast the ball is after so many hits of the paddle since the serve, and
+// after a brick of the upper three rows.
+const SPEEDS = [
+  { hits: 3, vx: 1, vy: 1.5 },
+  { hits: 7, vx: 1.5, vy: 2 },
+  { hits: 11, vx: 2, vy: 1 },
+  { hits: Infinity, vx: 2, vy: 2 },
+];
+const FAST = { vx: 2, vy: 3.38 };
+
+const between = (least, value, most) => Math.max(least, Math.min(most, value));
+
+// Random numbers from 0 to 1, the same for the same seed (mulberry32).
+function randomFrom(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+class Breakout {
+  // The first ball of an `easy` game is one that a newcomer can hit.
+  constructor(random, { easy = false } = {}) {
+    this.random = random;
+    this.easy = easy;
+    this.score = 0;
+    this.lives = 5;
+    this.paddle = 99; // its left edge
+    this.target = 99; // where it is going
+    this.ball = null; // its left and upper edge, and its speed
+    this.bricks = new Uint8Array(WALL.rows * WALL.columns).fill(1);
+    this.wait = WAIT;
+  }
+
+  // What a screen shows.
+  state() {
+    const { score, lives, paddle, bricks } = this;
+    const ball = this.ball && { ...this.ball };
+    return { score, lives, paddle, bricks: bricks.slice(), ball };
+  }
+
+  // Play a frame, in which the target of the paddle moves by so many pixels.
+  frame(move) {
+    const { left, right } = COURT;
+    const most = right - PADDLE.wide;
+    this.target = between(left - BEYOND, this.target + move, most + BEYOND);
+    this.paddle += (between(left, this.target, most) - this.paddle) / 2;
+    if (this.ball) {
+      this.fly();
+      return;
+    }
+    this.wait -= 1;
+    if (this.wait < 0 && this.lives) this.serve();
+  }
+
+  serve() {
+    const serve = SERVES[Math.floor(SERVES.length * this.random())];
+    this.ball = { ...SERVED, ...serve };
+    if (this.easy) {
+      this.ball = { x: this.paddle + PADDLE.wide / 2, y: SERVED.y, vx: 0,
+        vy: EASY };
+    }
+    this.easy = false;
+    this.hits = 0;
+    this.fast = false;
+    this.mayBreak = true; // a brick: none after another, until it has turned
+  }
+
+  fly() {
+    const { ball } = this;
+    const { left, right, top } = COURT;
+    ball.x += ball.vx;
+    ball.y += ball.vy;
+    if (ball.x < left || ball.x > right - BALL.wide) ball.vx *= -1;
+    ball.x = between(left, ball.x, right - BALL.wide);
+    if (ball.y < top) ball.vy = Math.abs(ball.vy);
+    this.hitBrick();
+    this.hitPaddle();
+    if (ball.y > 205) {
+      this.lives -= 1;
+      this.ball = null;
+      this.wait = WAIT;
+    }
+  }
+
+  hitBrick() {
+    const { ball } = this;
+    const ahead = ball.y + (ball.vy > 0 ? BALL.high : 0);
+    const below = WALL.top + WALL.high * WALL.rows;
+    if (ahead < COURT.top || ahead > below) this.mayBreak = true;
+    const row = Math.floor((ahead - WALL.top) / WALL.high);
+    const middle = ball.x + BALL.wide / 2 - COURT.left;
+    const brick = WALL.columns * row + Math.floor(middle / WALL.wide);
+    if (!this.mayBreak || !this.bricks[brick]) return;
+    this.bricks[brick] = 0;
+    this.score += WALL.points[row];
+    this.mayBreak = false;
+    if (row < 3) this.fast = true;
+    const speed = this.fast ? FAST.vy : Math.abs(ball.vy);
+    ball.vy = -Math.sign(ball.vy) * speed;
+    if (!this.bricks.includes(1)) this.bricks.fill(1);
+  }
+
+  hitPaddle() {
+    const { ball } = this;
+    const low = ball.y + BALL.high - COURT.floor;
+    const off = ball.x + BALL.wide / 2 - this.paddle;
+    if (ball.vy < 0 || low < 0 || low > 8) return;
+    if (off < -1 || off > PADDLE.wide + 1) return;
+    this.hits += 1;
+    const speed = this.fast ? FAST :
+      SPEEDS.find(({ hits }) => this.hits <= hits);
+    ball.vx = off < PADDLE.wide / 2 ? -speed.vx : speed.vx;
+    ball.vy = -speed.vy;
+  }
+}
+
+// A screen, as indices of colors.
+function screenOf({ score, lives, paddle, ball, bricks }) {
+  const pixels = new Uint8Array(WIDTH * HEIGHT);
+  const { left, right, top, floor } = COURT;
+
+  function fill(x, y, wide, high, color) {
+    for (let row = y; row < Math.min(y + high, HEIGHT); row++) {
+      pixels.fill(color, row * WIDTH + x, row * WIDTH + x + wide);
+    }
+  }
+  function digit(value, x) {
+    for (let bit = 0; bit < 15; bit++) {
+      if (!((DIGITS[value] >> (14 - bit)) & 1)) continue;
+      fill(x + 4 * (bit % 3), 5 + 2 * Math.floor(bit / 3), 4, 2, 1);
+    }
+  }
+
+  digit(Math.floor(score / 100) % 10, 36);
+  digit(Math.floor(score / 10) % 10, 52);
+  digit(score % 10, 68);
+  digit(lives, 100);
+  digit(1, 132);
+  fill(0, 17, WIDTH, 15, 1);
+  fill(0, top, left, floor - top, 1);
+  fill(right, top, WIDTH - right, floor - top, 1);
+  fill(0, floor, left, 7, 7);
+  fill(right, floor, WIDTH - right, 6, 5);
+  bricks.forEach((there, brick) => {
+    if (!there) return;
+    const row = Math.floor(brick / WALL.columns);
+    const x = left + WALL.wide * (brick % WALL.columns);
+    fill(x, WALL.top + WALL.high * row, WALL.wide, WALL.high,
+      WALL.colors[row]);
+  });
+  fill(Math.round(paddle), floor, PADDLE.wide, PADDLE.high, PADDLE.color);
+  if (ball) {
+    fill(Math.round(ball.x), Math.round(ball.y), BALL.wide, BALL.high, 5);
+  }
+  return pixels;
+}
+
+// The agent's network: three layers of filters, one of 512 numbers, and of
+// these the probabilities of the actions and the value.
+const FILTERS = [
+  { name: "body.0", side: 84, channels: 4, reach: 8, stride: 4 },
+  { name: "body.2", side: 20, channels: 32, reach: 4, stride: 2 },
+  { name: "body.4", side: 9, channels: 64, reach: 3, stride: 1 },
+];
+
+// The weights of a layer, from whole numbers and a scale for each channel.
+function weightsOf({ bits, weight, scale, bias }) {
+  const { buffer } = Uint8Array.from(atob(weight), (c) => c.charCodeAt(0));
+  const whole = bits === 8 ? new Int8Array(buffer) : new Int16Array(buffer);
+  const size = whole.length / scale.length;
+  const weights = Float32Array.from(whole,
+    (value, i) => value * scale[Math.floor(i / size)]);
+  return { weights, bias, size };
+}
+
+// What a layer makes of `places` rows of `size` numbers: of each channel a
+// number for each place. Four channels are added up at a time, which is twice
+// as fast.
+function respond(rows, places, { weights, bias, size }) {
+  const made = new Float32Array(bias.length * places);
+  const channels = bias.length - bias.length % 4;
+  for (let channel = 0; channel < channels; channel += 4) {
+    for (let place = 0; place < places; place++) {
+      let one = bias[channel];
+      let two = bias[channel + 1];
+      let three = bias[channel + 2];
+      let four = bias[channel + 3];
+      let at = channel * size;
+      const end = (place + 1) * size;
+      for (let i = place * size; i < end; i++, at++) {
+        const value = rows[i];
+        one += value * weights[at];
+        two += value * weights[at + size];
+        three += value * weights[at + 2 * size];
+        four += value * weights[at + 3 * size];
+      }
+      made[channel * places + place] = one;
+      made[(channel + 1) * places + place] = two;
+      made[(channel + 2) * places + place] = three;
+      made[(channel + 3) * places + place] = four;
+    }
+  }
+  for (let channel = channels; channel < bias.length; channel++) {
+    for (let place = 0; place < places; place++) {
+      let sum = bias[channel];
+      for (let i = 0; i < size; i++) {
+        sum += rows[place * size + i] * weights[channel * size + i];
+      }
+      made[channel * places + place] = sum;
+    }
+  }
+  return made;
+}
+
+// What the window of a filter covers in each of its places, a row for each.
+function windows(pictures, { side, channels, reach, stride }) {
+  const places = Math.floor((side - reach) / stride) + 1;
+  const rows = new Float32Array(places ** 2 * channels * reach ** 2);
+  let at = 0;
+  for (let y = 0; y < places; y++) {
+    for (let x = 0; x < places; x++) {
+      for (let channel = 0; channel < channels; channel++) {
+        for (let line = 0; line < reach; line++) {
+          const start = (channel * side + y * stride + line) * side + x * stride;
+          for (let i = 0; i < reach; i++) rows[at++] = pictures[start + i];
+        }
+      }
+    }
+  }
+  return { rows, places: places ** 2 };
+}
+
+const positive = (numbers) => numbers.map((value) => Math.max(0, value));
+
+// What the network makes of four pictures: the probabilities of the actions,
+// the value, and the pictures of its first layer.
+function look(network, pictures) {
+  const seen = [Float32Array.from(pictures, (shade) => shade / 255)];
+  for (const layer of FILTERS) {
+    const { rows, places } = windows(seen.at(-1), layer);
+    seen.push(positive(respond(rows, places, network[layer.name])));
+  }
+  const last = positive(respond(seen.at(-1), 1, network["body.7"]));
+  const [value] = respond(last, 1, network.value);
+  const scores = Array.from(respond(last, 1, network.policy));
+  const most = Math.max(...scores);
+  const shares = scores.map((score) => Math.exp(score - most));
+  const all = shares.reduce((sum, share) => sum + share);
+  return { odds: shares.map((share) => share / all), value, filters: seen[1] };
+}
+
+// The published agent, which plays in the page. Its network is loaded when
+// somebody first asks for it.
+const PARTS = 8; // scripts of the network
+const FRAMES = 4; // that an action is held for
+const PIXELS = SIZE ** 2;
+const MOVES = [0, 0, BUTTON, -BUTTON]; // NOOP, FIRE, RIGHT, LEFT
+
+const Agent = {
+  network: null,
+
+  // `tell` is called with the share that is there.
+  async load(tell = () => {}) {
+    if (Agent.network) return;
+    let text = "";
+    for (let part = 0; part < PARTS; part++) {
+      tell(part / PARTS);
+      text += await read(`network${part}`);
+    }
+    const network = {};
+    for (const [name, layer] of Object.entries(JSON.parse(text))) {
+      network[name] = weightsOf(layer);
+    }
+    Agent.network = network;
+  },
+
+  // What it makes of four pictures, 4·84·84 bytes, the oldest first.
+  see(pictures) {
+    const { odds, value } = look(Agent.network, pictures);
+    return { odds, value };
+  },
+
+  // Play a whole game; return its points. With `still` it is shown the newest
+  // picture four times.
+  async play(seed, { still = false } = {}) {
+    await Agent.load();
+    const game = new AgentGame(seed);
+    for (let step = 1; game.breakout.lives && step < 5000; step++) {
+      game.decide({ still });
+      for (let frame = 0; frame < FRAMES; frame++) game.frame();
+      if (step % 16 === 0) await new Promise((done) => setTimeout(done));
+    }
+    return game.breakout.score;
+  },
+};
+window.Agent = Agent;
+
+const grayOf = (state) => screenOf(state).map((color) => SHADES[color]);
+
+// The picture of a step, of the states that its last two frames show.
+const pictureOf = ([third, fourth]) =>
+  shrunk(brighter(grayOf(third), grayOf(fourth)), SIZE, true);
+
+// Four pictures in one array, as the network takes them.
+function stackOf(pictures) {
+  const stack = new Uint8Array(4 * PIXELS);
+  pictures.forEach((picture, i) => stack.set(picture, i * PIXELS));
+  return stack;
+}
+
+// A game, with what an agent sees of it.
+class SeenGame {
+  constructor(seed, options) {
+    this.breakout = new Breakout(randomFrom(seed), options);
+    this.count = 0; // frames
+    const state = this.breakout.state();
+    this.shown = [state, state]; // by the last two frames
+    this.fill();
+  }
+
+  // The first picture fills the stack.
+  fill() {
+    this.pairs = Array(4).fill(this.shown);
+    this.pictures = Array(4).fill(pictureOf(this.shown));
+  }
+
+  frame(move) {
+    this.breakout.frame(move);
+    this.count += 1;
+    this.shown = [this.shown[1], this.breakout.state()];
+    if (this.count % FRAMES) return;
+    this.pairs = [...this.pairs.slice(1), this.shown];
+    this.pictures = [...this.pictures.slice(1), pictureOf(this.shown)];
+  }
+}
+
+// A game that the agent plays.
+class AgentGame extends SeenGame {
+  constructor(seed) {
+    super(seed);
+    this.random = randomFrom(~seed);
+    this.answer = null;
+  }
+
+  // Ask the network, and sample an action for the next four frames.
+  decide({ still = false } = {}) {
+    this.look({ still });
+    let left = this.random();
+    this.action = 0;
+    for (const share of this.answer.odds) {
+      left -= share;
+      if (left < 0) return;
+      this.action += 1;
+    }
+    this.action = 0; // where rounding has left something
+  }
+
+  look({ still = false } = {}) {
+    const [newest] = this.pictures.slice(-1);
+    this.given = still ? Array(4).fill(newest) : this.pictures;
+    this.answer = look(Agent.network, stackOf(this.given));
+  }
+
+  frame() {
+    super.frame(MOVES[this.action]);
+  }
 }
 
 // The trained agent: what it sees, chooses and expects.
@@ -653,132 +1073,24 @@ figure("looks", async (box, $in) => {
   pane.addEventListener("keydown", ({ key }) => key === "Escape" && cover());
 });
 
-// A Breakout of our own, which the reader plays as the agent sees it. It has
-// the measures, colors and grays of the console's screen, but is no emulator.
-const PLAY = {
-  // The colors of a screen by their index, as the recording has them.
-  rgb: [[0, 0, 0], [142, 142, 142], [162, 162, 42], [180, 122, 48],
-    [198, 108, 58], [200, 72, 72], [66, 72, 200], [66, 158, 130],
-    [72, 160, 72]],
-  gray: [0, 142, 148, 131, 129, 110, 85, 127, 124],
-  left: 8, right: 152, top: 32, // the inner edges of the walls
-  wall: 57, rows: [5, 4, 3, 2, 8, 6], points: [7, 7, 4, 4, 1, 1],
-  brick: [8, 6], ball: [2, 4], paddle: [16, 4], floor: 189,
-  // Digits of three columns and five rows, a bit each
-  digits: [0x7b6f, 0x2492, 0x73e7, 0x73cf, 0x5bc9, 0x79cf, 0x49ef, 0x7249,
-    0x7bef, 0x7bc9],
-};
-
-// A game; `frame(move)` plays one, with the paddle moved by so many pixels.
-function newGame() {
-  const { left, right, top, wall, rows, points, floor } = PLAY;
-  const [brickWide, brickHigh] = PLAY.brick, [paddleWide] = PLAY.paddle;
-  const [ballWide, ballHigh] = PLAY.ball;
-  const columns = (right - left) / brickWide;
-  const fresh = () => rows.map(() => Array(columns).fill(true));
-  const game = { score: 0, lives: 5, paddle: 99, ball: null };
-  let bricks = fresh(), wait = 30;
-
-  function serve() {
-    const side = Math.random() < 0.5 ? -1 : 1;
-    game.ball = { x: 80 + side * 30 * Math.random(), y: 110, vx: side, vy: 1.5 };
-  }
-
-  function hitBrick(ball) {
-    const row = Math.floor((ball.y + (ball.vy > 0 ? ballHigh : 0) - wall) / brickHigh);
-    const column = Math.floor((ball.x + ballWide / 2 - left) / brickWide);
-    if (!bricks[row]?.[column]) return;
-    bricks[row][column] = false;
-    game.score += points[row];
-    ball.vy = -Math.sign(ball.vy) * (row < 3 ? 3 : Math.abs(ball.vy));
-    if (!bricks.flat().includes(true)) bricks = fresh();
-  }
-
-  function hitPaddle(ball) {
-    const off = ball.x + ballWide / 2 - game.paddle - paddleWide / 2;
-    const low = ball.y + ballHigh;
-    if (ball.vy < 0 || low < floor || low > floor + 8) return;
-    if (Math.abs(off) > (paddleWide + ballWide) / 2) return;
-    ball.vy = -ball.vy;
-    ball.vx = Math.max(-2.5, Math.min(2.5, off / 4 || 0.5));
-  }
-
-  game.frame = (move) => {
-    game.paddle = Math.max(left, Math.min(right - paddleWide, game.paddle + move));
-    const { ball } = game;
-    if (!ball) {
-      wait -= 1;
-      if (wait < 0 && game.lives) serve();
-      return;
-    }
-    ball.x += ball.vx;
-    ball.y += ball.vy;
-    if (ball.x < left || ball.x > right - ballWide) ball.vx *= -1;
-    ball.x = Math.max(left, Math.min(right - ballWide, ball.x));
-    if (ball.y < top) ball.vy = Math.abs(ball.vy);
-    hitBrick(ball);
-    hitPaddle(ball);
-    if (ball.y > 205) {
-      game.lives -= 1;
-      game.ball = null;
-      wait = 45;
-    }
-  };
-
-  // The screen, as indices of colors.
-  game.screen = () => {
-    const pixels = new Uint8Array(WIDTH * HEIGHT);
-    function fill(x, y, wide, high, color) {
-      for (let row = y; row < Math.min(y + high, HEIGHT); row++) {
-        pixels.fill(color, row * WIDTH + x, row * WIDTH + x + wide);
-      }
-    }
-    function number(value, count, x) {
-      [...String(value).padStart(count, "0").slice(-count)].forEach((digit, i) => {
-        for (let bit = 0; bit < 15; bit++) {
-          if (PLAY.digits[digit] >> (14 - bit) & 1) {
-            fill(x + 16 * i + 4 * (bit % 3), 5 + 2 * Math.floor(bit / 3), 4, 2, 1);
-          }
-        }
-      });
-    }
-    number(game.score, 3, 36);
-    number(game.lives, 1, 100);
-    number(1, 1, 128);
-    fill(0, 17, WIDTH, 15, 1);
-    fill(0, top, left, floor - top, 1);
-    fill(right, top, WIDTH - right, floor - top, 1);
-    fill(0, floor, left, 7, 7);
-    fill(right, floor, WIDTH - right, 6, 5);
-    bricks.forEach((line, row) => line.forEach((there, column) => there &&
-      fill(left + brickWide * column, wall + brickHigh * row, brickWide,
-        brickHigh, rows[row])));
-    fill(Math.round(game.paddle), floor, ...PLAY.paddle, 5);
-    if (game.ball) {
-      fill(Math.round(game.ball.x), Math.round(game.ball.y), ...PLAY.ball, 5);
-    }
-    return pixels;
-  };
-  return game;
-}
-
+// A Breakout that the reader plays as the agent sees it.
 figure("play", (box, $in) => {
-  const COLORS = 0, GRAY = 1, SLOW = 3, STILL = 4; // views
+  const COLOR = 0, GRAY = 1, SLOW = 3, STILL = 4; // views
   const FRAMES = 4, KEYS = { ArrowLeft: -1, ArrowRight: 1, ArrowDown: 0 };
-  const SPEED = 3, SPIN = 8; // pixels a frame: of a button, of the knob
+  const SPIN = 16; // pixels a frame, of the knob
   const cell = $in(".field").firstElementChild, field = $in(".field");
   const start = $in(".start"), buttons = $in(".buttons");
-  const colours = packed(PLAY.rgb);
+  const colours = packed(COLORS);
   const best = Array(5).fill(null), outputs = box.querySelectorAll(".views output");
-  let game = newGame(), stage = COLORS, running = null;
+  let game = new Breakout(Math.random), stage = COLOR, running = null;
   let aim = null, held = 0; // where the pointer is, which key is down
-  let count = 0, move = 0, older = game.screen(), last = older;
+  let count = 0, move = 0, older = screenOf(game.state()), last = older;
 
-  const gray = (screen) => screen.map((v) => PLAY.gray[v]);
+  const gray = (screen) => screen.map((v) => SHADES[v]);
 
   function show() {
     const seen = { third: gray(older), fourth: gray(last) };
-    if (stage === COLORS) put(cell, last, { colours });
+    if (stage === COLOR) put(cell, last, { colours });
     else if (stage === GRAY) put(cell, seen.fourth);
     else put(cell, shrunk(brighter(seen.third, seen.fourth), SIZE, true));
     Object.assign(box, seen);
@@ -786,18 +1098,18 @@ figure("play", (box, $in) => {
 
   // Which way the paddle should go: by its key or to the pointer.
   function wanted(fastest) {
-    if (held || aim === null) return held * SPEED;
-    const off = aim - game.paddle;
+    if (held || aim === null) return held * BUTTON;
+    const off = aim - game.target;
     return Math.abs(off) < 2 ? 0 : Math.max(-fastest, Math.min(fastest, off));
   }
 
   function frame() {
     const decides = stage < SLOW || count % FRAMES === 0;
-    if (decides && stage !== STILL) move = wanted(stage < SLOW ? SPIN : SPEED);
+    if (decides && stage !== STILL) move = wanted(stage < SLOW ? SPIN : BUTTON);
     game.frame(move);
     count += 1;
     older = last;
-    last = game.screen();
+    last = screenOf(game.state());
     if (stage < SLOW || count % FRAMES === 0) show();
     best[stage] = Math.max(best[stage], game.score);
     outputs[stage].value = best[stage];
@@ -807,15 +1119,15 @@ figure("play", (box, $in) => {
   function step(way) {
     if (stage !== STILL) return;
     if (!game.lives) again();
-    move = way * SPEED;
+    move = way * BUTTON;
     do frame(); while (count % FRAMES && game.lives);
     show();
   }
 
   function again() {
-    game = newGame();
+    game = new Breakout(Math.random);
     count = 0;
-    older = last = game.screen();
+    older = last = screenOf(game.state());
   }
 
   function stop(words = "") {
@@ -857,7 +1169,7 @@ figure("play", (box, $in) => {
   for (const event of ["pointermove", "pointerdown"]) {
     field.addEventListener(event, ({ clientX }) => {
       const { left, width } = field.getBoundingClientRect();
-      aim = (clientX - left) * WIDTH / width - PLAY.paddle[0] / 2;
+      aim = (clientX - left) * WIDTH / width - PADDLE.wide / 2;
     });
   }
   field.addEventListener("click", () => {

@@ -12,8 +12,9 @@ What is made, and of what, in this order:
 - the values in `README.md`, `docs/*.md` and `text/story.md`, which are edited
   where they are read. A value stands between `<!--=name-->` and `<!--/-->`;
   `values.py` computes it from `measure/results/`
-- `docs/page.css`, `docs/page.js` and `docs/data/`, of `looks/` and of each
-  figure's `figure.css`, `figure.js` and data
+- `docs/page.css`, `docs/page.js` and `docs/data/`, of `looks/`, of `live/`,
+  which has the agent that plays in the page, and of each figure's
+  `figure.css`, `figure.js` and data
 - `game.md` and `docs/game.html`, of `game.py`
 - `docs/index.html`, of `text/story.md`, in which a figure is a picture:
   `![what it shows](figures/NAME.svg "its caption")`
@@ -44,6 +45,7 @@ from types import ModuleType
 
 import drawing
 from fill import bare, filled
+from live.weights import parts
 from module import Module
 from options import options_table
 from paths import DOCS, FIGURES, HERE, ROOT
@@ -57,8 +59,12 @@ TEXTS = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), STORY]
 PICTURES = ["agent.webp", "pong.webp", "game.png", "figures/*.png"]
 SCRIPTS = [
     "looks/page.js",
+    "live/pictures.js",
     "looks/player.js",
     "looks/asks.js",
+    "live/game.js",
+    "live/network.js",
+    "live/agent.js",
     "figures/*/figure.js",
 ]
 STYLES = [
@@ -103,6 +109,9 @@ def made() -> Iterator[tuple[Path, str, str]]:
         data = path.read_text("utf-8").strip()
         source = path.relative_to(ROOT).as_posix()
         yield DOCS / f"data/{name}.js", source, f"given.{name} = {data};\n"
+    for name, text in parts():
+        source = "page/live/weights.npz"
+        yield DOCS / f"data/{name}.js", source, f"given.{name} = {text};\n"
 
     yield ROOT / "game.md", "game.py", game_md(game)
     yield DOCS / "game.html", "game.py", module_page(game, found)

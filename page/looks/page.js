@@ -4,10 +4,14 @@ const $ = (id) => document.getElementById(id);
 // The data of the figures, each in a file of its own that is loaded when it is
 // first asked for.
 const given = {}, asked = {};
-const read = (name) => (asked[name] ??= new Promise((done) => {
+const read = (name) => (asked[name] ??= new Promise((done, fail) => {
   const script = document.createElement("script");
   script.src = `data/${name}.js`;
   script.onload = () => done(given[name]);
+  script.onerror = () => {
+    delete asked[name]; // so that it can be asked for again
+    fail(new Error(`${script.src} can't be loaded`));
+  };
   document.head.append(script);
 }));
 

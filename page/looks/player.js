@@ -1,6 +1,5 @@
 // What the figures share: how recorded pictures are unpacked and drawn, and
 // the player.
-const WIDTH = 160, HEIGHT = 210, SIZE = 84;
 const ACTIONS = ["NOOP", "FIRE", "RIGHT", "LEFT"];
 
 // Readers who want less motion start the films by hand.
@@ -23,50 +22,6 @@ async function unpack(text, size) {
 const packed = (rgb) => rgb.map(([r, g, b]) =>
   (255 << 24) | (b << 16) | (g << 8) | r);
 const GRAYS = packed(Array.from({ length: 256 }, (_, v) => [v, v, v]));
-
-const brighter = (one, other) => one.map((v, i) => Math.max(v, other[i]));
-
-// Which pixels of a row each of its new ones covers, and how much of each, as
-// shares of the new one; or only the one where it begins.
-function covered(from, to, mean = true) {
-  const size = 1 / (to / from);
-  return Array.from({ length: to }, (_, i) => {
-    const start = i * size, end = start + size;
-    if (!mean) return [[Math.min(Math.floor(start), from - 1), 1]];
-    const parts = [], all = Math.min(size, from - start);
-    const last = Math.min(Math.floor(end), from - 1);
-    const first = Math.min(Math.ceil(start), last);
-    if (first - start > 1e-3) parts.push([first - 1, (first - start) / all]);
-    for (let at = first; at < last; at++) parts.push([at, 1 / all]);
-    if (end - last > 1e-3) parts.push([last, Math.min(end - last, 1) / all]);
-    return parts;
-  });
-}
-
-// Resize a screen, to the last bit as OpenCV does by INTER_AREA: it adds up
-// numbers of 32 bits in this order, and rounds halves to even ones, as an
-// array of clamped bytes does.
-function shrunk(screen, size, mean) {
-  const picture = new Uint8ClampedArray(size ** 2);
-  const row = new Float32Array(size), sum = new Float32Array(size);
-  const [columns, rows] = [WIDTH, screen.length / WIDTH].map((from) =>
-    covered(from, size, mean).map((parts) =>
-      parts.map(([at, share]) => [at, Math.fround(share)])));
-  rows.forEach((lines, y) => {
-    sum.fill(0);
-    for (const [line, high] of lines) {
-      row.fill(0);
-      for (const [x, pixels] of columns.entries()) {
-        for (const [at, wide] of pixels) {
-          row[x] += Math.fround(wide * screen[line * WIDTH + at]);
-        }
-        sum[x] += Math.fround(high * row[x]);
-      }
-    }
-    picture.set(sum, y * size);
-  });
-  return picture;
-}
 
 // Draw pixels in a canvas, which may have a label below it, or the part of them
 // that is shown: left, top, width, height. They are numbers of `colours`, or

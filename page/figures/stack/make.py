@@ -13,6 +13,8 @@ def draw_stack() -> str:
     pictures = observation(MOMENT)
     for i, picture in enumerate(pictures):
         kind = "picture" if i == 3 else "line"
-        d.image(4 + 89 * i, 24, 84, 84 * 2 / 3, bright(picture[NEAR_BALL]), kind)
+        d.image(
+            4 + 89 * i, 24, 84, 84 * 2 / 3, bright(picture[NEAR_BALL]), kind
+        )
     d.image(364, 24, 112, 112 * 2 / 3, bright(faded(pictures)[NEAR_BALL]))
     return d.svg()

@@ -1,0 +1,116 @@
+// The published agent, which plays in the page. Its network is loaded when
+// somebody first asks for it.
+const PARTS = 8; // scripts of the network
+const FRAMES = 4; // that an action is held for
+const PIXELS = SIZE ** 2;
+const MOVES = [0, 0, BUTTON, -BUTTON]; // NOOP, FIRE, RIGHT, LEFT
+
+const Agent = {
+  network: null,
+
+  // `tell` is called with the share that is there.
+  async load(tell = () => {}) {
+    if (Agent.network) return;
+    let text = "";
+    for (let part = 0; part < PARTS; part++) {
+      tell(part / PARTS);
+      text += await read(`network${part}`);
+    }
+    const network = {};
+    for (const [name, layer] of Object.entries(JSON.parse(text))) {
+      network[name] = weightsOf(layer);
+    }
+    Agent.network = network;
+  },
+
+  // What it makes of four pictures, 4·84·84 bytes, the oldest first.
+  see(pictures) {
+    const { odds, value } = look(Agent.network, pictures);
+    return { odds, value };
+  },
+
+  // Play a whole game; return its points. With `still` it is shown the newest
+  // picture four times.
+  async play(seed, { still = false } = {}) {
+    await Agent.load();
+    const game = new AgentGame(seed);
+    for (let step = 1; game.breakout.lives && step < 5000; step++) {
+      game.decide({ still });
+      for (let frame = 0; frame < FRAMES; frame++) game.frame();
+      if (step % 16 === 0) await new Promise((done) => setTimeout(done));
+    }
+    return game.breakout.score;
+  },
+};
+window.Agent = Agent;
+
+const grayOf = (state) => screenOf(state).map((color) => SHADES[color]);
+
+// The picture of a step, of the states that its last two frames show.
+const pictureOf = ([third, fourth]) =>
+  shrunk(brighter(grayOf(third), grayOf(fourth)), SIZE, true);
+
+// Four pictures in one array, as the network takes them.
+function stackOf(pictures) {
+  const stack = new Uint8Array(4 * PIXELS);
+  pictures.forEach((picture, i) => stack.set(picture, i * PIXELS));
+  return stack;
+}
+
+// A game, with what an agent sees of it.
+class SeenGame {
+  constructor(seed, options) {
+    this.breakout = new Breakout(randomFrom(seed), options);
+    this.count = 0; // frames
+    const state = this.breakout.state();
+    this.shown = [state, state]; // by the last two frames
+    this.fill();
+  }
+
+  // The first picture fills the stack.
+  fill() {
+    this.pairs = Array(4).fill(this.shown);
+    this.pictures = Array(4).fill(pictureOf(this.shown));
+  }
+
+  frame(move) {
+    this.breakout.frame(move);
+    this.count += 1;
+    this.shown = [this.shown[1], this.breakout.state()];
+    if (this.count % FRAMES) return;
+    this.pairs = [...this.pairs.slice(1), this.shown];
+    this.pictures = [...this.pictures.slice(1), pictureOf(this.shown)];
+  }
+}
+
+// A game that the agent plays.
+class AgentGame extends SeenGame {
+  constructor(seed) {
+    super(seed);
+    this.random = randomFrom(~seed);
+    this.answer = null;
+  }
+
+  // Ask the network, and sample an action for the next four frames.
+  decide({ still = false } = {}) {
+    this.look({ still });
+    let left = this.random();
+    this.action = 0;
+    for (const share of this.answer.odds) {
+      left -= share;
+      if (left < 0) return;
+      this.action += 1;
+    }
+    this.action = 0; // where rounding has left something
+  }
+
+  look({ still = false } = {}) {
+    const [newest] = this.pictures.slice(-1);
+    this.given = still ? Array(4).fill(newest) : this.pictures;
+    this.answer = look(Agent.network, stackOf(this.given));
+  }
+
+  frame() {
+    super.frame(MOVES[this.action]);
+  }
+}

@@ -1,0 +1,93 @@
+// The agent's network: three layers of filters, one of 512 numbers, and of
+// these the probabilities of the actions and the value.
+const FILTERS = [
+  { name: "body.0", side: 84, channels: 4, reach: 8, stride: 4 },
+  { name: "body.2", side: 20, channels: 32, reach: 4, stride: 2 },
+  { name: "body.4", side: 9, channels: 64, reach: 3, stride: 1 },
+];
+
+// The weights of a layer, from whole numbers and a scale for each channel.
+function weightsOf({ bits, weight, scale, bias }) {
+  const { buffer } = Uint8Array.from(atob(weight), (c) => c.charCodeAt(0));
+  const whole = bits === 8 ? new Int8Array(buffer) : new Int16Array(buffer);
+  const size = whole.length / scale.length;
+  const weights = Float32Array.from(whole,
+    (value, i) => value * scale[Math.floor(i / size)]);
+  return { weights, bias, size };
+}
+
+// What a layer makes of `places` rows of `size` numbers: of each channel a
+// number for each place. Four channels are added up at a time, which is twice
+// as fast.
+function respond(rows, places, { weights, bias, size }) {
+  const made = new Float32Array(bias.length * places);
+  const channels = bias.length - bias.length % 4;
+  for (let channel = 0; channel < channels; channel += 4) {
+    for (let place = 0; place < places; place++) {
+      let one = bias[channel];
+      let two = bias[channel + 1];
+      let three = bias[channel + 2];
+      let four = bias[channel + 3];
+      let at = channel * size;
+      const end = (place + 1) * size;
+      for (let i = place * size; i < end; i++, at++) {
+        const value = rows[i];
+        one += value * weights[at];
+        two += value * weights[at + size];
+        three += value * weights[at + 2 * size];
+        four += value * weights[at + 3 * size];
+      }
+      made[channel * places + place] = one;
+      made[(channel + 1) * places + place] = two;
+      made[(channel + 2) * places + place] = three;
+      made[(channel + 3) * places + place] = four;
+    }
+  }
+  for (let channel = channels; channel < bias.length; channel++) {
+    for (let place = 0; place < places; place++) {
+      let sum = bias[channel];
+      for (let i = 0; i < size; i++) {
+        sum += rows[place * size + i] * weights[channel * size + i];
+      }
+      made[channel * places + place] = sum;
+    }
+  }
+  return made;
+}
+
+// What the window of a filter covers in each of its places, a row for each.
+function windows(pictures, { side, channels, reach, stride }) {
+  const places = Math.floor((side - reach) / stride) + 1;
+  const rows = new Float32Array(places ** 2 * channels * reach ** 2);
+  let at = 0;
+  for (let y = 0; y < places; y++) {
+    for (let x = 0; x < places; x++) {
+      for (let channel = 0; channel < channels; channel++) {
+        for (let line = 0; line < reach; line++) {
+          const start = (channel * side + y * stride + line) * side + x * stride;
+          for (let i = 0; i < reach; i++) rows[at++] = pictures[start + i];
+        }
+      }
+    }
+  }
+  return { rows, places: places ** 2 };
+}
+
+const positive = (numbers) => numbers.map((value) => Math.max(0, value));
+
+// What the network makes of four pictures: the probabilities of the actions,
+// the value, and the pictures of its first layer.
+function look(network, pictures) {
+  const seen = [Float32Array.from(pictures, (shade) => shade / 255)];
+  for (const layer of FILTERS) {
+    const { rows, places } = windows(seen.at(-1), layer);
+    seen.push(positive(respond(rows, places, network[layer.name])));
+  }
+  const last = positive(respond(seen.at(-1), 1, network["body.7"]));
+  const [value] = respond(last, 1, network.value);
+  const scores = Array.from(respond(last, 1, network.policy));
+  const most = Math.max(...scores);
+  const shares = scores.map((score) => Math.exp(score - most));
+  const all = shares.reduce((sum, share) => sum + share);
+  return { odds: shares.map((share) => share / all), value, filters: seen[1] };
+}
