@@ -27,8 +27,6 @@ from functools import partial
 from statistics import median
 from typing import Any, NamedTuple
 
-import psutil
-
 import common
 from common import CORES
 from contenders import WHOLE_GAMES, Contender
@@ -150,9 +148,7 @@ def take_turns(
 
 def memory(player: Contender) -> float:
     """The memory of all processes in MB, what they share counted once."""
-    process = psutil.Process(player.process.pid)
-    family = [process, *process.children(recursive=True)]
-    total = sum(one.memory_full_info().pss for one in family)
+    total = sum(one.memory_full_info().pss for one in player.processes())
     return round(total / 2**20, 1)
 
 

@@ -9,8 +9,9 @@
 A result is `results/MACHINE/NAME.json`, a dict of parts; each says on what and
 when it was measured, and with which commit of game.py. An instrument writes it
 with `--publish`, and without to `runs/measure`, which git ignores. What is
-timed isn't published from a busy machine. A part that is measured again
-replaces itself, and no other machine's.
+timed isn't published from a busy machine, and nothing by a game.py that isn't
+committed. A part that is measured again replaces itself, and no other
+machine's.
 """
 
 import argparse
@@ -22,6 +23,7 @@ import platform
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping
 from importlib import metadata
 from typing import Any
@@ -128,6 +130,8 @@ def measure(
     is `timed` is published from a quiet machine alone.
     """
     path = folder(run.publish) / f"{instrument}.json"
+    if run.publish and "changes" in commit():
+        sys.exit("game.py isn't committed: nothing is published")
     for part, call in parts.items():
         if run.publish and timed:
             must_be_quiet()
@@ -138,9 +142,17 @@ def measure(
 # A quiet machine
 
 
+def busy_seconds() -> float:
+    """For how long cores have been busy so far, or taken by other hosts."""
+    times = psutil.cpu_times()
+    return sum(times) - times.idle - times.iowait
+
+
 def busy() -> float:
     """How many cores of this machine are busy."""
-    return psutil.cpu_percent(LOOK) / 100 * (psutil.cpu_count() or 1)
+    before = busy_seconds()
+    time.sleep(LOOK)
+    return (busy_seconds() - before) / LOOK
 
 
 def must_be_quiet() -> None:

@@ -12,7 +12,8 @@ The parts: `games` (`Games` in lockstep, by the settings of `TRAINING`),
 that waits 1.5 ms). In each round old and new play one after the other, and the
 next round begins with the other one. Prints the median of the rounds' ratios
 new / old, and between which values the true median lies with 95 %. Below 1 the
-new one is slower.
+new one is slower. Says also how many cores other programs and hosts took
+meanwhile, and whether the host was quiet.
 """
 
 import argparse
@@ -22,11 +23,12 @@ import math
 import pathlib
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import Any, NamedTuple
 
-from common import CORES, ROOT
+from common import CORES, QUIET, ROOT, busy_seconds
 from contenders import Contender
 from game import TRAINING
 
@@ -65,8 +67,12 @@ def compare(
     title: str,
     folders: Mapping[str, pathlib.Path],
     run: argparse.Namespace,
-) -> list[float]:
-    """Let old and new take turns; return the ratios of their speeds."""
+) -> tuple[list[float], float]:
+    """Let old and new take turns.
+
+    Returns:
+        The ratios of their speeds, and how many cores others took meanwhile.
+    """
     kind, options, wait = PARTS[part]
     options = TRAINING | options | {"title": title}
     if kind != "one_game":
@@ -78,11 +84,19 @@ def compare(
         }
         ratios = []
         order = list(players)
+        start, before = time.perf_counter(), others(players.values())
         for _ in range(run.rounds):
             speeds = {name: players[name].play(run.seconds) for name in order}
             ratios.append(speeds["new"] / speeds["old"])
             order.reverse()
-    return ratios
+        seconds = time.perf_counter() - start
+        return ratios, (others(players.values()) - before) / seconds
+
+
+def others(players: Iterable[Contender]) -> float:
+    """The seconds that cores have worked for others so far."""
+    ours = time.process_time() + sum(map(Contender.cpu_seconds, players))
+    return busy_seconds() - ours
 
 
 def main() -> None:
@@ -100,11 +114,12 @@ def main() -> None:
         shutil.copy(run.old, f"{folder}/game.py")
         folders = {"old": pathlib.Path(folder), "new": ROOT}
         for part, title in itertools.product(run.parts, run.titles):
-            ratios = compare(part, title, folders, run)
+            ratios, cores = compare(part, title, folders, run)
             low, high = confidence(ratios)
             print(
                 f"{part:8} {title:9} new / old {median(ratios):.3f} "
-                f"({low:.3f} to {high:.3f})",
+                f"({low:.3f} to {high:.3f}), others took {cores:.2f} of "
+                f"{CORES} cores: {'quiet' if cores <= QUIET else 'NOT QUIET'}",
                 flush=True,
             )
 

@@ -17,10 +17,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from multiprocessing import Pipe, active_children, connection
+from multiprocessing import Pipe, connection
 from typing import Any
 
 import numpy as np
+import psutil
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 # What a contender yields: observations, and the steps that they stand for.
@@ -168,27 +169,22 @@ def games(title: str, num_envs: int, **options: Any) -> Played:
 def ready_first(
     title: str, num_envs: int, count: int, **options: Any
 ) -> Played:
-    """`Games` of one process each, taken as they become ready."""
+    """`Games` of one process each, played by examples/in_turn.py."""
+    import in_turn
     from game import Games
 
+    actions = rows(title, num_envs)
     fleet = []
     for number in range(count):
         seed = number * num_envs
         env = Games(num_envs, id_of(title), seed=seed, processes=1, **options)
         env.reset()
-        env.step_async(np.zeros(num_envs, np.int32))
+        env.step_async(next(actions))
         fleet.append(env)
-    # The workers give way to the program, as in examples/in_turn.py.
-    for worker in active_children():
-        assert worker.pid
-        os.sched_setscheduler(worker.pid, os.SCHED_IDLE, os.sched_param(0))
-    actions = rows(title, num_envs)
-    while True:
-        owners = {env.pipes[0]: env for env in fleet}
-        for pipe in connection.wait(owners):
-            env = owners[pipe]
-            yield env.step_wait()[0], num_envs
-            env.step_async(next(actions))
+    in_turn.give_way()
+    for env in in_turn.ready_first(fleet):
+        yield env.step_wait()[0], num_envs
+        env.step_async(next(actions))
 
 
 def workers(title: str, num_envs: int, **options: Any) -> Played:
@@ -250,11 +246,11 @@ class Contender(contextlib.ExitStack):
     ) -> None:
         super().__init__()
         self.pipe, there = Pipe()
-        path = [str(folder), os.environ.get("PYTHONPATH", "")]
+        path = [folder, ROOT / "examples", os.environ.get("PYTHONPATH", "")]
         self.process = subprocess.Popen(
             [sys.executable, __file__, str(there.fileno())],
             pass_fds=[there.fileno()],
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(path)},
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, path))},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -271,6 +267,15 @@ class Contender(contextlib.ExitStack):
         if isinstance(answer, Exception):
             raise answer
         return answer
+
+    def cpu_seconds(self) -> float:
+        """For how long its processes have worked so far."""
+        times = [process.cpu_times() for process in self.processes()]
+        return sum(time.user + time.system for time in times)
+
+    def processes(self) -> list[psutil.Process]:
+        process = psutil.Process(self.process.pid)
+        return [process, *process.children(recursive=True)]
 
     def play(self, seconds: float) -> float:
         """Play for some seconds; return the steps a second."""

@@ -107,7 +107,7 @@ def test_old_and_new_play_with_their_own_module(tmp_path, part):
     )
     quick = argparse.Namespace(games=2, rounds=2, seconds=0.1)
     folders = {"old": old, "new": common.ROOT}
-    assert len(compare.compare(part, "Pong", folders, quick)) == 2
+    assert len(compare.compare(part, "Pong", folders, quick)[0]) == 2
     assert imported.exists()
 
 
