@@ -1,5 +1,10 @@
 """Tests of the values."""
 
+import json
+import re
+import subprocess
+from statistics import median
+
 import msgspec
 import pytest
 
@@ -13,6 +18,7 @@ def column(**players):
         processor="Z80",
         cores=2,
         date="1982-01-01",
+        commit="0123abc",
         rows={name: Player(speeds) for name, speeds in players.items()},
     )
 
@@ -76,15 +82,91 @@ def test_training_is_level_where_its_range_touches_1():
     assert found["ale_play"] == "3.1"
 
 
-def test_what_texts_say_of_numbers_holds():
-    """README: an update takes as long as on EnvPool, and random play is ahead
-    of both engines. speed.md: 64 games are played as fast as eight.
-    """
-    results = values.read(values.TWO_CORES, "updates", Speeds)
-    assert values.is_level(results["trained"].beside("envpool"))
-    lockstep = values.read(values.TWO_CORES, "lockstep", Speeds)
-    for title in lockstep.values():
-        assert min(*title.beside("ale"), *title.beside("envpool")) > 1
-    eight = lockstep["Breakout"].middle("games")
-    many = values.read(values.TWO_CORES, "number64", Speeds)["Breakout"]
+def test_64_games_are_played_as_fast_as_eight():
+    """speed.md says so."""
+    many = values.read("number64", Speeds)["Breakout"]
+    lockstep = values.read_all("lockstep", Speeds)
+    eight = lockstep["Breakout", many.cores].middle("games")
     assert many.middle("games") == pytest.approx(eight, rel=0.05)
+
+
+def times(name, ours, theirs):
+    """How many times as fast one game is in Breakout, with two digits."""
+    column = values.read(name, Speeds)["Breakout"]
+    return median(column.beside(theirs, ours))
+
+
+def test_the_module_says_what_was_measured():
+    """In comments, where no value is filled in."""
+    source = (values.ROOT / "game.py").read_text("utf-8")
+    text = " ".join(re.sub("(?m)^ *#", "", source).split())
+    found = re.findall(r"(\d\.\d+) times", text)
+    expected = [
+        f"{times('fast_game', 'fast_game', 'game'):.1f}",
+        f"{times('restart', 'fast_game', 'game'):.1f}",
+        f"{times('fast_game', 'fast_game', 'whole_screens'):.2f}",
+    ]
+    assert sorted(found) == sorted(expected)
+
+
+# Where results come from
+
+
+def test_of_two_machines_the_newest_result_counts(monkeypatch, tmp_path):
+    monkeypatch.setattr(values, "RESULTS", tmp_path)
+    for machine, cores, date in (
+        ("b", 2, "2026-01-02"),
+        ("c", 2, "2026-01-01"),
+        ("a", 16, "2025-01-01"),
+    ):
+        part = msgspec.structs.replace(COLUMN, date=date, cores=cores)
+        (tmp_path / machine).mkdir()
+        text = json.dumps({"Pong": msgspec.to_builtins(part)})
+        (tmp_path / machine / "lockstep.json").write_text(text)
+    assert values.read("lockstep", Speeds)["Pong"].date == "2026-01-02"
+    found = values.read_all("lockstep", Speeds)
+    assert found["Pong", 2].date == "2026-01-02"
+    assert list(values.with_heads(found)) == ["Pong", "Pong, 16 cores"]
+
+
+def test_who_has_no_name_is_an_error():
+    with pytest.raises(ValueError, match="newcomer"):
+        values.ratios_table({"Pong": column(games=[1], newcomer=[1])})
+    with pytest.raises(ValueError, match="newcomer"):
+        values.fault_table({"newcomer": {}})
+    with pytest.raises(ValueError, match="flood"):
+        values.fault_table({"games": {"flood": Seen("dies", 4)}})
+
+
+def git(*arguments):
+    return subprocess.run(
+        ["git", *arguments], cwd=values.ROOT, capture_output=True, text=True
+    )
+
+
+def test_an_older_speed_says_so():
+    """One of before the last commit that changed the code of game.py."""
+    code = values.code_of((values.ROOT / "game.py").read_text("utf-8"))
+    last = None
+    for commit in git("log", "--format=%h", "--", "game.py").stdout.split():
+        if values.code_of(git("show", f"{commit}:game.py").stdout) != code:
+            break
+        last = commit
+    for name in "lockstep", "updates", "waits", "fast_game", "starts":
+        kind = values.Start if name == "starts" else Speeds
+        for part in values.read(name, kind).values():
+            words = values.measured([part])
+            assert part.commit in words
+            new = (
+                last
+                and not git(
+                    "merge-base", "--is-ancestor", last, part.commit
+                ).returncode
+            )
+            assert ("has changed since" in words) != bool(new)
+
+
+def test_comments_are_no_code():
+    one = values.code_of("# a\ndef f():\n    'b'\n    return 'c'  # d")
+    assert one == values.code_of("def f():\n    return 'c'")
+    assert one != values.code_of("def f():\n    return 'e'")

@@ -9,21 +9,24 @@ Contenders take turns, so speeds are compared within a round. A comparison is
 the median of the rounds' ratios; where their range touches 1, it is level.
 """
 
+import ast
 import csv
+import functools
 import json
+import re
+import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import mean, median
 from typing import NamedTuple, TypeVar
 
 from msgspec import Struct, convert, field
 
-from paths import RESULTS
+from paths import RESULTS, ROOT
 
-TWO_CORES = "amd-epyc-2-cores"
-SIXTEEN_CORES = "intel-xeon-16-cores"
-AGENTS = "intel-xeon-2-cores"  # where they played
+CORES = 2  # of the machine that README compares engines on
 
 # What tables call what the results have.
+OURS = {"games", "sb3_games"}
 NAMES = {
     "games": "`Games`",
     "envpool": "EnvPool",
@@ -36,10 +39,12 @@ NAMES = {
 TITLES = {
     "MsPacman": "Ms. Pac-Man",
     "ALE/Breakout-v5": "Breakout, sticky actions",
+    "Breakout-dqn": "Breakout, DQN",
 }
 FAULTS = {
     "killed": "a worker is killed",
     "stopped": "a worker is stopped",
+    "stopped, timeout": "a worker is stopped, `timeout=1`",
     "out of range": "an action is out of range",
     "missing": "an action is missing",
 }
@@ -63,6 +68,7 @@ class Measured(Struct, kw_only=True):
     processor: str
     cores: int
     date: str
+    commit: str
 
     @property
     def on(self) -> str:
@@ -81,9 +87,9 @@ class Speeds(Measured, kw_only=True):
         return [our_speed / speed for our_speed, speed in speeds]
 
     def beside_all(self) -> dict[str, list[float]]:
-        """`Games` beside each of the others."""
+        """`Games` beside each of the others, by the names in tables."""
         ours = {"sb3": "sb3_games"} if "sb3_games" in self.rows else {}
-        others = [n for n in NAMES if n in self.rows and n != "games"]
+        others = [name for name in self.rows if name not in OURS]
         return {n: self.beside(n, ours.get(n, "games")) for n in others}
 
     def middle(self, name: str) -> float:
@@ -93,7 +99,7 @@ class Speeds(Measured, kw_only=True):
 class Scores(Struct):
     """Of whole games."""
 
-    served: list[float]
+    served: list[float] = []
     alone: list[float] = []  # nobody pressed FIRE for the agent
     still: list[float] = []  # nothing moved in what it saw
     film: list[float] = []
@@ -105,6 +111,7 @@ class Agent(Measured, kw_only=True):
     title: str
     run: str  # its seed
     steps: int
+    until: int
     seconds: dict[str, float]  # of its training, by activity
     last_score: float  # the mean of its last hundred games of training
     scores: Scores
@@ -125,13 +132,14 @@ class Seen(Struct):
     workers: int
     step: str | None = None  # what its step says, if it returns
     next_step: str | None = field(default=None, name="next step")
+    seconds: int = 0  # that its step took
 
 
-class Peers(Struct):
+class Peers(Measured, kw_only=True):
     peers: dict[str, dict[str, Seen]]  # by contender and fault
 
 
-class Start(Struct):
+class Start(Measured, kw_only=True):
     """What it costs to start processes by a method."""
 
     first: float  # seconds until `Games(8)` has answered
@@ -146,22 +154,39 @@ class Learned(NamedTuple):
     score: float
 
 
-Part = TypeVar("Part")
+Part = TypeVar("Part", bound=Measured)
 
 
-def read(machine: str, name: str, kind: type[Part]) -> dict[str, Part]:
-    """The parts of a result."""
-    path = RESULTS / machine / f"{name}.json"
-    parts = json.loads(path.read_text("utf-8"))
-    return {name: convert(part, kind) for name, part in parts.items()}
+def read_all(name: str, kind: type[Part]) -> dict[tuple[str, int], Part]:
+    """The parts of a result, by name and number of cores.
+
+    Of machines that have as many cores the newest part counts.
+    """
+    found: list[tuple[str, Part]] = []
+    for path in sorted(RESULTS.glob(f"*/{name}.json")):
+        parts = json.loads(path.read_text("utf-8"))
+        found += [(part, convert(one, kind)) for part, one in parts.items()]
+    found.sort(key=lambda part: part[1].date)
+    newest = {(part, one.cores): one for part, one in found}
+    return dict(sorted(newest.items(), key=lambda item: item[0][1]))
+
+
+def read(name: str, kind: type[Part]) -> dict[str, Part]:
+    """The parts of a result, by name; of any machines, the newest counts."""
+    parts = read_all(name, kind).items()
+    by_date = sorted(parts, key=lambda part: part[1].date)
+    return {part: one for (part, _), one in by_date}
 
 
 def read_curves(title: str) -> dict[str, list[Learned]]:
     """The curve of each agent of a title, by its seed."""
-    curves = {}
+    curves: dict[str, list[Learned]] = {}
     for path in sorted(RESULTS.glob(f"*/{title}-?.csv")):
         rows = csv.DictReader(path.read_text("utf-8").splitlines())
-        curves[path.stem.removeprefix(f"{title}-")] = [
+        seed = path.stem.removeprefix(f"{title}-")
+        if seed in curves:
+            raise ValueError(f"two machines have {path.name}: remove one")
+        curves[seed] = [
             Learned(int(row["steps"]), float(row["score"]))
             for row in rows
             if row["score"]  # until a game has ended there is none
@@ -183,12 +208,20 @@ def grid(
     names: Mapping[str, str],
 ) -> str:
     """A table of columns of cells; `names` has the words of each row."""
+    for cells in columns.values():
+        check_names(cells, names)
     rows = [
         [words, *(cells.get(name, "–") for cells in columns.values())]
         for name, words in names.items()
         if any(name in cells for cells in columns.values())
     ]
     return table([corner, *columns], rows)
+
+
+def check_names(found: Iterable[str], names: Mapping[str, str]) -> None:
+    """Raise an error if something has no name, and would be left out."""
+    if unnamed := set(found) - names.keys():
+        raise ValueError(f"values.py has no name for {sorted(unnamed)}")
 
 
 def is_level(ratios: Sequence[float]) -> bool:
@@ -217,6 +250,53 @@ def listed(words: Sequence[str]) -> str:
     """Words as a sentence lists them."""
     *most, last = words
     return f"{', '.join(most)} and {last}" if most else last
+
+
+# On what
+
+
+def measured(parts: Iterable[Measured]) -> str:
+    """On which machines, when, and with which commit of game.py."""
+    words: dict[str, None] = {}
+    older: dict[str, None] = {}
+    for one in parts:
+        words[f"{one.on}, commit {one.commit}"] = None
+        if has_changed(one.commit):
+            older[one.commit] = None
+    result = "; ".join(words)
+    if older:
+        result += "; `game.py` has changed since"
+    if 0 < len(older) < len(words):
+        result += f" {listed(list(older))}"
+    return result
+
+
+@functools.cache
+def has_changed(commit: str) -> bool:
+    """Whether the code of game.py is another than in a commit."""
+    then = subprocess.run(
+        ["git", "show", f"{commit}:game.py"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    now = (ROOT / "game.py").read_text("utf-8")
+    # Git doesn't know a commit that was never published.
+    return then.returncode != 0 or code_of(then.stdout) != code_of(now)
+
+
+def code_of(source: str) -> str:
+    """Return code without comments and docstrings."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            node.body = [line for line in body if not is_docstring(line)]
+    return ast.dump(tree)
+
+
+def is_docstring(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 # How fast
@@ -256,16 +336,15 @@ def beside_async(columns: Iterable[Speeds], ours: str) -> str:
     return span(ratios)
 
 
-def fast_game_table(machine: str) -> str:
+def fast_game_table(columns: Mapping[str, Speeds]) -> str:
     """How many times as fast one game is as a simpler one."""
     rows = [
         [
-            f"{title}, {words}",
+            title,
             spread(column.beside("game", "fast_game")),
             spread(column.beside("whole_screens", "fast_game")),
         ]
-        for name, words in ONE_GAME.items()
-        for title, column in read(machine, name, Speeds).items()
+        for title, column in columns.items()
     ]
     return table(
         ["`FastGame` beside", "`Game`", "whole screens resized"], rows
@@ -281,17 +360,19 @@ def in_words(seen: Seen, fault: str) -> str:
         return "has no workers"
     if seen.step is None:
         return f"the program {seen.end}"
+    after = f" after {seen.seconds} s" if seen.seconds else ""
     if seen.step == "reports":
-        return "replaced and reported"
+        return f"replaced and reported{after}"
     later = seen.next_step or seen.end
     goes_on = "plays on" if later == "says nothing" else "no step works"
     if seen.step == "says nothing":
         return f"{goes_on} in silence"
-    return f"`{seen.step}`, {goes_on}"
+    return f"`{seen.step}`{after}, {goes_on}"
 
 
 def fault_table(peers: Mapping[str, Mapping[str, Seen]]) -> str:
     """What everybody does; a row for each fault."""
+    check_names(peers, NAMES)
     columns = {
         NAMES[name]: {
             fault: in_words(seen, fault) for fault, seen in faults.items()
@@ -330,6 +411,30 @@ def by_seed(agents: Iterable[Agent]) -> str:
     return agent_table("seed", {agent.run: agent for agent in agents})
 
 
+def trained_on(agents: Iterable[Agent]) -> str:
+    """On which machines, and when the last of them has been judged."""
+    last = {}
+    for agent in sorted(agents, key=lambda agent: agent.date):
+        last[agent.processor, agent.cores] = agent.on
+    return "; ".join(last.values())
+
+
+def dqn_section(agent: Agent | None) -> str:
+    """What learning.md says of DQN, if one has been trained."""
+    if agent is None:
+        return ""
+    return f"""\
+## DQN
+
+    python examples/dqn.py --steps {agent.until:_}
+
+![Breakout, DQN: score by steps](figures/dqn.svg)
+
+After {agent.steps:,} steps and {agent.hours:.1f} hours on {agent.on}, the last
+hundred games of the training had a mean score of {agent.last_score:.1f}. One
+seed."""
+
+
 # All of them
 
 
@@ -339,49 +444,63 @@ def values() -> dict[str, str]:
 
 
 def speed_values() -> dict[str, str]:
-    lockstep = read(TWO_CORES, "lockstep", Speeds)
-    sixteen = read(SIXTEEN_CORES, "lockstep", Speeds)["Breakout"]
-    playing = {TITLES.get(name, name): one for name, one in lockstep.items()}
-    updates = read(TWO_CORES, "updates", Speeds)
-    trained = updates["trained"]
-    training = {"trained": trained} | read(SIXTEEN_CORES, "updates", Speeds)
-    many = read(TWO_CORES, "number64", Speeds)["Breakout"]
-    actors = read(AGENTS, "updates", Speeds)["actors"]
-    waits = read(TWO_CORES, "waits", Speeds)
-    hours = [10e6 / one.middle("games") / 3600 for one in updates.values()]
+    lockstep = read_all("lockstep", Speeds)
+    updates = read_all("updates", Speeds)
+    actors = read("updates", Speeds)["actors"]
+    updates = {key: one for key, one in updates.items() if key[0] != "actors"}
+    trained = updates["trained", CORES]
+    playing = [one for (_, cores), one in lockstep.items() if cores == CORES]
+    many = read("number64", Speeds)["Breakout"]
+    waits = read("waits", Speeds)
+    one_game = {
+        f"{title}, {words}": one
+        for name, words in ONE_GAME.items()
+        for title, one in read(name, Speeds).items()
+    }
     return {
-        **comparisons(trained, lockstep.values()),
-        "cleanrl_percent": f"{100 / median(trained.beside('single')):.0f}",
-        "updates_table": ratios_table(
-            {
-                f"{name}, {one.cores} cores": one
-                for name, one in training.items()
-            }
+        **comparisons(trained, playing),
+        "compared_on": measured([trained, *playing]),
+        "updates_table": ratios_table(with_heads(updates)),
+        "updates_on": measured(updates.values()),
+        "lockstep_table": ratios_table(with_heads(lockstep)),
+        "lockstep_on": measured(lockstep.values()),
+        "gpu": listed(
+            sorted({one.gpu for one in updates.values() if one.gpu})
         ),
-        "lockstep_table": ratios_table(
-            playing | {"Breakout, 16 cores": sixteen}
-        ),
-        "two_cores": trained.on,
-        "sixteen_cores": sixteen.on,
-        "gpu": training["trained, GPU"].gpu or "",
-        "fast_game_table": fast_game_table(TWO_CORES),
+        "fast_game_table": fast_game_table(one_game),
+        "fast_game_on": measured(one_game.values()),
         "lockstep_beside_async": beside_async(waits.values(), "games"),
         "in_turn_beside_async": beside_async(waits.values(), "games_ready"),
+        "waits_on": measured(waits.values()),
         "memory_64": f"{many.rows['games'].memory:,.0f} MB",
         "worker_memory_64": f"{many.rows['worker'].memory:,.0f} MB",
-        "breakout_hours": span(hours, "{:.0f}".format),
+        "memory_on": measured([many]),
+        "training_hours": f"{10e6 / trained.middle('games') / 3600:.1f}",
         "ppo_speed": f"{actors.middle('games'):,.0f}",
         "actors_speeds": listed(
             [f"{actors.middle(f'ray{n}'):,.0f}" for n in (1, 2, 4)]
         ),
-        "actors_on": actors.on,
+        "actors_on": measured([actors]),
     }
 
 
+def with_heads(columns: Mapping[tuple[str, int], Speeds]) -> dict[str, Speeds]:
+    """The columns by their heads, which name other numbers of cores."""
+    heads = {}
+    for (name, cores), column in columns.items():
+        more = "" if cores == CORES else f", {cores} cores"
+        heads[TITLES.get(name, name) + more] = column
+    return heads
+
+
 def start_values() -> dict[str, str]:
-    peers = read(TWO_CORES, "chaos", Peers)["peers"].peers
-    starts = read(TWO_CORES, "starts", Start)
-    result = {"fault_table": fault_table(peers)}
+    faults = read("chaos", Peers)["peers"]
+    starts = read("starts", Start)
+    result = {
+        "fault_table": fault_table(faults.peers),
+        "faults_on": measured([faults]),
+        "starts_on": measured(starts.values()),
+    }
     for method, start in starts.items():
         result[f"{method}_first"] = f"{start.first:.1f}"
         result[f"{method}_later"] = f"{start.later:.1f}"
@@ -390,40 +509,52 @@ def start_values() -> dict[str, str]:
 
 
 def agent_values() -> dict[str, str]:
-    agents = read(AGENTS, "agents", Agent)
-    breakout = [agents[f"Breakout-{seed}"] for seed in range(3)]
-    pong = [agents[f"Pong-{seed}"] for seed in range(2)]
+    agents = dict(sorted(read("agents", Agent).items()))
+    breakout = seeds_of(agents, "Breakout")
+    pong = seeds_of(agents, "Pong")
     one, four = agents["Breakout-stack-1"], agents["Breakout-stack-4"]
     more = {
-        TITLES.get(agent.title, agent.title): agent
-        for _, agent in sorted(read(TWO_CORES, "agents", Agent).items())
+        f"{TITLES.get(agent.title, agent.title)}, seed {agent.run}": agent
+        for agent in agents.values()
+        if agent.title not in ("Breakout", "Pong")
     }
-    first = breakout[0].scores
+    published = breakout[0]
+    scores = published.scores
     means = [f"{agent.mean:.0f}" for agent in breakout]
     return {
-        "agent_points": f"{first.film[0]:.0f}",
-        "agent_mean": f"{breakout[0].mean:.1f}",
+        "agent_points": f"{scores.film[0]:.0f}",
+        "agent_mean": f"{published.mean:.1f}",
         "agent_mean_rounded": means[0],
-        "agent_still_mean_rounded": f"{mean(first.still):.0f}",
-        "agents_trained_on": breakout[0].on,
+        "agent_still_mean_rounded": f"{mean(scores.still):.0f}",
+        "agents_trained_on": trained_on(breakout),
         "breakout_means": f"{listed(means)} points in the mean of "
-        f"{len(first.served)} games each",
-        "breakout_end": whole_games([it.last_score for it in breakout]),
+        f"{len(scores.served)} games each",
+        "breakout_end": whole_games([agent.last_score for agent in breakout]),
+        "breakout_hours": f"{published.hours:.0f}",
+        "breakout_agent_hours": ", ".join(
+            f"{agent.hours:.1f}" for agent in breakout
+        ),
+        "breakout_count": str(len(breakout)),
         "breakout_table": by_seed(breakout),
+        "dqn": dqn_section(agents.get("Breakout-dqn-0")),
         "pong_minutes": f"{60 * pong[1].hours:.0f}",
         "pong_table": by_seed(pong),
         "more_titles_table": agent_table("title", more),
-        "more_titles_trained_on": next(iter(more.values())).on,
+        "more_titles_trained_on": trained_on(more.values()),
         "motion_one_mean_rounded": f"{one.mean:.0f}",
         "motion_four_mean_rounded": f"{four.mean:.0f}",
         "motion_one_games": whole_games(one.scores.served),
         "motion_four_games": whole_games(four.scores.served),
-        "motion_trained_on": one.on,
-        "breakout_agent_hours": ", ".join(
-            f"{agent.hours:.1f}" for agent in breakout
-        ),
-        "pong_end": f"{pong[0].last_score:.1f}",
-        "mspacman_end": f"{more['Ms. Pac-Man'].last_score:.1f}",
-        "seaquest_end": f"{more['Seaquest'].last_score:.1f}",
+        "motion_trained_on": trained_on([one, four]),
         "human_points": "31.8",  # DQN's professional tester (Mnih et al. 2015)
+        "human_points_rounded": "32",
     }
+
+
+def seeds_of(agents: Mapping[str, Agent], title: str) -> list[Agent]:
+    """The agents of a title that differ in their seeds alone."""
+    return [
+        agent
+        for name, agent in agents.items()
+        if re.fullmatch(rf"{title}-\d+", name)
+    ]

@@ -58,6 +58,12 @@ def draw_seaquest() -> str:
     return curves("Seaquest", top=1000, step=250)
 
 
+if read_curves("Breakout-dqn"):  # once it is trained
+
+    def draw_dqn() -> str:
+        return curves("Breakout-dqn", top=100, step=20)
+
+
 def draw_motion() -> str:
     """Those that saw one picture, and four."""
     return curves("Breakout", name="stack", top=60, step=10)

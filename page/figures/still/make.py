@@ -3,13 +3,13 @@
 import numpy as np
 
 from drawing import Drawing
-from values import AGENTS, Agent, read
+from values import Agent, read
 
 BOTTOM, HEIGHT = 146, 108  # of the axis, and of 400 points
 
 
 def draw_still() -> str:
-    scores = read(AGENTS, "agents", Agent)["Breakout-0"].scores
+    scores = read("agents", Agent)["Breakout-0"].scores
     d = Drawing(172, large=True)
     for level in 0, 200, 400:
         y = BOTTOM - HEIGHT * level / 400
