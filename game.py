@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """
-# Breakout, annotated
+# Atari games for an agent
 
-Atari games for an agent, the way DQN saw them ([Mnih et al.
-2015](https://doi.org/10.1038/nature14236)). One file to copy:
+An agent sees them the way DQN did ([Mnih et al.
+2015](https://doi.org/10.1038/nature14236)). [One file](game.py) to copy:
 
 - `Game` is one Atari game: four gray pictures at a time.
 - `Worker` is a game in a process of its own, behind a pipe.

@@ -15,7 +15,8 @@ What is made, and of what, in this order:
 - `docs/page.css`, `docs/page.js` and `docs/data/`, of `looks/`, of `live/`,
   which has the agent that plays in the page, and of each figure's
   `figure.css`, `figure.js` and data
-- `game.md` and `docs/game.html`, of `game.py`
+- `game.md`, `docs/game.html` (the tutorial) and `docs/engine.html`, of
+  `game.py`
 - `docs/index.html`, of `text/story.md`, in which a figure is a picture:
   `![what it shows](figures/NAME.svg "its caption")`
 
@@ -50,7 +51,7 @@ from module import Module
 from options import options_table
 from paths import DOCS, FIGURES, HERE, ROOT
 from values import values
-from weave import game_md, module_page, story_page
+from weave import game_md, module_pages, story_page
 
 STORY = HERE / "text/story.md"
 TEXTS = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), STORY]
@@ -114,7 +115,8 @@ def made() -> Iterator[tuple[Path, str, str]]:
         yield DOCS / f"data/{name}.js", source, f"given.{name} = {text};\n"
 
     yield ROOT / "game.md", "game.py", game_md(game)
-    yield DOCS / "game.html", "game.py", module_page(game, found)
+    for name, page in module_pages(game, found).items():
+        yield DOCS / name, "game.py", page
     page = story_page(bare(filled(STORY, found)), found)
     yield DOCS / "index.html", "page/text/story.md", page
 

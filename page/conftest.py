@@ -1,14 +1,11 @@
 """What the tests here share: a browser, and pages that nobody complains of."""
 
-import itertools
-
 import pytest
 from playwright.sync_api import expect
 
 from paths import CHROMIUM, DOCS
 
-PAGES = "index.html", "game.html"
-SIZES = [*itertools.product((1280, 820, 390), ("light", "dark"))]
+PAGES = "index.html", "game.html", "engine.html"
 PATIENCE = 120_000  # ms, for a busy machine
 
 expect.set_options(timeout=PATIENCE)

@@ -1,6 +1,7 @@
 """Read `game.py`: its words, and the code below them."""
 
 import ast
+import itertools
 import re
 import textwrap
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ END = "The tutorial ends here."
 SECTION = r"(?m)^(Args|Attributes|Returns|Raises|Yields):\n((?: .*\n|\n)+)"
 # How an item of a section begins: "size: ", or "KeyError, OSError: "
 NAMES = r"(?m)^[*\w.]+(, [*\w.]+)*: "
+DEFINITION = ast.FunctionDef | ast.ClassDef
 
 
 @dataclass
@@ -29,12 +31,14 @@ class Words:
 
 @dataclass
 class Piece:
-    """Words, and the code below them, by its rows.
+    """A function or some statements: words, and the code below them by rows.
 
-    `source` is that code with its notes, and `code` without them.
+    `source` is that code with its notes, and `code` without them. `notes` has
+    those of a row of code.
     """
 
     words: list[Words] = field(default_factory=list)
+    notes: dict[int, list[Words]] = field(default_factory=dict)
     source: dict[int, str] = field(default_factory=dict)
     code: dict[int, str] = field(default_factory=dict)
 
@@ -42,50 +46,74 @@ class Piece:
 class Module:
     """What is read of a source.
 
-    `notes` has those of a row of code. `imports` are the pieces down to the
-    last import, with the licence above the title.
+    `imports` are the pieces down to the last import, with the license above
+    the title. `end` is the comment between the tutorial and the engine.
     """
 
     def __init__(self, source: str) -> None:
         tree = ast.parse(source)
-        self.notes: dict[int, list[Words]] = {}
-        imports = ast.Import | ast.ImportFrom
-        cut = 1 + max(last(it) for it in tree.body if isinstance(it, imports))
-        pieces: dict[int, Piece] = {1: Piece(), cut: Piece()}
         lines = source.splitlines()
         found = list(docstrings(tree, lines))
-        skipped = {1}.union(*(words.rows for words in found))  # 1: the licence
+        skipped = {1}.union(*(words.rows for words in found))  # 1: the license
         found += comments(lines, skipped)
         found.sort(key=lambda words: words.rows.start)
-        for at in {words.at for words in found}:
-            said = [words for words in found if words.at == at]
-            if notes := [words for words in said if words.is_note]:
-                self.notes[at] = notes
-            # A piece begins with all that is said about its first row of code.
-            if above := [words for words in said if not words.is_note]:
-                begin = min(at, said[0].rows.start)
-                pieces.setdefault(begin, Piece()).words += above
+
+        imports = ast.Import | ast.ImportFrom
+        cut = 1 + max(last(it) for it in tree.body if isinstance(it, imports))
+        headings = {
+            words.rows.start
+            for words in found
+            if not words.is_note and not words.is_docstring
+        }
+        begins = sorted({1, cut, *cards(tree), *headings})
+        pieces = {begin: Piece() for begin in begins}
+
+        def piece_of(row: int) -> Piece:
+            return pieces[max(begin for begin in begins if begin <= row)]
 
         by_row = {row: words for words in found for row in words.rows}
+        for words in found:
+            piece = piece_of(words.rows.start)
+            if words.is_note:
+                piece.notes.setdefault(words.at, []).append(words)
+            else:
+                piece.words.append(words)
         for row, line in enumerate(lines, 1):
-            words = by_row.get(row)
-            piece = pieces[max(begin for begin in pieces if begin <= row)]
-            if words is None or words.is_note:
+            piece, about = piece_of(row), by_row.get(row)
+            if about is None or about.is_note:
                 piece.source[row] = line
-            if words is None:
+            if about is None:
                 piece.code[row] = line
         for piece in pieces.values():
             strip(piece.source)
             strip(piece.code)
-        self.title = pieces[1].words.pop(0).text
-        self.imports = [pieces[row] for row in sorted(pieces) if row < cut]
-        self.pieces = [pieces[row] for row in sorted(pieces) if row >= cut]
 
-    def parts(self) -> tuple[list[str], list[str]]:
-        """Return the words above code, of the tutorial and of what follows."""
-        texts = [words.text for it in self.pieces for words in it.words]
-        [cut] = [at for at, text in enumerate(texts) if text.startswith(END)]
-        return texts[:cut], texts[cut:]
+        self.title = pieces[1].words.pop(0).text
+        [end] = [words for words in found if words.text.startswith(END)]
+        self.end = end.text
+        pieces[end.rows.start].words.remove(end)
+        parts = [[], [], []]
+        for begin, piece in pieces.items():
+            if piece.words or piece.code:
+                part = (begin >= cut) + (begin >= end.rows.start)
+                parts[part].append(piece)
+        self.imports, self.tutorial, self.engine = parts
+
+
+def cards(body_of: ast.Module | ast.ClassDef) -> Iterator[int]:
+    """Yield the rows where a card begins: around each function.
+
+    What a class has above its first method goes with that.
+    """
+    alone = isinstance(body_of, ast.Module)
+    for node, following in itertools.pairwise(body_of.body):
+        alone = alone or isinstance(node, DEFINITION)
+        around = isinstance(node, DEFINITION)
+        if alone and (around or isinstance(following, DEFINITION)):
+            yield last(node) + 1
+    for node in body_of.body:
+        if isinstance(node, ast.ClassDef):
+            yield from cards(node)
 
 
 def strip(lines: dict[int, str]) -> None:
@@ -106,7 +134,8 @@ def docstrings(tree: ast.Module, lines: list[str]) -> Iterator[Words]:
             continue
         if text := ast.get_docstring(node):
             end = last(node.body[0])
-            end += lines[end : end + 1] == [""]  # the empty line below
+            if isinstance(node, ast.FunctionDef):
+                end += lines[end : end + 1] == [""]  # the empty line below
             rows = range(node.body[0].lineno, end + 1)
             outer = [node, *getattr(node, "decorator_list", [])]
             at = min(getattr(it, "lineno", 1) for it in outer)

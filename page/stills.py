@@ -13,8 +13,8 @@ def take() -> None:
             device_scale_factor=2,
             reduced_motion="reduce",
         )
-        for page_name in "index", "game":
-            page.goto((DOCS / f"{page_name}.html").as_uri())
+        for path in DOCS.glob("*.html"):
+            page.goto(path.as_uri())
             page.add_style_tag(content="header { display: none }")
             for figure in page.locator("figure:has(.stage .screen)").all():
                 name = figure.get_attribute("id")

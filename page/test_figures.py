@@ -16,7 +16,7 @@ from playwright.sync_api import expect
 
 import figures.backwards.make as backwards
 import game
-from conftest import go_to, look_at
+from conftest import PAGES, go_to, look_at
 from figures.serves.make import serve
 from figures.workbench.make import SHOWN, TITLES
 from paths import DOCS, FIGURES
@@ -108,7 +108,7 @@ def test_breakout_has_four_serves():
 
 def test_all_that_is_there_is_shown():
     """Each figure, moving or drawn."""
-    names = "index.html", "game.html", "learning.md"
+    names = *PAGES, "learning.md"
     pages = "".join((DOCS / name).read_text() for name in names)
     for path in (DOCS / "figures").iterdir():
         assert f'id="{path.stem}"' in pages or path.name in pages, path
@@ -322,7 +322,7 @@ def test_ghosts_are_seen_after_a_guess(visit):
 
 def test_a_killed_worker_starts_over(visit):
     """Its pictures stand still and dim; the others play on."""
-    page = visit("game.html")
+    page = visit("engine.html")
     page.clock.install(time=0)
     page.clock.pause_at(1)  # so that it is replaced when the test has looked
     figure = look_at(page, "kill")

@@ -22,7 +22,7 @@ from playwright.sync_api import expect
 import build
 import game
 import recordings
-from conftest import PAGES, SIZES
+from conftest import PAGES
 from fill import MarkError, filled
 from module import Module
 from paths import DOCS, ROOT
@@ -128,9 +128,12 @@ def count(text):
     return Counter(re.findall(r"\w+", text))
 
 
-def test_each_source_line_is_on_the_page_once_and_in_order():
+def test_each_source_line_is_on_the_pages_once_and_in_order():
     """Each word, too, if only of a link or of a picture."""
-    main = re.sub("(?s)^.*?<main.*?>|<footer.*$", "", html("game.html"))
+    main = "".join(
+        re.sub("(?s)^.*?<main.*?>|<footer.*$", "", html(name))
+        for name in ("game.html", "engine.html")
+    )
     title, _, rest = main.partition("<details>")
     shown = re.findall('(?s)<pre class="code"><code>(.*?)</code>', rest)
     code, words = code_and_words(SOURCE)
@@ -158,15 +161,21 @@ def documented(kind):
     return [it for it in ast.walk(ast.parse(SOURCE)) if isinstance(it, kind)]
 
 
-def test_no_function_is_split():
-    pieces = Module(SOURCE).pieces
+def test_a_function_has_a_card_of_its_own():
+    """In which its class begins, if it is the first method."""
+    module = Module(SOURCE)
+    pieces = [it.code for it in module.tutorial + module.engine if it.code]
     for node in documented(ast.FunctionDef):
-        [piece] = [piece for piece in pieces if node.lineno in piece.code]
-        assert node.end_lineno in piece.code, node.name
+        [code] = [code for code in pieces if node.lineno in code]
+        assert node.end_lineno in code, node.name
+    for node in documented(ast.ClassDef):
+        [code] = [code for code in pieces if node.lineno in code]
+        assert len(code) > 1, node.name
 
 
 def test_sections_of_docstrings_are_lists():
-    items = re.findall("(?s)<li>(.*?)</li>", html("game.html"))
+    pages = html("game.html") + html("engine.html")
+    items = re.findall("(?s)<li>(.*?)</li>", pages)
     items = {TAG.sub("", item).partition(":")[0] for item in items}
     for node in documented(ast.FunctionDef | ast.ClassDef):
         docstring = ast.get_docstring(node) or ""
@@ -174,6 +183,7 @@ def test_sections_of_docstrings_are_lists():
 
 
 def test_only_the_imports_are_folded():
+    assert "<details>" not in html("engine.html")
     for page in html("game.html"), (ROOT / "game.md").read_text():
         folds = re.findall("(?s)<details>(.*?)</details>", page)
         assert len(folds) == 1
@@ -271,29 +281,40 @@ def test_a_step_in_code_is_that_of_the_module(title):
 # In a browser
 
 
+def scroll_through(page):
+    """So that all figures have begun; return the height before."""
+    height = page.evaluate("document.documentElement.scrollHeight")
+    for top in range(0, height, 800):
+        page.evaluate("(top) => scrollTo(0, top)", top)
+        page.wait_for_timeout(50)
+    return height
+
+
 @pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize("width, scheme", SIZES)
-def test_a_page_fits_and_does_not_shift(visit, name, width, scheme):
-    """From top to bottom: as wide as the window, axe finds nothing, and
-    nothing moves when a figure begins.
-    """
+@pytest.mark.parametrize("width, scheme", [(1280, "light"), (390, "dark")])
+def test_axe_finds_nothing(visit, name, width, scheme):
     page = visit(name, width, color_scheme=scheme)
+    scroll_through(page)
+    found = Axe().run(page, options={"preload": False})
+    assert found.violations_count == 0, found.generate_report()
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("width", [1280, 820, 390])
+def test_a_page_fits_and_does_not_shift(visit, name, width):
+    """It is as wide as the window, and nothing moves when a figure begins."""
+    page = visit(name, width)
     page.evaluate("""async () => {
         await document.fonts.ready;
         window.shift = 0;
         new PerformanceObserver((list) => {
           for (const entry of list.getEntries()) shift += entry.value;
         }).observe({ type: "layout-shift" }); }""")
-    height = page.evaluate("document.documentElement.scrollHeight")
-    for top in range(0, height, 800):
-        page.evaluate("(top) => scrollTo(0, top)", top)
-        page.wait_for_timeout(50)
+    height = scroll_through(page)
     assert page.evaluate("shift") < 0.01
     now = page.evaluate("document.documentElement.scrollHeight")
     assert abs(now - height) < 3
     assert page.evaluate("document.documentElement.scrollWidth") == width
-    found = Axe().run(page, options={"preload": False})
-    assert found.violations_count == 0, found.generate_report()
 
 
 def notes(page):
@@ -304,20 +325,19 @@ def notes(page):
           .flatMap(({ top, bottom }) => [top, bottom]))""")
 
 
-def test_a_note_stands_at_its_line(visit):
-    """Or as close to it as the note above lets it."""
-    found = notes(visit("game.html"))
-    assert len(found) > 50
+@pytest.mark.parametrize("name", ["game.html", "engine.html"])
+def test_a_note_stands_at_its_line(visit, name):
+    """Below the note before, if they are in the margin."""
     above = -1
-    for top, bottom, first, last in found:
-        assert top >= above
-        assert first - 1 <= top <= max(last, above + 1)
+    for top, bottom, first, last in notes(visit(name)):
+        assert above <= top
+        assert first - 1 <= top <= last
         above = bottom
 
 
-@pytest.mark.parametrize("width", [820, 390])
-def test_on_a_small_screen_a_note_stands_above_its_line(visit, width):
-    for _, bottom, first, _ in notes(visit("game.html", width)):
+@pytest.mark.parametrize("name", ["game.html", "engine.html"])
+def test_on_a_small_screen_a_note_stands_above_its_line(visit, name):
+    for _, bottom, first, _ in notes(visit(name, 390)):
         assert bottom <= first + 1
 
 

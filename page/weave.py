@@ -1,8 +1,9 @@
 """Make the pages, and `game.md`; build.py says of what.
 
-The words of the module are Markdown, and a picture in them is a figure. Those
-that begin with a heading, and docstrings of more than a sentence, stand above
-their code, all others in the margin, at their line.
+The module has two pages, the tutorial and the engine. Its words are Markdown,
+and a picture in them is a figure. Those that begin with a heading, and
+docstrings of more than a sentence, stand above their code, all others in the
+margin, at their line.
 
 The story is rows of words and, below them, what they are about.
 `figures/NAME/figure.html` takes the place of the picture `figures/NAME.*`
@@ -24,10 +25,20 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 
-from module import END, Module, Piece, Words
+from module import Module, Piece, Words
 from paths import DOCS, FIGURES, HERE
 
-TUTORIAL = "The tutorial:"
+PAGES = {
+    "index.html": "What an agent sees",
+    "game.html": "The tutorial",
+    "engine.html": "The engine",
+}
+ENGINE = """# The engine
+
+The second part of [`game.py`](game.py): what makes games fast and workers
+safe, and how many games are played at once. The first part is [the
+tutorial](docs/game.html)."""
+GO_ON = "[The engine](docs/engine.html)"
 FOLD = "<details>\n<summary>What the module is built on</summary>"
 # At the top a picture has a size on a code host, too, and a caption.
 PICTURE = r'!\[([^]]*)\]\((\S+)\s+"([^"]*)"\)'
@@ -38,6 +49,8 @@ COLOURED = "third|fourth|picture"
 PLAIN = r'<span class="(?!k|c|s|ow|nf|nc)\w+">(.*?)</span>'
 # The share of bricks that are left in the wall above a new part
 LEFT = "--left:{{left}}"
+# Where a link or a picture of the module leads
+TARGET = r"(?<=\]\()(?!\w+:)[^\s)]+"
 
 environment = Environment(
     loader=FileSystemLoader(HERE),
@@ -59,11 +72,25 @@ def game_md(module: Module) -> str:
     """Return the module for a code host, which has no margin: there a note is
     the comment that it is in the source.
     """
-    tutorial, _ = map(contents, module.parts())
-    title = re.sub(PICTURE, SIZED, module.title)
-    blocks = [title, TUTORIAL, tutorial, FOLD, *above(module.imports)]
-    blocks += ["</details>", *above(module.pieces)]
+    blocks = [
+        re.sub(PICTURE, SIZED, module.title),
+        "The tutorial:",
+        contents(texts(module.tutorial)),
+        "The engine:",
+        contents(texts(module.engine)),
+        FOLD,
+        *above(module.imports),
+        "</details>",
+        *above(module.tutorial),
+        module.end,
+        *above(module.engine),
+    ]
     return "\n\n".join(blocks) + "\n"
+
+
+def texts(pieces: Iterable[Piece]) -> list[str]:
+    """Return the words above code."""
+    return [words.text for piece in pieces for words in piece.words]
 
 
 def above(pieces: Iterable[Piece]) -> Iterator[str]:
@@ -169,70 +196,94 @@ def picture(path: str, alt: str) -> str:
     return svg.replace("<svg", f'<svg role="img" aria-label="{alt}"')
 
 
-# The module's page
+# The module's pages
 
 
-def module_page(module: Module, values: Mapping[str, str]) -> str:
-    """Return `docs/game.html`."""
-    page = Page(values)
-    tutorial, engine = map(contents, module.parts())
-    title = page.of_text(from_docs(module.title))
-    main = [
-        f'<div class="level1" style="--left:1">{title}</div>\n',
-        f'<div class="contents index"><p>{TUTORIAL}</p>\n',
-        f"{page.of_text(tutorial)}</div>\n",
-        FOLD,
-        *(html_piece(page, piece, module.notes) for piece in module.imports),
-        "</details>\n",
-        *(html_piece(page, piece, module.notes) for piece in module.pieces),
-    ]
-    return html_page(
-        "".join(main),
-        kind="module",
-        title="the module",
-        about="Atari for DQN and PPO, one annotated Python module.",
-        other='<a href="index.html">What an agent sees</a>',
-        contents=page.of_text(f"{tutorial}\n\n---\n\n{engine}"),
-    )
+class ModulePage(Page):
+    """The tutorial or the engine.
 
-
-def html_piece(
-    page: Page, piece: Piece, notes: Mapping[int, list[Words]]
-) -> str:
-    """Return words, and below them a card with their code, each note before
-    its line.
+    `places` says on which page each heading of the module is.
     """
-    chunks: list[dict[int, str]] = []
-    for row, line in piece.code.items():
-        if row in notes or not chunks:
-            chunks.append({})
-        chunks[-1][row] = line
-    card = ""
-    for chunk in chunks:
-        if said := notes.get(min(chunk)):
-            inside = "".join(html_words(page, note) for note in said)
-            card += f'<div class="note">{inside}</div>\n'
-        card += listing(chunk.values())
-    html = "".join(html_words(page, words) for words in piece.words)
-    return f'{html}<div class="card">{card}</div>\n' if card else html
+
+    def __init__(
+        self, name: str, places: Mapping[str, str], values: Mapping[str, str]
+    ) -> None:
+        super().__init__(values)
+        self.name = name
+        self.places = places
+
+    def of_text(self, text: str) -> str:
+        return super().of_text(re.sub(TARGET, self._target, text))
+
+    def _target(self, found: re.Match[str]) -> str:
+        """Paths begin at the root. A heading may be on the other page."""
+        target = found[0]
+        if not target.startswith("#"):
+            return posixpath.relpath(target, "docs")
+        place = self.places.get(target[1:], self.name)
+        return target if place == self.name else place + target
+
+    def of_piece(self, piece: Piece) -> str:
+        """Return words, and below them a card with their code, each note at
+        its line.
+        """
+        chunks: list[dict[int, str]] = []
+        for row, line in piece.code.items():
+            if row in piece.notes or not chunks:
+                chunks.append({})
+            chunks[-1][row] = line
+        card = ""
+        for chunk in chunks:
+            notes = piece.notes.get(min(chunk), [])
+            note = "".join(self.of_text(words.text) for words in notes)
+            note = note and f'<div class="note">{note}</div>\n'
+            card += f"<div>{note}{listing(chunk.values())}</div>\n"
+        words = "".join(map(self.of_words, piece.words))
+        card = card and f'<div class="card">{card}</div>\n'
+        return f'<div class="piece">\n{words}{card}</div>\n'
+
+    def of_words(self, words: Words) -> str:
+        """Return words above code; a part's heading stands alone."""
+        html = self.of_text(words.text)
+        if words.is_docstring:
+            return f'<div class="docstring">{html}</div>\n'
+        part = rf'<div class="level2" style="{LEFT}">\g<0></div>'
+        return re.sub("<h2.*?</h2>", part, html)
 
 
-def html_words(page: Page, words: Words) -> str:
-    """Return words of the module as HTML; a part's heading stands alone."""
-    html = page.of_text(from_docs(words.text))
-    part = rf'<div class="level2" style="{LEFT}">\g<0></div>'
-    html = re.sub("<h2.*?</h2>", part, html)
-    if words.is_docstring:
-        return f'<div class="docstring">{html}</div>\n'
-    if words.text.startswith(END):
-        return f'<div class="end">{html}</div>\n'
-    return html
-
-
-def from_docs(text: str) -> str:
-    """Return Markdown whose paths begin at the root as it stands in docs/."""
-    path = r"(?<=\]\()(?!#|\w+:)[^\s)]+"
-    return re.sub(path, lambda it: posixpath.relpath(it[0], "docs"), text)
+def module_pages(module: Module, values: Mapping[str, str]) -> dict[str, str]:
+    """Return the tutorial and the engine, by their names in `docs/`."""
+    parts = {"game.html": module.tutorial, "engine.html": module.engine}
+    lists = {name: contents(texts(part)) for name, part in parts.items()}
+    places = {
+        anchor: name
+        for name, links in lists.items()
+        for anchor in re.findall(r"\(#(.*?)\)", links)
+    }
+    titles = {"game.html": module.title, "engine.html": ENGINE}
+    about = {
+        "game.html": "How an agent plays an Atari game, annotated.",
+        "engine.html": "How many Atari games are played fast, annotated.",
+    }
+    made = {}
+    for name, part in parts.items():
+        page = ModulePage(name, places, values)
+        title, links = page.of_text(titles[name]), page.of_text(lists[name])
+        pieces = "".join(map(page.of_piece, part))
+        if name == "game.html":
+            imports = "".join(map(page.of_piece, module.imports))
+            pieces = f"{FOLD}{imports}</details>\n{pieces}"
+            end = page.of_text(f"{module.end}\n\n{GO_ON}")
+            pieces += f'<div class="end">{end}</div>\n'
+        made[name] = html_page(
+            f'<div class="level1" style="--left:1">{title}</div>\n'
+            f'<div class="contents index">\n{links}</div>\n{pieces}',
+            kind="module",
+            page=name,
+            about=about[name],
+            contents=links,
+        )
+    return made
 
 
 # The story
@@ -244,9 +295,8 @@ def story_page(text: str, values: Mapping[str, str]) -> str:
     return html_page(
         "".join(rows(page, text.replace(" %", "\N{NO-BREAK SPACE}%"))),
         kind="story",
-        title="what an agent sees",
+        page="index.html",
         about="How Atari becomes what an agent sees, and what it learns.",
-        other='<a href="game.html">The module</a>',
         contents=page.of_text(contents([text])),
     )
 
@@ -287,4 +337,4 @@ def html_page(main: str, **parts: str) -> str:
     html, *rest = main.split(LEFT)
     for i, text in enumerate(rest, 1):
         html += f"--left:{1 - i / (len(rest) + 1):.2f}{text}"
-    return template("looks/page.html").render(parts, main=html)
+    return template("looks/page.html").render(parts, main=html, pages=PAGES)

@@ -17,7 +17,8 @@ figure("kill", async (box, $in) => {
       cells.forEach((cell, j) => put(cell, all[(4 * i + j) * count + since]));
     });
     return words;
-  }, { count, start: killed, pace: 10, name: (i) => `step ${every * (i - 1)}` });
+  }, { count, start: killed, pace: 10, auto: true,
+    name: (i) => `step ${every * (i - 1)}` });
 
   box.querySelectorAll(".screen button").forEach((button, i) =>
     button.addEventListener("click", () => {
