@@ -35,6 +35,7 @@ import collections
 import contextlib
 import enum
 import functools
+import io
 import math
 import multiprocessing
 import numbers
@@ -45,6 +46,7 @@ import selectors
 import signal
 import time
 import traceback
+import types
 import warnings
 from collections.abc import Callable
 from multiprocessing import connection, util
@@ -71,7 +73,8 @@ class Game:
     4. An observation is the pictures of the last four steps.
     5. When an episode is over, the next one begins within the same step.
 
-    Each option but `seed` and `fire_on_reset` is an attribute, too.
+    Each option but `seed` is an attribute, too. All arrays that are returned
+    are copies.
 
     Attributes:
         env: The Gymnasium environment; `env.action_space` is `Discrete`.
@@ -98,56 +101,54 @@ class Game:
     ):
         """Create a game. Call `reset` to start it.
 
-        The defaults of the first four options are those of labml's tutorial.
-        For the settings that [most agents are trained with](#how-to-train),
-        and that `Games` has by default, call `Game(seed, **TRAINING)`.
+        The links lead to what an option does. The defaults make the plainest
+        game; agents are mostly trained with [other
+        settings](#how-to-train).
 
         Args:
             seed: Any non-negative integer.
             env_id: The id of an Atari title.
             on_life_loss: [What a lost life does](#what-ends-an-episode).
-            noop_max: Most no-op frames at the start of a game; 0 for none.
-            fire_on_reset: Whether FIRE is held for a step before an episode.
-            clip_reward: Whether a reward becomes its sign.
-            action_repeat: Frames in a step.
-            stack: Pictures in an observation.
-            size: Height and width of a picture, in pixels.
+            noop_max: Most [frames without a
+                button](#how-a-game-begins) at the start of a game.
+            fire_on_reset: Whether [FIRE is pressed](#how-a-game-begins)
+                before an episode.
+            clip_reward: Whether [a reward becomes its sign](#one-step).
+            action_repeat: [Frames in a step](#one-step).
+            stack: [Pictures in an observation](#the-stack).
+            size: Height and width of [a picture](#small-and-gray), in pixels.
             grayscale: Whether pictures are gray; otherwise they are RGB.
-            emulator: Some of `EMULATOR_OPTIONS`.
+            emulator: Options of Gymnasium's `AtariEnv`: `full_action_space`
+                (all 18 actions), `repeat_action_probability`, `mode`,
+                `difficulty`, `max_num_frames_per_episode`, `render_mode`
+                ("human" opens a window).
 
         Raises:
-            ValueError, TypeError: An option is wrong.
+            ValueError, TypeError: An option is wrong, or the id isn't that of
+                an Atari title.
             RuntimeError: The title doesn't have this mode or difficulty.
             gymnasium.error.Error: The id is unknown.
         """
-        modes = ["restart", "continue", "ignore"]
-        require(
-            on_life_loss in modes, f"on_life_loss in {modes}", on_life_loss
-        )
         self.on_life_loss = on_life_loss
-        self.noop_max = check_number("noop_max", noop_max)
-        self.clip_reward = check_bool("clip_reward", clip_reward)
-        self.action_repeat = check_number("action_repeat", action_repeat, 1)
-        self.stack = check_number("stack", stack, 1)
-        require(np.shape(size) == (2,), "size as (height, width)", size)
-        self.size = tuple(check_number("size", n, 1) for n in size)
-        self.grayscale = check_bool("grayscale", grayscale)
-        self._seed = check_number("seed", seed)
-        check_emulator(env_id, emulator)
+        self.noop_max = noop_max
+        self.fire_on_reset = fire_on_reset
+        self.clip_reward = clip_reward
+        self.action_repeat = action_repeat
+        self.stack = stack
+        self.size = size
+        self.grayscale = grayscale
+        self._seed: SupportsIndex | None = seed
+        check_options(self)
 
-        # ALE is the emulator (Bellemare et al. 2013), Gymnasium the interface
-        # that learning programs share. With `frameskip=1` every id holds an
-        # action for one frame, and `step` repeats it. Screens are read from
-        # ALE directly, so Gymnasium is asked for its cheapest observation, the
-        # console's memory.
-        self.env = gym.make(env_id, frameskip=1, obs_type="ram", **emulator)
+        # The emulator is ALE (Bellemare et al. 2013). Gymnasium is the
+        # interface to it that learning programs share. Whatever the id says,
+        # this environment plays one frame at a time.
+        self.env = make_env(env_id, emulator)
         self._ale = self.env.unwrapped.ale
         self.meanings = self.env.unwrapped.get_action_meanings()
         self._actions = [
             getattr(ale_py.Action, name) for name in self.meanings
         ]
-        fires = check_bool("fire_on_reset", fire_on_reset)
-        self._fires = fires and "FIRE" in self.meanings
 
         # A deque drops its oldest picture when a new one comes. It is empty
         # until `reset`.
@@ -167,8 +168,7 @@ class Game:
     # objects at a time, and many titles draw some on even frames and the rest
     # on odd ones. The brighter of two frames, pixel by pixel, has them all.
     # Only a few titles need more: Pacman draws one of its four enemies in each
-    # frame. Of four frames two are kept, here as in other wrappers, so two
-    # enemies are never seen.
+    # frame, so two of them aren't seen.
     def step(self, action: SupportsIndex) -> "Step":
         """Hold an action for four frames.
 
@@ -176,9 +176,8 @@ class Game:
             action: An index into `meanings`.
 
         Returns:
-            obs_4: `uint8 (4, 84, 84)`, oldest picture first, a copy that is
-                yours. If `done` is true, it is the first observation of the
-                next episode.
+            obs_4: `uint8 (4, 84, 84)`, oldest picture first. If `done` is
+                true, it is the first observation of the next episode.
             reward: The points of these frames.
             done: Whether the episode is over.
             episode_info: `None`, or, if a new game was started, a dict of the
@@ -189,16 +188,14 @@ class Game:
             ValueError: The action isn't one of the game's. Nothing has moved.
             ResetNeeded: Call `reset` first.
         """
-        index = check_actions(action, self.meanings)
-        if not self._pictures:
-            raise gym.error.ResetNeeded("call reset() before step()")
+        check_step(self, action)
         reward = 0.0
         before_last = None
         for frame in range(1, self.action_repeat + 1):
-            reward += self._ale.act(self._actions[index])
+            reward += self._ale.act(self._actions[action])
 
             # Lives are read after every frame: one lost and one won within a
-            # step would cancel out.
+            # step would cancel out. What a lost life does is an option.
             lives_before = self._lives
             self._lives = self._ale.lives()
             life_lost = self._lives < lives_before
@@ -215,15 +212,17 @@ class Game:
             np.maximum(before_last, screen, out=screen)
         self._pictures.append(self.shrink(screen))  # (84, 84)
 
-        # The score stays raw when the reward is clipped.
+        # Titles differ widely in their points. With the signs of rewards, one
+        # learning rate serves all titles (Mnih et al. 2015). The score stays
+        # raw.
         self._score += reward
         self._length += 1
+        if self.clip_reward:
+            reward = float(np.sign(reward))
         done = life_over or game_over
         episode_info = None
         if done:
             episode_info = self._end_episode(life_over, game_over)
-        if self.clip_reward:
-            reward = float(np.sign(reward))
         # After `_end_episode` this is the next episode's first observation.
         return self.observe(), reward, done, episode_info
 
@@ -234,22 +233,24 @@ class Game:
     # is the mean of the area that it covers: picking single pixels would lose
     # thin objects.
     def screen(self) -> NDArray:
-        """Return a copy of the screen, `(210, 160)`, or RGB with a 3."""
+        """Return the screen, `uint8 (210, 160)`, or RGB `(210, 160, 3)`."""
         if self.grayscale:
             return self._ale.getScreenGrayscale()
         return self._ale.getScreenRGB()
 
     def shrink(self, screen: NDArray) -> NDArray:
         """Resize a screen to `size`."""
-        size = self.size[::-1]  # OpenCV takes the width first
-        return cv2.resize(screen, size, interpolation=cv2.INTER_AREA)
+        height, width = self.size
+        return cv2.resize(
+            screen, (width, height), interpolation=cv2.INTER_AREA
+        )
 
     # ### The stack
     #
     # One picture shows where the ball is, not where it is going. The last
     # four, a fifth of a second, show both.
     def observe(self) -> NDArray:
-        """Return the stack as an observation, `(4, 84, 84)`, a copy."""
+        """Return the stack as an observation, `(4, 84, 84)`."""
         return np.array(self._pictures)
 
     # ### What ends an episode
@@ -262,7 +263,7 @@ class Game:
     #   as in Baselines, CleanRL, SB3 and EnvPool.
     # - `"ignore"`: only the end of the game ends the episode, as [Machado et
     #   al. (2018)](https://arxiv.org/abs/1709.06009) advise.
-    # - `"restart"`: a new game begins, as in labml's tutorial.
+    # - `"restart"`: a new game begins, as in labml.ai's module.
     def _life_ends_episode(self):
         """Return whether the life that was just lost ends the episode."""
         if self.on_life_loss == "continue":
@@ -275,22 +276,20 @@ class Game:
     def _end_episode(self, life_over, game_over):
         """Begin the next episode; return the `episode_info` of this one."""
         # Every id limits a game to 108,000 frames, half an hour. A game that
-        # only the limit ends is truncated, not terminated. Learners estimate
-        # the rewards that it would still have had from its last observation.
+        # only this limit ends is truncated, not terminated: learners then
+        # estimate, from its last observation, what it would still have won.
         game_terminated = self._ale.game_over(with_truncation=False)
         self.terminated = life_over or game_terminated
         self.final_obs = self.observe()
-        # If Ctrl-C interrupts what follows, `step` asks for a reset.
-        self._pictures.clear()
         episode_info = None
-        if game_over or self.on_life_loss == "restart":
+        new_game = game_over or self.on_life_loss == "restart"
+        if new_game:
             episode_info = {
                 "reward": self._score,
                 "length": self._length,
                 "truncated": game_over and not game_terminated,
             }
-            self._start_game()
-        self._begin_episode()
+        self._begin_episode(new_game)
         return episode_info
 
     # ### How a game begins
@@ -303,26 +302,42 @@ class Game:
                 numbers; the first reset takes the constructor's seed.
 
         Returns:
-            The first observation, `uint8 (4, 84, 84)`: one picture four times,
-            a copy that is yours.
+            The first observation, `uint8 (4, 84, 84)`: one picture four times.
 
         Raises:
             ValueError, TypeError: The seed is wrong.
         """
         seed = self._seed if seed is None else check_number("seed", seed)
-        self._pictures.clear()
-        self._start_game(seed)
-        self._begin_episode()
+        self._begin_episode(new_game=True, seed=seed)
         self._seed = None  # it is used once
         return self.observe()
 
-    def _start_game(self, seed=None):
+    def _begin_episode(self, new_game, seed=None):
+        """Start a new game, if asked to; press FIRE, and refill the stack."""
+        # Ctrl-C may interrupt what follows. Then `step` asks for a reset.
+        self._pictures.clear()
+        if new_game:
+            self._start_game(seed)
+
+        # Breakout waits for FIRE to serve the ball. Points that are scored
+        # before the first observation belong to no step's reward, but they
+        # count in the score, as on the console.
+        if self.fire_on_reset and "FIRE" in self.meanings:
+            for _ in range(self.action_repeat):
+                self._score += self._ale.act(ale_py.Action.FIRE)
+        self._lives = self._ale.lives()
+
+        # Pictures of two episodes in one stack would look like motion.
+        picture = self.shrink(self.screen())
+        self._pictures.extend([picture] * self.stack)
+
+    def _start_game(self, seed):
         """Reset the emulator, and play the no-op frames."""
         self._reset_emulator(seed)
         self._score = 0.0
         self._length = 0
 
-        # A no-op frame presses nothing. Without such frames every game would
+        # A no-op frame presses no button. Without such frames every game would
         # begin in the same way. As in Gymnasium, their number is random, and a
         # game that ends among them is reset with the same seed. A few titles
         # have no NOOP.
@@ -344,23 +359,9 @@ class Game:
         """Return NOOP; a subclass may sample an action for random starts."""
         return 0
 
-    def _begin_episode(self):
-        """Press FIRE, if asked to, and refill the stack."""
-        # Breakout waits for FIRE to serve the ball. Points that are scored
-        # before the first observation belong to no step's reward, but they
-        # count in the score, as on the console.
-        if self._fires:
-            for _ in range(self.action_repeat):
-                self._score += self._ale.act(ale_py.Action.FIRE)
-        self._lives = self._ale.lives()
-
-        # Pictures of two episodes in one stack would look like motion.
-        picture = self.shrink(self.screen())
-        self._pictures.extend([picture] * self.stack)
-
     # ### Rendering
     def render(self) -> NDArray[np.uint8]:
-        """Return a copy of the screen in color, `(height, 160, 3)`."""
+        """Return the screen in color, `(height, 160, 3)`."""
         return self._ale.getScreenRGB()
 
 
@@ -371,10 +372,11 @@ BREAKOUT = "BreakoutNoFrameskip-v4"
 # ### How to train
 #
 # These are the settings that most agents are trained with, and the defaults of
-# `Games`. `Game` and `Worker` have those of labml's tutorial, so play an agent
-# that was trained on `Games` with `Game(seed, **TRAINING)`. To claim something
-# new, take an id with sticky actions, such as `"ALE/Breakout-v5"`, and
-# `"ignore"` (Machado et al. 2018).
+# `Games`. `Game` and `Worker` have those of labml.ai's module, whose PPO runs
+# on them, so play an agent that was trained on `Games` with `Game(seed,
+# **TRAINING)`. To claim something new, take an id with sticky actions, such as
+# `"ALE/Breakout-v5"`, where the console sometimes repeats the previous action,
+# and `"ignore"` (Machado et al. 2018).
 TRAINING: dict[str, Any] = dict(
     on_life_loss="continue",  # what a lost life does to the episode
     noop_max=30,  # a game begins with 1 to 30 no-op frames
@@ -382,15 +384,120 @@ TRAINING: dict[str, Any] = dict(
     clip_reward=True,  # a reward becomes -1, 0 or 1; the score stays raw
 )
 
-# These options go to Gymnasium's `AtariEnv`.
-EMULATOR_OPTIONS = (
-    "full_action_space",  # all 18 actions of the console
-    "repeat_action_probability",  # of sticky actions
-    "mode",
-    "difficulty",
-    "max_num_frames_per_episode",
-    "render_mode",  # "human" opens a window
-)
+# ## A game in another process
+#
+# Only one Python thread runs at a time, because of the GIL. Games that are to
+# play at the same time need processes, called *workers*. A *pipe* joins each
+# worker to its *parent*, the program that started it, as in labml.ai's PPO.
+
+
+def worker_process(
+    remote: connection.Connection,
+    seed: SupportsIndex,
+    env_id: str = BREAKOUT,
+    make: Callable | None = None,
+    **options: Any,
+) -> None:
+    """Play a game in this process, for the program at the other end of a pipe.
+
+    It answers `("step", action)`, `("reset", seed or None)` and
+    `("render", None)` with what the game returns, or with the error that the
+    game raised. It ends after `("close", None)`, or when the parent ends.
+
+    Args:
+        remote: This process's end of the pipe (labml.ai's name for it).
+        seed, env_id, options: As for `Game`.
+        make: Called as `make(seed, env_id, **options)`; returns a game with
+            `step`, `reset` and `render`. If it has a method `close`, too, that
+            is called at the end. `None` means `FastGame`, which plays as
+            `Game` does, faster.
+    """
+    make = unwrap(make)
+    game = None
+    for message in messages(remote):
+        try:
+            command, data = pickle.loads(message)
+            if command == "close":
+                break
+            # The game is made here, so that an error while it is made is sent
+            # back, too.
+            if game is None:
+                game = make(seed, env_id, **options)
+            answer = pickle.dumps(run_command(game, command, data))
+        except Exception as error:
+            answer = pickle.dumps(RemoteError(error))
+        send(remote, answer)
+    close_games([game])
+
+
+class Worker:
+    """
+    A game in a process of its own.
+
+    `child.send(("step", action))` sends a command. `child.recv()` returns what
+    `Game.step` returns, or raises what that has raised. If the process has
+    died, both raise `EOFError` or an `OSError`.
+
+    Attributes:
+        child: The parent's end of the pipe, a `Connection`.
+        process: The `multiprocessing.Process`.
+    """
+
+    def __init__(
+        self,
+        seed: SupportsIndex,
+        env_id: str = BREAKOUT,
+        *,
+        context: str | BaseContext | None = None,
+        make: Callable | None = None,
+        **options: Any,
+    ):
+        """Start a process that plays a game.
+
+        Args:
+            seed, env_id, options: As for `Game`, with its defaults.
+            context: A start method's name or a context of `multiprocessing`;
+                `None`: forkserver where there is one.
+            make: Any callable that makes a game, as for `worker_process`; a
+                lambda or a class of a notebook, too.
+
+        Raises:
+            RuntimeError: The process couldn't be started. A wrong option is
+                raised by the first `child.recv()`.
+        """
+        ctx = find_context(context)
+        self.child, remote = ctx.Pipe()
+        with start_errors():
+            # Python ends a *daemon* process when the program exits.
+            self.process = ctx.Process(
+                target=worker_process,
+                args=(remote, seed, env_id, wrap(make)),
+                kwargs=options,
+                daemon=True,
+            )
+            self.process.start()
+        # Now only the worker holds this end: if it dies, the pipe breaks.
+        remote.close()
+        self._end = end_with(self)
+
+    def close(self) -> None:
+        """End the process, in whatever state it is; may be called twice.
+
+        It closes its game and writes what is buffered. After a second it is
+        killed.
+        """
+        self._end()
+
+    # Both make it a *context manager*: a `with` statement closes it.
+    def __enter__(self) -> "Worker":
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+# The tutorial ends here. What follows makes games fast and workers safe, and
+# plays many games at once.
 
 # ## The same game, faster
 # ALE's snapshots of these titles leave something out: after a restore the game
@@ -409,17 +516,8 @@ class FastGame(Game):
     def __init__(self, *args: Any, **options: Any):
         """Take the arguments of `Game`."""
         super().__init__(*args, **options)
-
-        # With *sticky actions* the emulator sometimes repeats the previous
-        # action (Machado et al. 2018), which a snapshot leaves out. Snapshots
-        # were tested in few modes and difficulties.
-        spec: Any = self.env.spec
-        lossy = spec.kwargs.get("game") in LOSSY
-        sticky = self._ale.getFloat("repeat_action_probability") > 0
-        other_mode = "mode" in spec.kwargs or "difficulty" in spec.kwargs
-        self._trusts_snapshots = not (lossy or sticky or other_mode)
         self._snapshot = None
-        self._first_frame = -1  # no frame has this number
+        self._first_frame = None  # its number
         # The screen that was resized last, and its picture.
         self._last = (np.empty(0), np.empty(0))
 
@@ -429,36 +527,50 @@ class FastGame(Game):
     # A *snapshot* of the state after the first reset is restored in 28 µs. So
     # every game starts from the same state, while in some titles a true reset
     # carries over some memory of the previous game.
+    def _trusts_snapshots(self):
+        """Return whether a game plays on from a snapshot as from a reset."""
+        spec = self.env.spec
+        if spec.kwargs["game"] in LOSSY:
+            return False
+        # With *sticky actions* the emulator sometimes repeats the previous
+        # action (Machado et al. 2018), which a snapshot leaves out.
+        if self._ale.getFloat("repeat_action_probability") > 0:
+            return False
+        # Few modes and difficulties were tested, besides the default, 0.
+        return not (spec.kwargs.get("mode") or spec.kwargs.get("difficulty"))
+
     def _reset_emulator(self, seed):
         # The emulator itself needs a seed only for sticky actions, and reloads
         # the title for it, which takes 100 ms.
         env = self.env.unwrapped
-        if not self._trusts_snapshots:
-            env.reset(seed=seed)
-        elif self._snapshot is not None:
+        if self._snapshot is not None:
             env.restore_state(self._snapshot)
-        else:
-            # A restore doesn't redraw the screen, so the first screens are
-            # kept, with the number of their frame.
+        elif self._trusts_snapshots():
             env.reset()
-            self._first_screens = [super().screen(), super().render()]
+            # A restore draws nothing: the screen remains that of the previous
+            # game until the next frame. So the first screens are kept.
             self._first_frame = self._ale.getEpisodeFrameNumber()
+            self._first_screen = super().screen()
+            self._first_color_screen = super().render()
             self._snapshot = env.clone_state()
+        else:
+            env.reset(seed=seed)
+            return
 
         # Gymnasium's random generator samples the no-op starts.
         if seed is not None:
             env.seed_game(seed)
 
     def screen(self) -> NDArray:
-        """Return a copy of the screen, as `Game` does."""
+        """Return the screen, as `Game` does."""
         if self._ale.getEpisodeFrameNumber() == self._first_frame:
-            return self._first_screens[0].copy()
+            return self._first_screen.copy()
         return super().screen()
 
     def render(self) -> NDArray[np.uint8]:
-        """Return a copy of the screen in color, as `Game` does."""
+        """Return the screen in color, as `Game` does."""
         if self._ale.getEpisodeFrameNumber() == self._first_frame:
-            return self._first_screens[1].copy()
+            return self._first_color_screen.copy()
         return super().render()
 
     # ### Resizing what has changed
@@ -471,9 +583,9 @@ class FastGame(Game):
         """Resize a screen to `size`, as `Game` does."""
         height, width = self.size
         rows = len(screen)
+        last_screen, last_picture = self._last
         # When OpenCV enlarges, it looks across the borders of bands.
         enlarges = height > rows or width > screen.shape[1]
-        last_screen, last_picture = self._last
         if enlarges or screen.shape != last_screen.shape:
             picture = super().shrink(screen)
         else:
@@ -489,82 +601,67 @@ class FastGame(Game):
                 picture[parts] = cv2.resize(
                     strip, size, interpolation=cv2.INTER_AREA
                 )
-        self._last = (screen, picture)  # in one statement: Ctrl-C
+        # One assignment: Ctrl-C must not leave one without the other.
+        self._last = (screen, picture)
         return picture.copy()  # a subclass may write into it
 
 
-# ## A game in another process
+# ## How processes start, wait and end
 #
-# Only one Python thread runs at a time, because of the GIL. Games that are to
-# play at the same time need processes, called *workers*. A *pipe* joins each
-# worker to its *parent*, the program that started it, as in labml's PPO.
-def worker_process(
-    remote: connection.Connection,
-    seed: SupportsIndex,
-    env_id: str = BREAKOUT,
-    make: Callable = FastGame,
-    **options: Any,
-) -> None:
-    """Play a game in this process, for the program at the other end of a pipe.
+# ### Starting
+#
+# A fork copies the program with the locks that its threads hold at that
+# moment, PyTorch's among them, and then may wait for one forever. A
+# *forkserver* is a process without threads, which is forked in its place.
+def find_context(name) -> Any:
+    """Return a context of `multiprocessing`: forkserver, if there is one."""
+    if isinstance(name, BaseContext):
+        return name
+    methods = multiprocessing.get_all_start_methods()
+    if name is None and "forkserver" in methods:
+        name = "forkserver"
+    return multiprocessing.get_context(name)
 
-    It answers `("step", action)`, `("reset", seed or None)` and
-    `("render", None)` with what the game returns, or with the error that the
-    game raised. It ends after `("close", None)`, or when the pipe breaks.
 
-    Args:
-        remote: This process's end of the pipe (labml's name for it).
-        seed, env_id, options: As for `Game`.
-        make: Called as `make(seed, env_id, **options)`; returns a game with
-            `step`, `reset` and `render`. If it has a method `close`, too, that
-            is called at the end.
-    """
-    inbox = prepare_process(remote)
-    make_game: Any = make
-    if isinstance(make, CloudpickleWrapper):  # as `Worker` sends it
-        make_game = make.fn
-    game = None
+WHY_NOT_STARTED = (
+    "Likely reasons: the main guard is missing, a class can't be imported, a"
+    " file was edited, or a limit on processes, files or memory is reached"
+)
+
+
+@contextlib.contextmanager
+def start_errors():
+    """Say what is likely when the system can't start a process."""
     try:
-        # `inbox` also watches the parent. A forked process inherits both ends
-        # of the pipe, so the pipe doesn't break when the parent dies.
-        while wait_for(inbox) == [remote]:
-            try:
-                command, data = remote.recv()
-                if command == "close":
-                    break
-                # The game is made here, so that an error while it is made is
-                # sent back, too.
-                if game is None:
-                    game = make_game(seed, env_id, **options)
-                answer = run_command(game, command, data)
-                # `remote.send` would make a special pickler each time, which
-                # costs some 10 µs in a step of eight games.
-                remote.send_bytes(pickle.dumps(answer))
-            except Exception as error:
-                remote.send(RemoteError(error))
-    except OSError:
-        pass  # the pipe is broken
-    finally:
-        close_games([game])
+        yield
+    except (OSError, EOFError) as error:
+        raise RuntimeError(
+            f"a worker could not be started: {error!r}. {WHY_NOT_STARTED}"
+        ) from error
 
 
-def run_command(game, command, data):
-    """Run a command; return what the game returns."""
-    if command == "render":
-        return game.render()
-    if command in ("reset", "step"):
-        return getattr(game, command)(data)
-    raise NotImplementedError(f"unknown command {command!r}")
+def wrap(make):
+    """Return `make`, or `FastGame`, so that it can be sent to a process.
+
+    `pickle` sends only the name of a class. Cloudpickle sends the class itself
+    if it can't be imported.
+    """
+    return CloudpickleWrapper(make or FastGame)
 
 
-def close_games(games):
-    """Close those that can be closed, such as one that writes a file."""
-    for game in games:
-        if hasattr(game, "close"):
-            game.close()
+def unwrap(make) -> Any:
+    """Return the callable that `wrap` was given."""
+    if isinstance(make, CloudpickleWrapper):
+        return make.fn
+    return make or FastGame
 
 
 def prepare_process(remote):
-    """Prepare this process for a worker; return a selector for it."""
+    """Prepare this process for a worker; return a selector for it.
+
+    The selector finds the pipe when a message has arrived, and something else
+    when the parent has ended.
+    """
     # Ctrl-C in a terminal reaches every process in it, but the parent decides
     # what happens then. A forked process also inherits the program's signal
     # handlers, which mustn't run here: one of them may write a checkpoint.
@@ -585,16 +682,19 @@ def prepare_process(remote):
     with contextlib.suppress(AttributeError, OSError):
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
+    # A forked process inherits both ends of the pipe, so the pipe doesn't
+    # break when the parent dies.
+    end = multiprocessing.parent_process().sentinel
+
     # `remote.poll()` makes a selector for each call, which is five times
     # slower than reusing one.
     inbox = selectors.DefaultSelector()
     inbox.register(remote, selectors.EVENT_READ)
-    parent = multiprocessing.parent_process()
-    inbox.register(parent.sentinel, selectors.EVENT_READ)
+    inbox.register(end, selectors.EVENT_READ)
     return inbox
 
 
-# ### Spinning, and yielding the core
+# ### Sending and waiting
 #
 # It takes longer to wake up a process that sleeps than to send it a message.
 # So a process that waits first polls for a short time, which is called
@@ -611,6 +711,33 @@ def wait_for(inbox, timeout=None):
     while not (found := inbox.select(0)) and time.perf_counter() < until:
         os.sched_yield()
     return [key.fileobj for key, _ in found or inbox.select(timeout)]
+
+
+def messages(remote):
+    """Yield the messages that arrive, until the pipe or the parent ends.
+
+    They are bytes. `remote.recv` and `remote.send` would make a special
+    pickler for each, which costs 10 µs in a step of eight games.
+    """
+    inbox = prepare_process(remote)
+    with contextlib.suppress(EOFError, OSError):
+        while wait_for(inbox) == [remote]:
+            yield remote.recv_bytes()
+
+
+def send(remote, message):
+    """Send bytes. If the pipe is broken, `messages` ends next."""
+    with contextlib.suppress(OSError):
+        remote.send_bytes(message)
+
+
+def run_command(game, command, data):
+    """Call a method of the game; return what it returns."""
+    if command == "render":
+        return game.render()
+    if command in ("reset", "step"):
+        return getattr(game, command)(data)
+    raise NotImplementedError(f"unknown command {command!r}")
 
 
 # ### An error on its way
@@ -637,126 +764,71 @@ def raise_error(error, text):
     raise error from RuntimeError(f"in the worker:\n{text}")
 
 
-# ### The worker, as its parent sees it
-class Worker(contextlib.AbstractContextManager):
-    """
-    A game in a process of its own.
-
-    `child.send(("step", action))` sends a command. `child.recv()` returns what
-    `Game.step` returns, or raises what that has raised. If the process has
-    died, both raise `EOFError` or an `OSError`.
-
-    Attributes:
-        child: The parent's end of the pipe, a `Connection`.
-        process: The `multiprocessing.Process`.
-    """
-
-    def __init__(
-        self,
-        seed: SupportsIndex,
-        env_id: str = BREAKOUT,
-        *,
-        context: str | BaseContext | None = None,
-        make: Callable = FastGame,
-        **options: Any,
-    ):
-        """Start a process that plays a game.
-
-        Args:
-            seed, env_id, options: As for `Game`, with its defaults.
-            context: A start method's name or a context of `multiprocessing`;
-                `None`: forkserver where there is one.
-            make: Any callable that makes a game, as for `worker_process`; a
-                lambda or a class of a notebook, too.
-
-        Raises:
-            RuntimeError: The process couldn't be started. A wrong option is
-                raised by the first `child.recv()`.
-        """
-        ctx = find_context(context)
-        self.child, remote = ctx.Pipe()
-
-        # `pickle` sends only the name of a class. Cloudpickle sends the class
-        # itself if it can't be imported.
-        args = (remote, seed, env_id, CloudpickleWrapper(make))
-
-        # Python ends a *daemon* process when the program exits.
-        self.process = ctx.Process(
-            target=worker_process, args=args, kwargs=options, daemon=True
-        )
-        try:
-            self.process.start()
-        except (OSError, EOFError) as error:
-            raise RuntimeError(
-                f"a worker could not be started: {error!r}. {WHY_NOT_STARTED}"
-            ) from error
-        # Now only the worker holds this end: if it dies, the pipe breaks.
-        remote.close()
-
-        # The process also ends when this object is deleted, and at exit.
-        # Otherwise Python would wait forever for a suspended process.
-        self._end = util.Finalize(
-            self, end_process, args=(self.child, self.process), exitpriority=0
-        )
-
-    def close(self) -> None:
-        """End the process, in whatever state it is; may be called twice.
-
-        It closes its game and writes what is buffered. After a second it is
-        killed.
-        """
-        self._end()
-
-    def __exit__(self, *_):
-        self.close()
-
-
-WHY_NOT_STARTED = (
-    "Likely reasons: the main guard is missing, a class can't be imported, a"
-    " file was edited, a limit on processes or memory is reached, or timeout="
-    " is too short for slow imports"
-)
-
-
-# A fork copies the program with the locks that its threads hold at that
-# moment, PyTorch's among them, and then may wait for one forever. A
-# *forkserver* is a process without threads, which is forked in its place.
-def find_context(name) -> Any:
-    """Return a context of `multiprocessing`: forkserver, if there is one."""
-    if isinstance(name, BaseContext):
-        return name
-    methods = multiprocessing.get_all_start_methods()
-    if name is None and "forkserver" in methods:
-        name = "forkserver"
-    return multiprocessing.get_context(name)
-
-
-GRACE = 1.0  # seconds more, for a worker that is late or closing
+# ### Ending
+GRACE = 1.0  # seconds more, for workers that are late or closing
 END_TIMEOUT = 5.0  # seconds, for the system to end a process
 UNKNOWN = 255  # the exit code of all workers of a forkserver that was killed
 
 
-def end_process(child, process):
-    """End the process of a worker, and close its pipe."""
+def end_with(worker):
+    """Return a function that ends the worker's process.
+
+    It is also called when the worker is deleted, and at exit. Otherwise Python
+    would wait forever for a suspended process.
+    """
+    ends = types.SimpleNamespace(child=worker.child, process=worker.process)
+    return util.Finalize(worker, end_workers, args=[[ends]], exitpriority=0)
+
+
+def end_workers(workers):
+    """End workers, in whatever state they are; they have a second together."""
+    asked = [worker for worker in workers if ask_to_end(worker.child)]
+    deadline = time.monotonic() + GRACE
+    for worker in workers:
+        process = worker.process
+        process.join(max(0, deadline - time.monotonic()))
+        # This ends a process that is stopped or hangs, too.
+        process.kill()
+        process.join(END_TIMEOUT)
+        # Only the forkserver could have told whether this process has ended.
+        if worker in asked and process.exitcode == UNKNOWN:
+            with contextlib.suppress(OSError, AttributeError):
+                os.kill(process.pid, signal.SIGKILL)
+
+
+def ask_to_end(child):
+    """Ask a worker to end, and close its pipe; return whether it lives."""
     # After a fork other workers may hold a copy of this end of the pipe, so
     # that to close it isn't enough.
-    is_running = True
     try:
         child.send(("close", None))
     except OSError:
-        is_running = False  # it has closed its end
-    child.close()
-    process.join(GRACE)
-    # This ends a process that is stopped or hangs, too.
-    process.kill()
-    process.join(END_TIMEOUT)
-    # Only the forkserver could have told whether this process has ended.
-    if is_running and process.exitcode == UNKNOWN:
-        with contextlib.suppress(OSError, AttributeError):
-            os.kill(process.pid, signal.SIGKILL)
+        return False
+    finally:
+        child.close()
+    return True
 
 
-# ### Checking the input
+def close_games(games):
+    """Close those that can be closed, such as one that writes a file."""
+    for game in games:
+        if hasattr(game, "close"):
+            game.close()
+
+
+# ## Checking the input
+#
+# A wrong argument is an error at the call that got it, and changes nothing.
+EMULATOR_OPTIONS = (
+    "full_action_space",
+    "repeat_action_probability",
+    "mode",
+    "difficulty",
+    "max_num_frames_per_episode",
+    "render_mode",
+)
+
+
 def require(condition, expected, got):
     """Raise a `ValueError` that says what was expected, unless `condition`."""
     if not condition:
@@ -764,10 +836,9 @@ def require(condition, expected, got):
 
 
 def check_bool(name, value):
-    """Return `value` as a `bool`; `"False"` isn't one."""
+    """Refuse what isn't a bool; `"False"` would count as true."""
     is_bool = isinstance(value, (bool, np.bool_))
     require(is_bool, f"{name} to be True or False", value)
-    return bool(value)
 
 
 def check_number(name, value, least=0):
@@ -781,47 +852,88 @@ def check_number(name, value, least=0):
     return number
 
 
+def check_options(game):
+    """Check the options of a `Game`; make its numbers Python's."""
+    modes = ["restart", "continue", "ignore"]
+    mode = game.on_life_loss
+    require(mode in modes, f"on_life_loss in {modes}", mode)
+    game.noop_max = check_number("noop_max", game.noop_max)
+    check_bool("fire_on_reset", game.fire_on_reset)
+    check_bool("clip_reward", game.clip_reward)
+    game.action_repeat = check_number("action_repeat", game.action_repeat, 1)
+    game.stack = check_number("stack", game.stack, 1)
+    require(np.shape(game.size) == (2,), "size as (height, width)", game.size)
+    game.size = tuple(check_number("size", n, 1) for n in game.size)
+    check_bool("grayscale", game.grayscale)
+    game._seed = check_number("seed", game._seed)
+
+
+def make_env(env_id, emulator):
+    """Make the Gymnasium environment of a title, of single frames."""
+    unknown = sorted(emulator.keys() - EMULATOR_OPTIONS)
+    if unknown:
+        known = ", ".join([*Game.__init__.__kwdefaults__, *EMULATOR_OPTIONS])
+        raise TypeError(f"unknown option {unknown[0]!r}; there are {known}")
+    check_bool("full_action_space", emulator.get("full_action_space", False))
+    require(isinstance(env_id, str), "the id of an Atari title", env_id)
+
+    # Screens are read from ALE directly, so Gymnasium is asked for its
+    # cheapest observation, the console's memory. Environments that aren't
+    # Atari's don't have these options.
+    try:
+        env = gym.make(env_id, frameskip=1, obs_type="ram", **emulator)
+    except TypeError as error:
+        message = f"expected the id of an Atari title, got {env_id!r}"
+        raise TypeError(message) from error
+    return env
+
+
+def check_step(game, action):
+    """Check that the game was started, and that it has this action."""
+    check_actions(action, game.meanings)
+    if not game._pictures:
+        raise gym.error.ResetNeeded("call reset() before step()")
+
+
 def check_actions(actions, meanings, shape=()):
     """Return `actions` as Python integers, or raise a `ValueError`.
 
     This checks a single action, of shape `()`, or a batch. Floats aren't
     accepted, not even whole ones, since they can't be used as an index.
     """
-    cause = None
-    try:
-        array = np.asarray(actions)
-        if array.dtype.kind in "iu" and array.shape == shape:
-            flat = array.ravel().tolist()
-            if min(flat) >= 0 and max(flat) < len(meanings):
-                return array.tolist()
-    except (TypeError, ValueError, RuntimeError) as error:
-        # PyTorch's error says what to do with a tensor on a GPU.
-        cause = error
+    array = np.asarray(actions)
+    if array.dtype.kind in "iu" and array.shape == shape:
+        flat = array.ravel().tolist()
+        if min(flat) >= 0 and max(flat) < len(meanings):
+            return array.tolist()
     most = len(meanings) - 1
     names = ", ".join(meanings)
     expected = f"integers from 0 to {most} ({names}), of shape {shape}"
-    raise ValueError(f"expected {expected}, got {actions!r}") from cause
+    raise ValueError(f"expected {expected}, got {actions!r}")
 
 
-def check_emulator(env_id, emulator):
-    """Check the id of a title, and the options of the emulator."""
-    unknown = sorted(emulator.keys() - EMULATOR_OPTIONS)
-    if unknown:
-        known = ", ".join([*Game.__init__.__kwdefaults__, *EMULATOR_OPTIONS])
-        raise TypeError(
-            f"unknown option {unknown[0]!r}; there are {known}. A step has"
-            " action_repeat frames"
-        )
-    if "full_action_space" in emulator:
-        check_bool("full_action_space", emulator["full_action_space"])
-    require(isinstance(env_id, str), "the id of an Atari title", env_id)
-    # As in `gym.make`, the id may lack its version.
-    spec = gym.envs.registration._find_spec(env_id)
-    is_atari = spec.entry_point == gym.spec(BREAKOUT).entry_point
-    require(is_atari, "the id of an Atari title", env_id)
+def check_batch(actions, meanings, n):
+    """Return a list of `n` actions; that of a game that rests is `None`."""
+    if isinstance(actions, np.ndarray) and actions.dtype == object:
+        actions = actions.tolist()
+    is_list = isinstance(actions, (list, tuple)) and len(actions) == n
+    if is_list and any(action is None for action in actions):
+        return [
+            None if action is None else check_actions(action, meanings)
+            for action in actions
+        ]
+    return check_actions(actions, meanings, (n,))
 
 
-# The tutorial ends here. What follows plays many games at once.
+def box_of(obs):
+    """Return the space of arrays like this observation."""
+    plain = isinstance(obs, np.ndarray) and obs.dtype.kind in "uif"
+    require(plain, "observations as an array of integers or floats", obs)
+    if obs.dtype.kind == "f":
+        return gym.spaces.Box(-np.inf, np.inf, obs.shape, obs.dtype)
+    limits = np.iinfo(obs.dtype)
+    return gym.spaces.Box(limits.min, limits.max, obs.shape, obs.dtype)
+
 
 # ## Many games
 #
@@ -849,6 +961,8 @@ class GameGroup:
     """
     The games of one process; `worker_process` treats them as a single game.
 
+    Its methods write all results into the records, and return nothing.
+
     Args:
         seeds: A seed for each game.
         env_ids: An id for each game.
@@ -863,10 +977,10 @@ class GameGroup:
         records = np.frombuffer(memory, dtype)[rows]
         self._columns = {name: records[name] for name in records.dtype.names}
         self._games = list(map(make_game.fn, seeds, env_ids))
-        # This also happens when the object is dropped, and at exit, but never
-        # in a forked copy of the program.
+        # Games are also closed when the group is dropped, and at exit, but
+        # never in a forked copy of the program.
         self.close = util.Finalize(
-            self, close_games, args=[self._games], exitpriority=1
+            self, close_games, args=[self._games], exitpriority=0
         )
 
     def step(self, actions):
@@ -878,10 +992,10 @@ class GameGroup:
                 continue
             game = self._games[i]
             obs, reward, done, info = game.step(action)
-            columns["obs"][i] = obs
+            self._columns["obs"][i] = obs
             columns["reward"][i] = reward
             if done:
-                columns["final_obs"][i] = game.final_obs
+                self._columns["final_obs"][i] = game.final_obs
                 columns["terminated"][i] = game.terminated
                 columns["truncated"][i] = not game.terminated
             if info is not None:
@@ -896,14 +1010,16 @@ class GameGroup:
         for i, game in enumerate(self._games):
             self._columns["obs"][i] = game.reset(seeds[i])
 
+    def render(self):
+        """Draw the color screens of all games."""
+        for i, game in enumerate(self._games):
+            screen = game.render()
+            self._columns["screen"][i, : len(screen)] = screen
+
     def _clear(self):
-        """Forget the step before."""
+        """Clear the results of the previous step."""
         for name in ("reward", "terminated", "truncated", "game_over"):
             self._columns[name][:] = 0
-
-    def render(self):
-        """Return the color screens of all games."""
-        return [game.render() for game in self._games]
 
 
 # ### The vector environment
@@ -924,14 +1040,14 @@ MOST_LOSSES = 3  # of a worker, with no end of a game since
 
 
 class State(enum.Enum):
-    """Which calls are allowed next."""
+    """Which calls are allowed next; `reset` always is."""
 
     NEEDS_RESET = "reset"
-    READY = "all but step_wait"
+    READY = "step, step_async, render"
     STEPPING = "step_wait"
 
 
-class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
+class Games(gym.vector.VectorEnv):
     """
     Many Atari games at once: a Gymnasium vector environment.
 
@@ -944,8 +1060,9 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         pipes: The parent's ends of the workers' pipes.
     """
 
-    metadata = {"render_modes": ["rgb_array"], "render_fps": 15}
     render_mode = "rgb_array"
+    single_action_space: gym.spaces.Discrete
+    single_observation_space: gym.spaces.Box
     closed = True  # Gymnasium 1.1 closes what `__init__` didn't complete, too
 
     def __init__(
@@ -955,10 +1072,10 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         *,
         seed: ArrayLike = 0,
         processes: int | None = None,
-        timeout: float = 60.0,
+        timeout: float = 20.0,
         context: str | BaseContext | None = None,
         autoreset_mode: gym.vector.AutoresetMode | str = SAME_STEP,
-        make: Callable = FastGame,
+        make: Callable | None = None,
         on_life_loss: Literal["restart", "continue", "ignore"] = "continue",
         noop_max: int = 30,
         fire_on_reset: bool = True,
@@ -981,10 +1098,10 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
                 more.
             context: As for `Worker`.
             autoreset_mode: SAME_STEP or NEXT_STEP.
-            make: Any callable, called as `make(seed, env_id, **options)`. Its
-                observations set shape and dtype. Besides `step`, `reset` and
-                `render` it has `env`, `meanings`, `final_obs` and
-                `terminated`.
+            make: Any callable, called as `make(seed, env_id, **options)`;
+                `None` means `FastGame`. The first observation sets shape and
+                dtype. Besides `step`, `reset` and `render` a game has `env`,
+                `meanings`, `final_obs` and `terminated`.
             on_life_loss, noop_max, fire_on_reset, clip_reward: As for `Game`.
             game_options: What else `Game` takes, such as `stack`.
 
@@ -1007,21 +1124,19 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         require(is_number and 0 < timeout <= 1e6, expected, timeout)
         self._timeout = timeout
         self._start_timeout = max(timeout, START_TIMEOUT + n)
-        self._context = find_context(context)
         mode = gym.vector.AutoresetMode(autoreset_mode)
         require(mode in (SAME_STEP, NEXT_STEP), "SAME_STEP or NEXT_STEP", mode)
         self.autoreset_mode = mode
-        self.metadata = self.metadata | {"autoreset_mode": mode}
-        require(callable(make), "make to be callable", make)
         game_options["on_life_loss"] = on_life_loss
         game_options["noop_max"] = noop_max
         game_options["fire_on_reset"] = fire_on_reset
         game_options["clip_reward"] = clip_reward
-        make_game = functools.partial(make, **game_options)
-        obs = self._set_spaces(make_game)
+        make_game = functools.partial(make or FastGame, **game_options)
+        self._set_spaces(make_game)
 
-        # A record for each game. Processes can only inherit memory that they
-        # share, so it is made before them.
+        # A record has all that a game returns. Processes can only inherit
+        # memory that they share, so it is made before them.
+        obs = self.single_observation_space
         dtype = [
             ("obs", obs.dtype, obs.shape),
             ("reward", np.float64),
@@ -1031,59 +1146,68 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             ("game_over", bool),
             ("score", np.float64),
             ("length", np.int64),
+            ("screen", np.uint8, (max(self._heights), 160, 3)),
         ]
         memory = multiprocessing.RawArray("B", n * np.dtype(dtype).itemsize)
         self._records = np.frombuffer(memory, dtype)
-        self._group_options = dict(
-            make_game=CloudpickleWrapper(make_game), memory=memory, dtype=dtype
-        )
 
         # A *player* is a worker, or with `processes=0` a group of games in
-        # this process. It has its rows of the records, and a number, which the
-        # selector stores: with the player itself there would be a cycle of
-        # references, and workers would end late.
+        # this process. It has a number, and its rows of the records.
         k = max(1, min(self._processes, n))
         self._rows = [slice(i * n // k, (i + 1) * n // k) for i in range(k)]
         self._players = {}  # by number
+        ctx = find_context(context)
+        player: Callable = GameGroup
+        if self._processes > 0:
+            player = functools.partial(Worker, context=ctx, make=GameGroup)
+            # If the workers are left to the end of the program, they have a
+            # second together to end, not one each.
+            workers = [self._players.values()]
+            util.Finalize(self, end_workers, args=workers, exitpriority=1)
+        self._make_player = functools.partial(
+            player, make_game=wrap(make_game), memory=memory, dtype=dtype
+        )
+        # The selector stores numbers of players. It is part of a reference
+        # cycle, in which a worker would live until the garbage collection.
         self._inbox = selectors.DefaultSelector()
         self._lost = {}  # in words, by number
         self._losses = np.zeros(n, int)  # of each game, since its last end
-        self._all_losses = 0
         self._state = State.NEEDS_RESET
         self.closed = False
 
-        # Workers also end when this object is deleted, and at exit.
-        if self._processes > 0:
-            ends = (self._players.values(),)
-            util.Finalize(self, end_workers, args=ends, exitpriority=1)
-
     def _set_spaces(self, make_game):
-        """Set the spaces by making a game of each title in this process.
+        """Make a game of each title in this process, and set the spaces.
 
-        That also checks the ids and the options. Returns an observation.
+        That also checks the ids and the options.
         """
-        kinds = {}
+        first = self._env_ids[0]
+        heights = {}  # of screens, by title
         for env_id in dict.fromkeys(self._env_ids):
             game = make_game(0, env_id)
-            obs = game.reset()
+            space = box_of(game.reset())
+            heights[env_id] = len(game.render())
             close_games([game])
-            kinds[env_id] = (game.meanings, box_of(obs))
-        first, *others = kinds
-        for env_id in others:
+            if env_id == first:
+                self.spec = game.env.spec
+                self.meanings = game.meanings
+                self.single_observation_space = space
+                self.single_action_space = game.env.action_space
+                self.metadata = {
+                    "render_modes": ["rgb_array"],
+                    "render_fps": 60 / getattr(game, "action_repeat", 4),
+                    "autoreset_mode": self.autoreset_mode,
+                }
+            same_actions = game.meanings == self.meanings
             require(
-                kinds[env_id] == kinds[first],
+                same_actions and space == self.single_observation_space,
                 f"a title with the actions and observations of {first!r}; with"
                 " full_action_space=True all titles have the same actions",
                 env_id,
             )
-        self.spec = game.env.spec
-        self.meanings = game.meanings
-        self.single_observation_space = box_of(obs)
-        self.single_action_space = game.env.action_space
+        self._heights = [heights[env_id] for env_id in self._env_ids]
         n = self.num_envs
         self.observation_space = batch_space(self.single_observation_space, n)
         self.action_space = batch_space(self.single_action_space, n)
-        return obs
 
     def _set_seeds(self, seed):
         """Take a seed for each game, from one number or a list of them."""
@@ -1096,19 +1220,19 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._np_random_seed = self._seeds
         return self._seeds
 
-    def _check(self, call):
-        """Raise an error if this call isn't allowed now."""
+    def _check(self, *allowed):
+        """Raise an error unless the games are in one of these states."""
         if self.closed:
             raise gym.error.ClosedEnvironmentError("the games are closed")
         if os.getpid() != self._owner:  # in a forked copy of the program
             raise RuntimeError("these games belong to another process")
-        stepping = self._state is State.STEPPING
-        if stepping and call != "step_wait":
-            raise gym.error.AlreadyPendingCallError("call step_wait()", "step")
-        if call == "step_wait" and not stepping:
+        if self._state in allowed:
+            return
+        if State.STEPPING in allowed:
             raise gym.error.NoAsyncCallError("call step_async()", "step")
-        if self._state is State.NEEDS_RESET and call != "reset":
-            raise gym.error.ResetNeeded(f"call reset() before {call}()")
+        if self._state is State.STEPPING:
+            raise gym.error.AlreadyPendingCallError("call step_wait()", "step")
+        raise gym.error.ResetNeeded("call reset() first")
 
     @property
     def pipes(self) -> list:
@@ -1131,36 +1255,30 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         Args:
             seed: A number or a list, as in the construction. With `None` the
                 games continue with their random numbers. The first time, and
-                after an error or Ctrl-C, they start from the seeds that were
-                given last, as do games whose worker has died.
+                after an error, Ctrl-C, or `step_async`, they start from the
+                seeds that were given last, as do games whose worker has died.
             options: Must be empty.
 
         Returns:
-            observations: `uint8 (num_envs, 4, 84, 84)`, a copy that is yours.
+            observations: `uint8 (num_envs, 4, 84, 84)`, a copy.
             infos: `{}`.
 
         Raises:
             ValueError, TypeError: The seeds are wrong, or there are options.
-            AlreadyPendingCallError: Call `step_wait` first.
             RuntimeError: A worker couldn't be started.
         """
-        self._check("reset")
+        self._check(*State)
         require(not options, "no options", options)
         seeds = [None] * self.num_envs
         if seed is not None:
             seeds = self._set_seeds(seed)
-        if self._state is State.NEEDS_RESET:
-            # The workers of before may still send an answer.
-            self.close_extras()
-            self._lost.clear()
-            self._inbox = selectors.DefaultSelector()
-            self._start(range(len(self._rows)))
-        else:
+        self._losses[:] = 0
+        if self._state is State.READY:
             self._ask(self._players, "reset", seeds)
             self._wait(self._start_timeout)
-            self._losses[:] = 0
-            self._replace_lost(stacklevel=3)
-        self._losses[:] = 0
+            self._replace_lost()
+        else:
+            self._start_all()
         self._last_obs = self._records["obs"].copy()
         self._state = State.READY
         return self._last_obs, {}
@@ -1170,11 +1288,12 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
 
         Args:
             actions: `num_envs` integers. In a list `None` lets a game rest: it
-                returns its last observation again, with reward 0.
+                returns its last observation again, with reward 0. Under
+                NEXT_STEP the step after an end ignores the action, and `None`,
+                too.
 
         Returns:
-            observations: `uint8 (num_envs, 4, 84, 84)`, a copy that is yours,
-                as are all arrays here.
+            observations: `uint8 (num_envs, 4, 84, 84)`. All arrays are copies.
             rewards: `float64 (num_envs,)`, the signs of the points unless
                 `clip_reward` is false.
             terminated: `bool (num_envs,)`, lost lives that end an episode
@@ -1196,18 +1315,25 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             RuntimeError: A worker was lost too often, or couldn't be started.
             Exception: What a game has raised.
         """
-        self._begin_step(actions)
-        return self._finish_step()
+        self.step_async(actions)
+        return self.step_wait()
 
     def step_async(self, actions: ArrayLike) -> None:
         """Begin a step, and return at once if other processes play.
 
-        Until `step_wait`, only `close` is allowed besides it.
+        Until `step_wait`, only `reset` and `close` are allowed besides it.
 
         Args:
             actions: As for `step`, with the same errors.
         """
-        self._begin_step(actions)
+        self._check(State.READY)
+        checked = check_batch(actions, self.meanings, self.num_envs)
+        if self.autoreset_mode is NEXT_STEP:
+            # A game rests in the step after an end.
+            ended = self._records["terminated"] | self._records["truncated"]
+            for i in np.flatnonzero(ended):
+                checked[i] = None
+        self._ask(self._players, "step", checked)
         self._state = State.STEPPING
 
     def step_wait(self) -> Batch:
@@ -1216,105 +1342,17 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         Raises:
             NoAsyncCallError: No step was begun.
         """
-        self._check("step_wait")
-        return self._finish_step()
-
-    def render(self) -> tuple[NDArray[np.uint8], ...]:
-        """Return a color screen of each game, `uint8 (height, 160, 3)`.
-
-        They are copies that are yours. Those of a lost worker are black; the
-        next step or reset replaces it.
-        """
-        self._check("render")
-        self._ask(self._players, "render", [None] * self.num_envs)
-        self._wait(self._timeout)
-        self._state = State.READY
-        screens = []
-        for number, rows in enumerate(self._rows):
-            games = rows.stop - rows.start
-            black = [np.zeros((210, 160, 3), np.uint8) for _ in range(games)]
-            screens += self._answers.get(number, black)
-        return tuple(screens)
-
-    def _ask(self, numbers, command, data):
-        """Send a command to players, with an item of `data` for each game.
-
-        It sets the state to NEEDS_RESET. Only a call that completes sets it
-        back.
-        """
-        self._state = State.NEEDS_RESET
-        self._asked = set(numbers)
-        self._answers = {}
-        for number in numbers:
-            player = self._players[number]
-            message = (command, data[self._rows[number]])
-            if self._processes == 0:
-                self._answers[number] = run_command(player, *message)
-            else:
-                # If the worker has died, `_receive` notices.
-                with contextlib.suppress(ConnectionError):
-                    player.child.send_bytes(pickle.dumps(message))
-
-    def _ended(self):
-        """Return the mask of the games that have ended in the last step."""
-        return self._records["terminated"] | self._records["truncated"]
-
-    def _begin_step(self, actions):
-        """Check the actions, and ask for a step."""
-        self._check("step")
-        checked = check_batch(actions, self.meanings, self.num_envs)
-        if self.autoreset_mode is NEXT_STEP:
-            # A game rests in the step after an end.
-            for i in np.flatnonzero(self._ended()):
-                checked[i] = None
-        self._ask(self._players, "step", checked)
-
-    # ### Waiting for all
-    def _wait(self, timeout):
-        """Read the answers of all workers; lose those who don't answer."""
-        if self._processes == 0:
-            return
-        # The clock goes on while the whole program is stopped, for example by
-        # Ctrl-Z, so late workers get another moment.
-        for seconds in (timeout, GRACE):
-            deadline = time.monotonic() + seconds
-            while self._asked and (left := deadline - time.monotonic()) > 0:
-                for pipe in wait_for(self._inbox, left):
-                    self._receive(pipe)
-        for number in self._asked:
-            self._discard(number, f"didn't answer within {timeout:g} s")
-
-    def _receive(self, pipe):
-        """Read the answer of a worker, or lose it if it has died."""
-        number = self._inbox.get_key(pipe).data
-        self._asked.discard(number)
-        try:
-            answer = pipe.recv_bytes()
-        except TimeoutError:  # an alarm's: no pipe raises it
-            raise
-        except (EOFError, OSError):
-            # The `repr` of a process says how it has ended.
-            process = self._players[number].process
-            process.join(END_TIMEOUT)
-            self._discard(number, f"has died, {process!r}")
-            return
-        # This raises what a game has raised.
-        self._answers[number] = pickle.loads(answer)
-
-    def _finish_step(self):
-        """Wait for the answers to a step; return what `step` returns."""
+        self._check(State.STEPPING)
         self._state = State.NEEDS_RESET
         self._wait(self._timeout)
+        records = self._records  # the players have written all into them
         infos = {}
         if self._lost:
-            restarted = self._replace_lost(stacklevel=4)
+            restarted = self._replace_lost()
             infos["restarted"] = restarted
             # These games were cut short.
-            self._records["truncated"][restarted] = True
-            self._records["final_obs"][restarted] = self._last_obs[restarted]
-
-        # The players have written all of it into the records.
-        records = self._records
+            records["truncated"][restarted] = True
+            records["final_obs"][restarted] = self._last_obs[restarted]
         observations = records["obs"].copy()
         rewards = records["reward"].copy()
         terminated = records["terminated"].copy()
@@ -1332,7 +1370,7 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
             }
         # The records have the next episode's first observation already. Under
         # NEXT_STEP that waits for the next step.
-        ended = self._ended()
+        ended = terminated | truncated
         if self.autoreset_mode is NEXT_STEP:
             observations[ended] = records["final_obs"][ended]
         elif ended.any():
@@ -1344,67 +1382,133 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         self._state = State.READY
         return observations, rewards, terminated, truncated, infos
 
+    def render(self) -> tuple[NDArray[np.uint8], ...]:
+        """Return a color screen of each game, `uint8 (height, 160, 3)`.
+
+        They are copies. Those of a lost worker are black; the next step or
+        reset replaces it.
+        """
+        self._check(State.READY)
+        self._ask(self._players, "render", [None] * self.num_envs)
+        self._wait(self._timeout)
+        self._state = State.READY
+        screens = self._records["screen"]
+        for number in self._lost:
+            screens[self._rows[number]] = 0
+        # Some titles have higher screens than others.
+        return tuple(
+            screen[:height].copy()
+            for screen, height in zip(screens, self._heights, strict=True)
+        )
+
+    def _ask(self, numbers, command, data):
+        """Send a command to players, with an item of `data` for each game.
+
+        It sets the state to NEEDS_RESET. Only a call that completes sets it
+        back.
+        """
+        self._state = State.NEEDS_RESET
+        self._awaited = set()  # whose answer hasn't come yet
+        for number in numbers:
+            player = self._players[number]
+            message = (command, data[self._rows[number]])
+            if self._processes == 0:
+                run_command(player, *message)
+                continue
+            self._awaited.add(number)
+            # If the worker has died, `_receive` notices.
+            with contextlib.suppress(ConnectionError):
+                player.child.send_bytes(pickle.dumps(message))
+
+    # ### Waiting for all
+    def _wait(self, timeout):
+        """Read the answers of all workers; lose those who don't answer."""
+        # The clock goes on while the whole program is stopped, for example by
+        # Ctrl-Z, so late workers get another moment.
+        for seconds in (timeout, GRACE):
+            deadline = time.monotonic() + seconds
+            while self._awaited and (left := deadline - time.monotonic()) > 0:
+                for pipe in wait_for(self._inbox, left):
+                    self._receive(pipe)
+        for number in self._awaited:
+            self._lose(number, f"didn't answer within {timeout:g} s")
+
+    def _receive(self, pipe):
+        """Read the answer of a worker, or lose it if it has died."""
+        number = self._inbox.get_key(pipe).data
+        self._awaited.discard(number)
+        try:
+            answer = pipe.recv_bytes()
+        except (EOFError, ConnectionError):
+            self._lose(number, "has died", END_TIMEOUT)
+        else:
+            pickle.loads(answer)  # this raises what a game has raised
+
     # ### Replacing the lost
     #
     # A new process imports the program's files as they are now. If a file was
     # edited meanwhile, it may behave differently from the others.
-    def _discard(self, number, words):
-        """Remove a worker, which has died or is late."""
+    def _lose(self, number, how, seconds=0.0):
+        """Close a worker that is late, or has died and may still be ending."""
         worker = self._players[number]
         self._inbox.unregister(worker.child)
+        worker.process.join(seconds)
         # A late worker would overwrite the memory of its replacement.
-        if worker.process.is_alive():
-            worker.process.kill()
+        worker.process.kill()
         worker.close()
         del self._players[number]
-        self._lost[number] = words
+        # The `repr` of a process has its exit code, and a name of its own.
+        self._lost[number] = f"{how}: {worker.process!r}"
 
     def _start(self, numbers):
         """Start players, and reset their games from their seeds."""
         for number in numbers:
             rows = self._rows[number]
-            options = dict(self._group_options, rows=rows)
-            seeds = self._seeds[rows]
-            env_ids = self._env_ids[rows]
-            if self._processes == 0:
-                self._players[number] = GameGroup(seeds, env_ids, **options)
-                continue
-            options.update(context=self._context, make=GameGroup)
-            worker = Worker(seeds, env_ids, **options)
-            self._inbox.register(worker.child, selectors.EVENT_READ, number)
-            self._players[number] = worker
+            player = self._make_player(
+                self._seeds[rows], self._env_ids[rows], rows=rows
+            )
+            self._players[number] = player
+            if self._processes > 0:
+                event = selectors.EVENT_READ
+                self._inbox.register(player.child, event, number)
         self._ask(numbers, "reset", self._seeds)
         self._wait(self._start_timeout)
 
-        # Older workers may have died meanwhile; the next step replaces them.
-        failed = [number for number in numbers if number in self._lost]
-        if failed:
-            self.close()
+    def _start_all(self):
+        """Start new players in place of all: old ones may owe an answer."""
+        self.close_extras()
+        self._inbox = selectors.DefaultSelector()
+        self._start(range(len(self._rows)))
+        if self._lost:
+            how, *_ = self._lost.values()
+            self.close_extras()
             raise RuntimeError(
-                f"a new worker {self._lost[failed[0]]}; its own error is on"
-                f" stderr. {WHY_NOT_STARTED}"
+                f"a new worker {how}; its own error is on stderr."
+                f" {WHY_NOT_STARTED}, or timeout= is short for slow imports"
             )
 
-    def _replace_lost(self, stacklevel):
+    def _replace_lost(self):
         """Start lost games over; warn, and return the mask of them."""
         restarted = np.zeros(self.num_envs, bool)
-        for number, how in self._lost.items():
-            rows = self._rows[number]
-            restarted[rows] = True
-            self._losses[rows] += 1
-            self._all_losses += 1
-            which = f"{rows.start} to {rows.stop - 1}"
-            words = f"the worker of games {which} {how}"
-            # A game that ends shows that its worker makes progress, so the
-            # smallest count is used.
-            if self._losses[rows].min() > MOST_LOSSES:
-                self.close()
-                raise RuntimeError(f"{words}, again and again")
-            words = f"{words}; replaced so far: {self._all_losses}"
-            warnings.warn(words, RuntimeWarning, stacklevel)
-        numbers = list(self._lost)
-        self._lost.clear()
-        self._start(numbers)
+        # A replacement may be lost, too.
+        while self._lost:
+            lost = self._lost
+            self._lost = {}
+            for number, how in lost.items():
+                rows = self._rows[number]
+                restarted[rows] = True
+                self._losses[rows] += 1
+                # A game that ends shows that its worker makes progress, so the
+                # smallest count is used.
+                times = self._losses[rows].min()
+                words = (
+                    f"the worker of games {rows.start} to {rows.stop - 1}"
+                    f" {how}; times in a row: {times}"
+                )
+                if times > MOST_LOSSES:
+                    raise RuntimeError(words)
+                warnings.warn(words, RuntimeWarning, stacklevel=3)
+            self._start(lost)
         return restarted
 
     # ### Closing
@@ -1415,49 +1519,20 @@ class Games(gym.vector.VectorEnv, contextlib.AbstractContextManager):
         # In a forked copy of the program they belong to the parent.
         if os.getpid() != self._owner:
             return
-        if self._processes > 0:
-            end_workers(self._players.values())
-        else:
-            for group in self._players.values():
-                group.close()
+        end = end_workers if self._processes > 0 else close_games
+        end(self._players.values())
         self._players.clear()
+        self._lost.clear()
         self._inbox.close()
+
+    def __enter__(self) -> "Games":
+        return self
 
     def __exit__(self, *_):
         self.close()
 
     def __reduce__(self):
         raise TypeError("Games can't be copied or pickled: make another one")
-
-
-def box_of(obs):
-    """Return the space of arrays like this observation."""
-    plain = isinstance(obs, np.ndarray) and obs.dtype.kind in "uif"
-    require(plain, "observations as an array of integers or floats", obs)
-    if obs.dtype.kind == "f":
-        return gym.spaces.Box(-np.inf, np.inf, obs.shape, obs.dtype)
-    limits = np.iinfo(obs.dtype)
-    return gym.spaces.Box(limits.min, limits.max, obs.shape, obs.dtype)
-
-
-def check_batch(actions, meanings, n):
-    """Return a list of `n` actions; that of a game that rests is `None`."""
-    if isinstance(actions, np.ndarray) and actions.dtype == object:
-        actions = actions.tolist()
-    rests = []
-    if isinstance(actions, (list, tuple)):
-        rests = [i for i, action in enumerate(actions) if action is None]
-    if rests:
-        # For the check, an action of another game takes the place of `None`.
-        other = next((action for action in actions if action is not None), 0)
-        actions = [other if action is None else action for action in actions]
-    checked = check_actions(actions, meanings, (n,))
-    for i in rests:
-        checked[i] = None
-    return checked
-
-
-# ## Cores, and the end of all workers
 
 
 def count_cores():
@@ -1471,18 +1546,6 @@ def count_cores():
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count()
-
-
-def end_workers(workers):
-    """End workers, which have a second together."""
-    for worker in workers:
-        with contextlib.suppress(OSError):
-            worker.child.send(("close", None))
-    deadline = time.monotonic() + GRACE
-    for worker in workers:
-        worker.process.join(max(0, deadline - time.monotonic()))
-        worker.process.kill()
-        worker.close()
 
 
 # ## The main program
@@ -1506,11 +1569,11 @@ def main():
         check_number("games", n, least=1)
         check_number("steps", args.steps, least=1)
         games = Games(n, args.env_id, seed=args.seed, on_life_loss="ignore")
-    except (gym.error.Error, ImportError, ValueError) as error:
+    except (gym.error.Error, ImportError, TypeError, ValueError) as error:
         parser.exit(2, f"{parser.prog}: {error}\n")
 
     # labml's warning that its settings file is missing is of no use here.
-    with open(os.devnull, "w") as null, contextlib.redirect_stdout(null):
+    with contextlib.redirect_stdout(io.StringIO()):
         try:
             from labml import lab, monit, tracker
         except ImportError:
@@ -1552,20 +1615,11 @@ def main():
         print("score: no game has ended")
     print(f"{speed:,.0f} steps/s, {4 * speed:,.0f} frames/s")
 
-    # An older picture stays until the new one is whole.
-    try:
-        with open("game.png.part", "wb") as file:
-            file.write(draw(seen))
-        os.replace("game.png.part", "game.png")
-    except OSError as error:
-        print(f"there is no new game.png: {error}")
-
-
-def draw(observations):
-    """Return an image of `observations`, `(games, 4, 84, 84)`, as a PNG."""
-    image = np.vstack([np.hstack(stack) for stack in observations])
-    image = image.repeat(2, axis=0).repeat(2, axis=1)  # twice as large
-    return cv2.imencode(".png", image)[1]
+    # A row for each game, `(4, 84, 84)`, twice as large.
+    image = np.vstack([np.hstack(stack) for stack in seen])
+    image = image.repeat(2, axis=0).repeat(2, axis=1)
+    if not cv2.imwrite("game.png", image):
+        print("game.png can't be written")
 
 
 if __name__ == "__main__":

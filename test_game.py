@@ -450,6 +450,7 @@ def test_several_titles(processes):
         assert same(games.reset(), (first, {}))
         for action in random_actions(60, 18):
             check_step(games.step([action] * 4), ones, [action] * 4)
+        assert games.spec.id == titles[0]
         screens = games.render()
         assert [len(screen) for screen in screens] == [250, 210, 214, 210]
         assert same(screens, tuple(one.render()[0] for one in ones))
@@ -537,6 +538,7 @@ def test_it_is_a_vector_environment(mode):
         assert games.render_mode == "rgb_array"
         assert games.autoreset_mode is mode
         assert games.metadata["autoreset_mode"] is mode
+        assert games.metadata["render_fps"] == 15
         assert games.reset(seed=1)[0] in games.observation_space
         assert games.action_space.contains(np.array([0, 1, 2]))
         assert games.np_random_seed == (1, 2, 3)
@@ -798,7 +800,8 @@ def test_fire_is_found_by_its_name(fake, meanings, fired):
     + [(dict(name=name), "reset") for name in sorted(game.LOSSY)]
     + [(dict(sticky=chance), "reset") for chance in (0.1, 0.25)]
     + [(dict(settings=dict(mode=2)), "reset")]
-    + [(dict(settings=dict(difficulty=1)), "reset")],
+    + [(dict(settings=dict(difficulty=1)), "reset")]
+    + [(dict(settings=dict(mode=0, difficulty=0)), "restore")],
 )
 def test_later_resets(fake, script, later):
     """`FastGame` puts the first state back, unless a snapshot is lossy."""

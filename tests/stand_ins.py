@@ -1,8 +1,8 @@
 """
 What goes wrong in the tests of this folder.
 
-A *deed* is something that no game should do, such as dying. A `Trap` is set
-for the game of a certain seed, which then does it.
+A *fault* is something that no game should have, such as an error, or that its
+process dies. A `Trap` is set for the game of a certain seed.
 """
 
 import dataclasses
@@ -40,16 +40,16 @@ ERRORS = {
     "reset": ConnectionResetError("a bug of a server"),
     "end": EOFError("a bug in a file"),
 }
-DEEDS = [*ERRORS, "interrupt", "leave", "die"]
+FAULTS = [*ERRORS, "interrupt", "leave", "die"]
 
 
-def do(deed):
-    """Do what a game should not do, in this process or in a worker."""
-    if deed in ERRORS:
-        raise ERRORS[deed]
-    if deed == "interrupt":
+def cause(fault):
+    """Let a fault happen, in this process or in a worker."""
+    if fault in ERRORS:
+        raise ERRORS[fault]
+    if fault == "interrupt":
         signal.raise_signal(signal.SIGINT)
-    elif deed == "leave":
+    elif fault == "leave":
         os._exit(42)
     else:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -58,8 +58,8 @@ def do(deed):
 class Trap:
     """A ghost for emulators, in this process and in those forked from it.
 
-    After `trap.set(deed, seed)` the game that was seeded so does the deed when
-    its emulator is used; or `later` uses after that, or `times` times.
+    After `trap.set(fault, seed)` the game of this seed has the fault when its
+    emulator is used; or `later` uses after that, or `times` times.
     """
 
     def __init__(self):
@@ -67,11 +67,11 @@ class Trap:
         self._set = multiprocessing.RawArray("q", 4)
         self._players = multiprocessing.RawArray("q", 1000)
 
-    def set(self, deed, seed, later=0, times=1):
-        self._set[:] = DEEDS.index(deed), seed, later, times
+    def set(self, fault, seed, later=0, times=1):
+        self._set[:] = FAULTS.index(fault), seed, later, times
 
     def sprung(self):
-        """Return whether it was done, and don't let it be done any more."""
+        """Return whether it has happened; it doesn't happen any more."""
         left = self._set[3]
         self._set[3] = 0
         return left == 0
@@ -86,13 +86,13 @@ class Trap:
             return
         if os.getpid() != self._test:
             self._players[seed] = os.getpid()
-        deed, whose, later, left = self._set
+        fault, whose, later, left = self._set
         if whose == seed and left > 0:
             if later > 0:
                 self._set[2] -= 1
             else:
                 self._set[3] -= 1
-                do(DEEDS[deed])
+                cause(FAULTS[fault])
 
 
 @pytest.fixture

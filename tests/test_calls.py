@@ -19,7 +19,7 @@ from hypothesis import strategies as some
 
 import game
 from game import Games
-from stand_ins import DEEDS, ERRORS, NEEDED, PATIENCE, kill, workers_now
+from stand_ins import ERRORS, FAULTS, NEEDED, PATIENCE, kill, workers_now
 from test_game import (
     ALL,
     FIRE,
@@ -102,9 +102,9 @@ class Twin:
         return self._returned(obs), rewards, terminated, truncated, infos
 
 
-# What a deed raises here, unless it costs a worker. An error that can't be
+# What a fault raises here, unless it costs a worker. An error that can't be
 # sent is itself if it was raised in this process.
-RAISED = {deed: (type(ERRORS[deed]), RuntimeError) for deed in ERRORS}
+RAISED = {fault: (type(ERRORS[fault]), RuntimeError) for fault in ERRORS}
 RAISED["interrupt"] = KeyboardInterrupt
 
 # Which calls are wrong in which state of the games.
@@ -113,9 +113,7 @@ NOT_BEGUN = gym.error.NoAsyncCallError
 WRONG_CALLS = {
     "new": dict(step=NEEDED, step_async=NEEDED, step_wait=NOT_BEGUN),
     "ready": dict(step_wait=NOT_BEGUN),
-    "stepping": dict.fromkeys(
-        ["step", "step_async", "render", "reset"], PENDING
-    ),
+    "stepping": dict.fromkeys(["step", "step_async", "render"], PENDING),
 }
 
 N = 3  # games
@@ -155,7 +153,7 @@ class Calls(stateful.RuleBasedStateMachine):
         self.games = Games(N, seed=seeds, autoreset_mode=mode, **options)
         self.processes = processes
         # Interrupts of workers are in `test_a_signal_at_any_line`.
-        self.deeds = RAISED if processes == 0 else [*ERRORS, "leave", "die"]
+        self.faults = RAISED if processes == 0 else [*ERRORS, "leave", "die"]
         self.losses = 0
         self.set_state("new")
 
@@ -197,7 +195,7 @@ class Calls(stateful.RuleBasedStateMachine):
 
     def check_reset(self, result, seeds=None):
         """Lost games start over from their seeds; after an error all do."""
-        over = range(N) if self.state == "new" else self.lost
+        over = self.lost if self.state == "ready" else range(N)
         assert same(result, (self.twin.reset(seeds, over), {}))
         self.losses = 0
         self.set_state("ready")
@@ -226,7 +224,7 @@ class Calls(stateful.RuleBasedStateMachine):
                 self.make(name, actions)
         elif (state, name) != ("new", "render"):
             self.check(name, self.make(name, actions), actions)
-        if (state, name) == ("new", "reset"):
+        if name == "reset" and state != "ready":
             assert not workers_now() & before
         else:
             assert lost or workers_now() == before
@@ -234,9 +232,8 @@ class Calls(stateful.RuleBasedStateMachine):
     @stateful.rule(seed=some_seeds)
     def reset(self, seed):
         """With seeds: whatever was before is forgotten."""
-        if self.state != "stepping":
-            seeds = list(range(seed, seed + N))
-            self.check_reset(self.games.reset(seed=seeds), seeds)
+        seeds = list(range(seed, seed + N))
+        self.check_reset(self.games.reset(seed=seeds), seeds)
 
     @stateful.rule(i=some.integers(0, N - 1))
     def kill(self, i):
@@ -249,30 +246,30 @@ class Calls(stateful.RuleBasedStateMachine):
             self.lost |= share
 
     @stateful.rule(
-        deed=some.sampled_from(DEEDS),
+        fault=some.sampled_from(FAULTS),
         calls=some.sampled_from([["step"], ["render"], ["reset"], BEGUN]),
         i=some.integers(0, N - 1),
         later=some.integers(0, 8),
         actions=some_actions,
     )
-    def do_a_deed(self, deed, calls, i, later, actions):
+    def cause_a_fault(self, fault, calls, i, later, actions):
         """In one of the games, in the middle of the calls."""
         if self.state != "ready" or self.lost or self.losses > 2:
             return
-        if deed not in self.deeds:
+        if fault not in self.faults:
             return
         before = workers_now()
         share = self.share_of(i)
-        self.trap.set(deed, self.twin.seeds[i], later)
+        self.trap.set(fault, self.twin.seeds[i], later)
         try:
             results = [self.make(name, actions) for name in calls]
-        except RAISED.get(deed, ()):
+        except RAISED.get(fault, ()):
             assert self.trap.sprung()
             assert workers_now() == before
             self.set_state("new")
             return
         if self.trap.sprung():
-            assert deed not in RAISED
+            assert fault not in RAISED
             self.lost = share
             self.losses += 1
         for name, result in zip(calls, results, strict=True):
@@ -328,7 +325,7 @@ def interrupted(line, call, error=KeyboardInterrupt, module=game):
 @each("name", ["step", "render", "reset"])
 def test_a_signal_at_any_line(trap, module, name):
     """What its handler raises is raised here, and then a reset helps."""
-    kinds = itertools.cycle([TimeoutError, KeyboardInterrupt])
+    kinds = itertools.cycle([TimeoutError, KeyboardInterrupt, OSError])
     args = [[FIRE] * 2] if name == "step" else []
     games = Games(2, processes=1, noop_max=3, context="fork")
     alone = Games(2, processes=0, noop_max=3)
@@ -339,7 +336,7 @@ def test_a_signal_at_any_line(trap, module, name):
             try:
                 interrupted(line, call, next(kinds), module)
                 break
-            except (TimeoutError, KeyboardInterrupt):
+            except (OSError, KeyboardInterrupt):
                 first = alone.reset(seed=[3, 4])
                 assert same(games.reset(seed=[3, 4]), first)
                 assert same(games.step([FIRE] * 2), alone.step([FIRE] * 2))

@@ -14,7 +14,6 @@ import warnings
 from multiprocessing import connection
 
 import gymnasium as gym
-import numpy as np
 import pytest
 
 import game
@@ -24,9 +23,6 @@ from test_game import ALL, each
 
 MODULE = pathlib.Path(game.__file__).resolve()
 SOURCE = MODULE.read_text(encoding="utf-8")
-TUTORIAL_ENDS = (
-    "# The tutorial ends here. What follows plays many games at once."
-)
 
 
 @pytest.fixture
@@ -60,7 +56,6 @@ IMPORTS = f"""
 import multiprocessing, os, signal, sys, time, warnings
 sys.path.append({str(MODULE.parent)!r})
 import ale_py
-import numpy as np
 import game
 from game import Game, Games, Worker
 
@@ -88,36 +83,6 @@ def wait_for_ends(pids):
             process = os.pidfd_open(pid)
             assert connection.wait([process], PATIENCE)
             os.close(process)
-
-
-def labmls_loop():
-    workers = [Worker(47 + i) for i in range(2)]
-    for worker in workers:
-        worker.child.send(("reset", None))
-    for worker in workers:
-        print(worker.child.recv().sum())
-    for action in np.random.default_rng(0).integers(4, size=200):
-        for worker in workers:
-            worker.child.send(("step", action))
-        for worker in workers:
-            obs, *others = worker.child.recv()
-            print(obs.sum(), *others)
-    for worker in workers:
-        worker.child.send(("close", None))
-
-
-def test_the_tutorial_is_complete(program, tmp_path, capsys):
-    """Its part of the module, alone in a folder, plays labml's loop."""
-    first, end, _ = SOURCE.partition(TUTORIAL_ENDS)
-    assert end
-    (tmp_path / "game.py").write_text(first, encoding="utf-8")
-    (tmp_path / "labml.py").write_text("raise ImportError")
-    text = text_of(labmls_loop).replace(", Games", "")
-    lines, errors = end_of(program(text))
-    assert errors == []
-    labmls_loop()  # with the whole module
-    assert lines == capsys.readouterr().out.splitlines()
-    assert "length" in "".join(lines)  # of an episode that has ended
 
 
 def ending(how, context):

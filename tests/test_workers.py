@@ -71,8 +71,8 @@ def ask(worker, command, data=None):
 
 def test_errors_of_a_worker(trap):
     """They are raised where they are received, and the worker plays on."""
-    worker = Worker(0, context="fork", noops=3)
-    with worker, pytest.raises(TypeError, match="noops"):
+    worker = Worker(0, context="fork", noop_max="3")
+    with worker, pytest.raises(TypeError, match="noop_max"):
         ask(worker, "reset")
     with Worker(5, context="fork") as worker:
         with pytest.raises(NEEDED):
@@ -81,13 +81,13 @@ def test_errors_of_a_worker(trap):
             ask(worker, "__init__")
         first = ask(worker, "reset")
         # An error that can't be sent is told in words.
-        for deed, error in dict(ERRORS, unsendable=RuntimeError()).items():
-            trap.set(deed, 5)
+        for fault, error in dict(ERRORS, unsendable=RuntimeError()).items():
+            trap.set(fault, 5)
             words = "a bug|ArithmeticError: .*an odd"
             with pytest.raises(type(error), match=words) as raised:
                 ask(worker, "step", NOOP)
             text = "".join(traceback.format_exception(raised.value))
-            assert "raise ERRORS[deed]" in text
+            assert "raise ERRORS[fault]" in text
             assert same(ask(worker, "reset"), first)
 
 
@@ -167,8 +167,8 @@ def test_a_lost_worker_is_told(trap):
     with Games(**FOUR) as many:
         many.reset()
         ways = dict(leave="exitcode=42|42", die="SIGKILL|-9")
-        for count, (deed, end) in enumerate(ways.items(), 1):
-            trap.set(deed, 12)
+        for count, (fault, end) in enumerate(ways.items(), 1):
+            trap.set(fault, 12)
             assert connection.wait(many.pipes, 0) == []
             many.step_async([NOOP] * 4)
             # One worker answers, and the other one dies.
@@ -228,7 +228,10 @@ def test_it_cannot_go_on_for_ever(trap):
         kill(trap.player(52))
         with pytest.raises(RuntimeError, match="2 to 3"):
             many.step([NOOP] * 4)
-        assert many.closed and not workers_now()
+        with pytest.raises(NEEDED):
+            many.step([NOOP] * 4)
+        many.reset()
+        assert "restarted" not in many.step([NOOP] * 4)[4]
 
 
 def test_late_workers(trap, monkeypatch):
@@ -254,16 +257,69 @@ def test_late_workers(trap, monkeypatch):
         assert infos["restarted"].all()
 
 
-def test_a_replacement_that_dies_at_once(trap):
-    """What is likely is told: imports that are too slow, for example."""
-    with Games(**FOUR) as many:
+def test_black_screens_are_as_high_as_others():
+    titles = ["ALE/AirRaid-v5", BREAKOUT]
+    with Games(2, titles, processes=2, full_action_space=True) as many:
         many.reset()
-        trap.set("leave", 12, times=2)
-        warned = pytest.warns(RuntimeWarning, match="42")
-        with warned, pytest.raises(RuntimeError, match="42") as raised:
-            many.step([NOOP] * 4)
-        assert "timeout" in str(raised.value)
-        assert trap.sprung() and many.closed and not workers_now()
+        for pid in workers_now():
+            kill(pid)
+        screens = many.render()
+    assert [screen.shape[0] for screen in screens] == [250, 210]
+    assert not any(screen.any() for screen in screens)
+
+
+class Terminated:
+    """Makes games in a process that ends on its way there.
+
+    As by a signal to all processes of a program, one of which still imports.
+    It happens as often as the file has letters.
+    """
+
+    def __init__(self, path):
+        self.path = path
+
+    def __call__(self, *args, **options):
+        return FastGame(*args, **options)
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        left = self.path.read_text()
+        self.path.write_text(left[1:])
+        if left:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
+@each("times", [1, 2, 4])
+def test_a_replacement_that_dies_before_it_plays(tmp_path, times):
+    """That counts as another loss, of which three are allowed."""
+    make = Terminated(tmp_path / "left")
+    make.path.write_text("")
+    with Games(2, make=make, processes=1) as many:
+        first, _ = many.reset()
+        (pid,) = workers_now()
+        kill(pid)
+        make.path.write_text("x" * (times - 1))
+        with pytest.warns(RuntimeWarning, match="SIGKILL|SIGTERM") as warned:
+            if times < 4:
+                obs, *_, infos = many.step([NOOP] * 2)
+                assert same(obs, first) and infos["restarted"].all()
+            else:
+                with pytest.raises(RuntimeError, match="0 to 1"):
+                    many.step([NOOP] * 2)
+        assert len(warned) == min(times, 3)
+        make.path.write_text("")
+        assert same(many.reset(seed=0)[0], first)
+
+
+def test_a_first_start_that_dies_before_it_plays(tmp_path):
+    """That is an error, which says what is likely, and leaves nothing."""
+    make = Terminated(tmp_path / "left")
+    make.path.write_text("x")
+    with Games(2, make=make, processes=1) as many:
+        with pytest.raises(RuntimeError, match="SIGTERM.*timeout"):
+            many.reset()
+        assert not workers_now()
+        many.reset()
 
 
 def test_a_forked_copy_of_the_program(trap):
@@ -307,6 +363,7 @@ def test_a_start_that_fails(trap, monkeypatch):
             with pytest.raises(RuntimeError, match="limit") as raised:
                 Worker(0)
             assert raised.value.__cause__ is cause
+            assert "timeout" not in str(raised.value)
         with pytest.raises(NEEDED):
             many.step([NOOP] * 4)
         assert same(many.reset(seed=10), first)
