@@ -682,9 +682,12 @@ def prepare_process(remote):
     with contextlib.suppress(AttributeError, OSError):
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
-    # A forked process inherits both ends of the pipe, so the pipe doesn't
-    # break when the parent dies.
+    # The parent's end of the pipe is inherited by all processes that are
+    # forked, and so is `sentinel`. They stay open as long as one of these
+    # lives. Linux can tell of the parent itself.
     end = multiprocessing.parent_process().sentinel
+    with contextlib.suppress(AttributeError, OSError):
+        end = os.pidfd_open(multiprocessing.parent_process().pid)
 
     # `remote.poll()` makes a selector for each call, which is five times
     # slower than reusing one.

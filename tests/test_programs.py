@@ -101,6 +101,12 @@ def ending(how, context):
     print(*[p.pid for p in multiprocessing.active_children()], flush=True)
     if how == "error":
         raise LookupError("an error of the program's own")
+    if how == "forked":
+        helper = multiprocessing.get_context("fork").Process(
+            target=time.sleep, args=(1000,)
+        )
+        helper.start()
+        os.kill(os.getpid(), signal.SIGKILL)
     if how == "stopped":
         for child in multiprocessing.active_children():
             os.kill(child.pid, signal.SIGSTOP)
@@ -130,6 +136,15 @@ def printing(how, processes):
         kept.close()
     elif how == "dropped":
         del kept
+
+
+@each("method", START_METHODS)
+def test_workers_end_with_a_program_that_has_forked(program, method):
+    """What was forked, such as a data loader, lives on with all its pipes."""
+    process = program(text_of(ending, args=("forked", method)))
+    workers = process.stdout.readline().split()
+    assert len(workers) == 3
+    wait_for_ends(map(int, workers))
 
 
 @each("how", ["end", "error", "stopped", "SIGINT", "SIGKILL", "SIGTERM"])
