@@ -995,10 +995,10 @@ class GameGroup:
                 continue
             game = self._games[i]
             obs, reward, done, info = game.step(action)
-            self._columns["obs"][i] = obs
+            self._write("obs", i, obs)
             columns["reward"][i] = reward
             if done:
-                self._columns["final_obs"][i] = game.final_obs
+                self._write("final_obs", i, game.final_obs)
                 columns["terminated"][i] = game.terminated
                 columns["truncated"][i] = not game.terminated
             if info is not None:
@@ -1011,7 +1011,7 @@ class GameGroup:
         """Reset all games, each with its seed or `None`."""
         self._clear()
         for i, game in enumerate(self._games):
-            self._columns["obs"][i] = game.reset(seeds[i])
+            self._write("obs", i, game.reset(seeds[i]))
 
     def render(self):
         """Draw the color screens of all games."""
@@ -1023,6 +1023,17 @@ class GameGroup:
         """Clear the results of the previous step."""
         for name in ("reward", "terminated", "truncated", "game_over"):
             self._columns[name][:] = 0
+
+    def _write(self, name, i, obs):
+        """Write an observation of game i, which must be like its first."""
+        column = self._columns[name]
+        # NumPy would repeat or cast another one in silence.
+        if obs.shape != column.shape[1:] or obs.dtype != column.dtype:
+            raise ValueError(
+                f"expected an observation of {column.shape[1:]},"
+                f" {column.dtype}, got {obs.shape}, {obs.dtype}"
+            )
+        column[i] = obs
 
 
 # ### The vector environment

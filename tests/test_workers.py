@@ -322,6 +322,38 @@ def test_a_first_start_that_dies_before_it_plays(tmp_path):
         many.reset()
 
 
+@each("processes", [0, 1])
+@each("when", ["step", "reset", "end"])
+def test_observations_that_change(processes, when):
+    """The error has both shapes, or both types."""
+
+    class Changing(FastGame):
+        def step(self, action):
+            obs, reward, done, info = super().step(action)
+            if when == "step":
+                return obs[:1], reward, done, info
+            self.final_obs = obs.astype(np.float32)
+            return obs, reward, when == "end", info
+
+        def reset(self, seed=None):
+            obs = super().reset(seed)
+            changes = when == "reset" and seed == 7
+            return obs[0] if changes else obs
+
+    words = {
+        "step": r"\(4, 84, 84\).*\(1, 84, 84\)",
+        "reset": r"\(4, 84, 84\).*\(84, 84\)",
+        "end": "uint8.*float32",
+    }
+    with Games(2, make=Changing, processes=processes) as many:
+        many.reset()
+        with pytest.raises(ValueError, match=words[when]):
+            if when == "reset":
+                many.reset(seed=7)
+            many.step([NOOP] * 2)
+        many.reset(seed=3)
+
+
 def test_a_forked_copy_of_the_program(trap):
     """It neither plays the games nor ends them: they are the parent's."""
 
