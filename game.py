@@ -814,9 +814,11 @@ def ask_to_end(child):
 
 def close_games(games):
     """Close those that can be closed, such as one that writes a file."""
-    for game in games:
-        if hasattr(game, "close"):
-            game.close()
+    # One whose `close` raises an error doesn't keep others open.
+    with contextlib.ExitStack() as stack:
+        for game in games:
+            if hasattr(game, "close"):
+                stack.callback(game.close)
 
 
 # ## Checking the input
@@ -979,12 +981,14 @@ class GameGroup:
         # A column is an array with an item for each game.
         records = np.frombuffer(memory, dtype)[rows]
         self._columns = {name: records[name] for name in records.dtype.names}
-        self._games = list(map(make_game.fn, seeds, env_ids))
+        self._games = []
         # Games are also closed when the group is dropped, and at exit, but
         # never in a forked copy of the program.
         self.close = util.Finalize(
             self, close_games, args=[self._games], exitpriority=0
         )
+        for seed, env_id in zip(seeds, env_ids, strict=True):
+            self._games.append(make_game.fn(seed, env_id))
 
     def step(self, actions):
         """Step all games but those that rest, whose action is `None`."""

@@ -1,5 +1,6 @@
 """Workers, the games that they play, and what becomes of them."""
 
+import contextlib
 import gc
 import multiprocessing
 import os
@@ -352,6 +353,40 @@ def test_observations_that_change(processes, when):
                 many.reset(seed=7)
             many.step([NOOP] * 2)
         many.reset(seed=3)
+
+
+@each("processes", [0, 1])
+def test_every_game_is_closed(tmp_path, processes):
+    """Also if the making of another one fails, or its end."""
+
+    class Diary(FastGame):
+        def __init__(self, seed, env_id, fails, **options):
+            super().__init__(seed, env_id, **options)
+            if (seed, fails) == (12, "start"):
+                raise ArithmeticError
+            self.fails = fails
+            self.seed = seed
+
+        def close(self):
+            (tmp_path / f"{self.fails} {self.seed}").touch()
+            if (self.seed, self.fails) == (11, "end"):
+                raise ArithmeticError
+
+    def play(fails):
+        options = dict(make=Diary, processes=processes, fails=fails)
+        many = Games(3, seed=10, **options)
+        try:
+            many.reset()
+        finally:
+            many.close()
+
+    with pytest.raises(ArithmeticError):
+        play("start")
+    with contextlib.suppress(ArithmeticError):
+        play("end")
+    gc.collect()
+    names = {path.name for path in tmp_path.iterdir()} - {"start 0", "end 0"}
+    assert names == {"start 10", "start 11", "end 10", "end 11", "end 12"}
 
 
 def test_a_forked_copy_of_the_program(trap):
