@@ -880,6 +880,12 @@ def make_env(env_id, emulator):
         known = ", ".join([*Game.__init__.__kwdefaults__, *EMULATOR_OPTIONS])
         raise TypeError(f"unknown option {unknown[0]!r}; there are {known}")
     check_bool("full_action_space", emulator.get("full_action_space", False))
+    chance = emulator.get("repeat_action_probability", 0.0)
+    is_chance = isinstance(chance, numbers.Real) and 0 <= chance <= 1
+    require(is_chance, "repeat_action_probability from 0 to 1", chance)
+    for name in ("mode", "difficulty", "max_num_frames_per_episode"):
+        if emulator.get(name) is not None:
+            check_number(name, emulator[name])
     require(isinstance(env_id, str), "the id of an Atari title", env_id)
 
     # Screens are read from ALE directly, so Gymnasium is asked for its

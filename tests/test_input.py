@@ -61,6 +61,9 @@ WRONG_ARGUMENTS = {
     "autoreset_mode": ["sometimes", None, 0, DISABLED, DISABLED.value],
     "on_life_loss": ["Restart", None, 1, ["restart"]],
     "size": [84, (84,), (84, 84, 3), (0, 84), (84.0, 84), "84", None],
+    "repeat_action_probability": [1.5, -0.1, 25, math.nan, "0.25", None],
+    "max_num_frames_per_episode": [-5, 1.5, "18000"],
+    **dict.fromkeys(["mode", "difficulty"], ["0", 0.5, -1]),
     # These two are no options of `Games`, but of `AtariEnv`.
     "frameskip": [4],
     "obs_type": ["ram"],
