@@ -896,6 +896,17 @@ def make_env(env_id, emulator):
     except TypeError as error:
         message = f"expected the id of an Atari title, got {env_id!r}"
         raise TypeError(message) from error
+
+    # A `Game` couldn't keep what else an id may have.
+    require(
+        hasattr(env.unwrapped, "ale")
+        and not env.spec.max_episode_steps
+        and not env.spec.additional_wrappers
+        and isinstance(env.action_space, gym.spaces.Discrete),
+        "the id of an Atari title, without max_episode_steps, wrappers or"
+        " continuous actions",
+        env_id,
+    )
     return env
 
 

@@ -147,6 +147,39 @@ def test_wrong_arguments(trap, monkeypatch, name):
     assert not workers_now()
 
 
+def registered(env_id, **settings):
+    """Register an id of one's own for Breakout."""
+    spec = gym.spec("BreakoutNoFrameskip-v4")
+    settings["kwargs"] = spec.kwargs | settings.get("kwargs", {})
+    gym.register(env_id, spec.entry_point, **settings)
+
+
+WRAPPER = gym.envs.registration.WrapperSpec(
+    "Clip", "gymnasium.wrappers:ClipReward", dict(max_reward=1)
+)
+
+
+@each(
+    "settings",
+    [
+        dict(max_episode_steps=100),
+        dict(additional_wrappers=(WRAPPER,)),
+        dict(kwargs=dict(continuous=True)),
+    ],
+)
+def test_an_id_with_more_than_a_game_keeps(monkeypatch, settings):
+    monkeypatch.setattr(gym.envs.registration, "registry", gym.registry.copy())
+    registered("Mine-v0", **settings)
+    with pytest.raises(ValueError, match="Mine-v0"):
+        Game(0, "Mine-v0")
+
+
+def test_an_id_of_ones_own(monkeypatch):
+    monkeypatch.setattr(gym.envs.registration, "registry", gym.registry.copy())
+    registered("Mine-v0", kwargs=dict(full_action_space=True))
+    assert len(Game(0, "Mine-v0").meanings) == 18
+
+
 def test_types():
     """What an editor knows of a program that uses `with`."""
     for made in (Games, Worker):
