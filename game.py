@@ -924,7 +924,12 @@ def check_actions(actions, meanings, shape=()):
     accepted, not even whole ones, since they can't be used as an index.
     """
     array = np.asarray(actions)
-    if array.dtype.kind in "iu" and array.shape == shape:
+    # Of a list with both, NumPy would turn the bools into integers.
+    is_list = isinstance(actions, (list, tuple))
+    has_bool = is_list and any(
+        isinstance(a, (bool, np.bool_)) for a in actions
+    )
+    if array.dtype.kind in "iu" and array.shape == shape and not has_bool:
         flat = array.ravel().tolist()
         if min(flat) >= 0 and max(flat) < len(meanings):
             return array.tolist()

@@ -33,7 +33,8 @@ BAD_ACTIONS = [
 ]
 BAD_BATCHES = [
     *([bad] * 3 for bad in BAD_ACTIONS if bad is not None),
-    *([None, bad, 1] for bad in (-1, 3, 2**70, 0.5, "1", [1])),
+    *([None, bad, 1] for bad in (-1, 3, 2**70, 0.5, "1", [1], True)),
+    *([True, 0, 1], (0, np.True_, np.int8(1))),
     *([None] * 2, [None] * 4, np.full(4, None), np.array([None, 1, 3])),
     *([0, 0], [0] * 4, [], 0, None, "012", {}, [[0, 1, 2]]),
     *(np.zeros(3), np.zeros((3, 1), int), np.zeros(3, bool)),
