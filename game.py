@@ -804,7 +804,11 @@ def ask_to_end(child):
     # After a fork other workers may hold a copy of this end of the pipe, so
     # that to close it isn't enough.
     try:
+        if os.name != "nt":  # a pipe that is full mustn't block
+            os.set_blocking(child.fileno(), False)
         child.send(("close", None))
+    except BlockingIOError:
+        return True
     except OSError:
         return False
     finally:

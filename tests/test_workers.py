@@ -269,6 +269,18 @@ def test_black_screens_are_as_high_as_others():
     assert not any(screen.any() for screen in screens)
 
 
+def test_closing_a_stopped_worker_whose_pipe_is_full():
+    worker = Worker(0)
+    os.kill(worker.process.pid, signal.SIGSTOP)
+    os.set_blocking(worker.child.fileno(), False)
+    with pytest.raises(BlockingIOError):
+        while True:
+            worker.child.send(("step", NOOP))
+    os.set_blocking(worker.child.fileno(), True)
+    worker.close()
+    assert not workers_now()
+
+
 class Terminated:
     """Makes games in a process that ends on its way there.
 
