@@ -466,8 +466,8 @@ class Worker:
                 raised by the first `child.recv()`.
         """
         ctx = find_context(context)
-        self.child, remote = ctx.Pipe()
         with start_errors():
+            self.child, remote = ctx.Pipe()
             # Python ends a *daemon* process when the program exits.
             self.process = ctx.Process(
                 target=worker_process,

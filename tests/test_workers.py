@@ -5,6 +5,7 @@ import gc
 import multiprocessing
 import os
 import re
+import resource
 import signal
 import traceback
 from multiprocessing import connection
@@ -446,3 +447,21 @@ def test_a_start_that_fails(trap, monkeypatch):
         with pytest.raises(NEEDED):
             many.step([NOOP] * 4)
         assert same(many.reset(seed=10), first)
+
+
+def test_no_descriptors_are_left():
+    """A replacement that needs some fails as any other start."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with Games(2, processes=2, context="fork") as many:
+        many.reset()
+        for pid in workers_now():
+            kill(pid)
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (3, limits[1]))
+            fails = pytest.raises(RuntimeError, match="limit")
+            with pytest.warns(RuntimeWarning), fails as raised:
+                many.step([NOOP] * 2)
+            assert isinstance(raised.value.__cause__, OSError)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+        many.reset()
