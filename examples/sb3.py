@@ -1,25 +1,25 @@
 r"""Train Stable-Baselines3's PPO on `Games`.
 
     pip install -r requirements.txt stable_baselines3 tensorboard tyro
-    python examples/sb3.py PongNoFrameskip-v4
-    python examples/sb3.py PongNoFrameskip-v4 --resume    # the newest run
-    python examples/sb3.py PongNoFrameskip-v4 --evaluate  # 30 whole games
+    python examples/sb3.py PongNoFrameskip-v4 --folder runs/pong
+    python examples/sb3.py --folder runs/pong --evaluate  # 30 whole games
 
-`GamesVecEnv` is all it takes, to be copied together with game.py. Each run has
-a folder, runs/sb3/ENV_ID-SEED-TIME, with SB3's log and a model for every
-100,000 steps and for the end, also for one by Ctrl-C or a batch system's
-SIGTERM.
+`GamesVecEnv` is all it takes, to be copied together with game.py. A run is its
+folder, and the same command begins it or goes on from its last model. The
+folder has SB3's logs, a model for every 100,000 steps, and one for the end,
+which may come by Ctrl-C or a batch system's SIGTERM. Models are pickles: load
+only those that you trust.
 """
 
 import dataclasses
 import datetime
-import glob
 import os
 import pathlib
+import re
 import signal
 import sys
 import threading
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import tyro
@@ -30,8 +30,9 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.utils import LinearSchedule
 from stable_baselines3.common.vec_env import VecEnv
 
-# In this repository game.py lies one folder up; copied, it lies beside.
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+# Copied, game.py lies beside this file; in this repository it lies one folder
+# up. Both come before a `game` that is installed.
+sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1]))
 from game import BREAKOUT, Games
 
 RUNS = pathlib.Path("runs/sb3")
@@ -120,19 +121,84 @@ class GamesVecEnv(VecEnv):
 
 @dataclasses.dataclass
 class Settings:
-    # any Atari title
     env_id: tyro.conf.Positional[str] = BREAKOUT
-    seed: int = 0  # of the weights, and of what is drawn
-    steps: int = 10_000_000  # of all games together
-    games: int = 8  # that are played at once
-    keep_every: int = 100_000  # steps between two models that are kept
-    resume: bool = False  # continue a run
-    evaluate: bool = False  # play whole games
-    # of the run; None: a new one, or the newest to resume or evaluate
+    """Any Atari title."""
     folder: pathlib.Path | None = None
-    whole_games: int = 30  # to evaluate
-    device: str = "auto"  # on which the network computes
-    processes: int | None = None  # that play; None: one for each core
+    """The run's, to begin or to go on there. None: a new one in runs/sb3/."""
+    evaluate: bool = False
+    """Play whole games with the run's last model, and train nothing."""
+    whole_games: int = 30
+    """How many games --evaluate plays."""
+    seed: int = 0
+    """Of the weights, and of what is sampled."""
+    steps: int = 10_000_000
+    """Steps of all games together."""
+    games: int = 8
+    """How many games are played at once."""
+    keep_every: int = 100_000
+    """Steps between two models that are kept."""
+    device: str = "auto"
+    """Where the network computes."""
+    processes: int | None = None
+    """How many processes play. None: one for each core."""
+
+
+def fail(words: str) -> NoReturn:
+    print(f"sb3.py: {words}", file=sys.stderr)
+    sys.exit(2)
+
+
+# ## Models
+
+
+def save(model: PPO, folder: pathlib.Path) -> pathlib.Path:
+    """Write a model whole, or leave what was there."""
+    path = folder / f"model_{model.num_timesteps}_steps.zip"
+    new = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        model.save(new)
+        new.replace(path)
+    except OSError as error:
+        new.unlink(missing_ok=True)
+        fail(f"{path} can't be written: {error}")
+    return path
+
+
+def saved_models(folder: pathlib.Path) -> list[pathlib.Path]:
+    """Return the models of a run, the one with most steps first."""
+    steps = {}
+    for path in folder.glob("*.zip"):
+        if match := re.fullmatch(r"model_(\d+)_steps.zip", path.name):
+            steps[path] = int(match[1])
+    return sorted(steps, key=steps.__getitem__, reverse=True)
+
+
+def load_last(
+    folder: pathlib.Path, device: str
+) -> tuple[pathlib.Path, PPO, str]:
+    """Return the last model that can be read, its file and its title."""
+    for path in saved_models(folder):
+        try:
+            model = PPO.load(path, device=device)
+            return path, model, model.env_id
+        except Exception as error:  # zip, pickle and PyTorch raise all kinds
+            words = " ".join(str(error).split())
+            print(f"sb3.py: {path} can't be read: {words:.200}", flush=True)
+    fail(f"there is no model that can be read in {folder}")
+
+
+class KeepModels(callbacks.BaseCallback):
+    """Saves a model every so many calls."""
+
+    def __init__(self, folder: pathlib.Path, every: int) -> None:
+        super().__init__()
+        self._folder = folder
+        self._every = max(1, every)
+
+    def _on_step(self) -> bool:
+        if self.n_calls % self._every == 0:
+            save(self.model, self._folder)
+        return True
 
 
 class EndWhenAsked(callbacks.BaseCallback):
@@ -158,22 +224,16 @@ class EndWhenAsked(callbacks.BaseCallback):
             signal.signal(number, handler)
 
 
-def last_model(settings: Settings) -> pathlib.Path:
-    """Return the last model of a run, the newest if none is named."""
-    folder = settings.folder or RUNS / f"{name_of(settings)}-*"
-    models = glob.glob(f"{folder}/model_*_steps.zip")
-    if not models:
-        raise SystemExit(f"sb3.py: there is no model in {folder}")
-    return pathlib.Path(max(models, key=os.path.getmtime))
-
-
-def name_of(settings: Settings) -> str:
-    title = settings.env_id.replace("/", "-")
-    return f"{title}-{settings.seed}"
-
-
 def train(settings: Settings) -> None:
-    """Train SB3's PPO, from the last model on with --resume."""
+    """Begin a run, or go on from its last model."""
+    title = settings.env_id.replace("/", "-")
+    now = datetime.datetime.now(datetime.timezone.utc)
+    name = f"{title}-{settings.seed}-{now:%Y%m%d-%H%M%S-%f}"
+    folder = settings.folder or RUNS / name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        fail(f"{folder} can't be made: {error}")
     with Games(
         settings.games,
         settings.env_id,
@@ -181,17 +241,16 @@ def train(settings: Settings) -> None:
         processes=settings.processes,
     ) as games:
         env = GamesVecEnv(games)
-        if settings.resume:
-            saved = last_model(settings)
-            folder = saved.parent
-            model = PPO.load(saved, env, settings.device)
+        if saved_models(folder):
+            path, model, env_id = load_last(folder, settings.device)
+            if env_id != settings.env_id:
+                fail(f"{folder} is a run of {env_id}")
+            # once more: these games may be more or fewer than before
+            model = PPO.load(path, env, settings.device)
             # so that it plays other games than before
             model.set_random_seed(settings.seed + model.num_timesteps)
+            print(f"goes on from {path}", flush=True)
         else:
-            now = f"{datetime.datetime.now():%Y%m%d-%H%M%S-%f}"
-            folder = settings.folder or RUNS / f"{name_of(settings)}-{now}"
-            if any(folder.glob("model_*_steps.zip")):
-                raise SystemExit(f"sb3.py: {folder} has a run: see --resume")
             model = PPO(
                 "CnnPolicy",
                 env,
@@ -199,31 +258,32 @@ def train(settings: Settings) -> None:
                 seed=settings.seed,
                 device=settings.device,
             )
+            # SB3 saves the attributes of a model with it.
+            model.env_id = settings.env_id
+            print(f"begins in {folder}", flush=True)
         log = folder / f"from-{model.num_timesteps}"
         formats = ["stdout", "csv", "tensorboard"]
         model.set_logger(logger.configure(str(log), formats))
-        keep = callbacks.CheckpointCallback(
-            max(1, settings.keep_every // settings.games), folder, "model"
-        )
+        keep = KeepModels(folder, settings.keep_every // settings.games)
         model.learn(
             settings.steps - model.num_timesteps,
             [keep, EndWhenAsked()],
             reset_num_timesteps=False,
         )
-        path = folder / f"model_{model.num_timesteps}_steps.zip"
-        model.save(path)
+        path = save(model, folder)
     print(f"saved as {path}", flush=True)
 
 
 def evaluate(settings: Settings) -> None:
     """Play whole games with the last model, and print their raw points."""
-    path = last_model(settings)
+    if settings.folder is None:
+        fail("--evaluate needs the --folder of a run")
+    path, model, env_id = load_last(settings.folder, settings.device)
     print(f"model: {path}", flush=True)
-    model = PPO.load(path, device=settings.device)
     model.set_random_seed(settings.seed)
     with Games(
         settings.whole_games,
-        settings.env_id,
+        env_id,
         seed=settings.seed,
         processes=settings.processes,
         clip_reward=False,

@@ -1,14 +1,17 @@
 """Tests of sb3.py: `Games` under Stable-Baselines3."""
 
-import contextlib
 import csv
+import errno
 import itertools
 import multiprocessing
+import os
 import pathlib
 import re
 import signal
+import subprocess
 import sys
 import threading
+import zipfile
 
 import gymnasium as gym
 import numpy as np
@@ -84,43 +87,125 @@ def run(monkeypatch, tmp_path, capsys):
     cut_off_after(100, monkeypatch)
     monkeypatch.chdir(tmp_path)
 
-    def run(command):
+    def run(*args, rc=0):
         # The limit is known in this process alone.
-        options = "--games 2 --processes 0 --device cpu"
-        argv = f"sb3.py {options} {command}".split()
-        monkeypatch.setattr(sys, "argv", argv)
-        with contextlib.suppress(SystemExit):
+        options = ["--games=2", "--processes=0", "--device=cpu"]
+        monkeypatch.setattr(sys, "argv", ["sb3.py", *options, *args])
+        ended = 0
+        try:
             sb3.main()
+        except SystemExit as error:
+            ended = error.code
+        assert ended == rc
         return re.sub(" +", " ", "".join(capsys.readouterr()))
 
     return run
 
 
-def models():
-    return sorted(path.name for path in pathlib.Path("runs").rglob("*.zip"))
+def models(folder="run"):
+    return sorted(path.name for path in pathlib.Path(folder).glob("*.zip*"))
 
 
-def test_a_run_is_saved_resumed_and_judged(run):
-    output = run("--steps 512 --keep-every 300")
+def test_one_command_begins_a_run_and_goes_on(run):
+    """Also in a folder whose name could be a pattern."""
+    folder = "run [!a]"
+    output = run("--folder", folder, "--steps=512", "--keep-every=300")
     assert "total_timesteps | 512 " in output
     # The limit counts each FIRE, too, so that a game has a few steps less than
     # 100; a life has about 25.
     assert float(re.search(r"ep_len_mean \| (\S+)", output)[1]) > 90
-    assert models() == ["model_300_steps.zip", "model_512_steps.zip"]
-    assert "total_timesteps | 768 " in run("--resume --steps 768")
-    assert "model_768_steps.zip" in models()
-    (folder,) = sb3.RUNS.iterdir()
+    assert models(folder) == ["model_300_steps.zip", "model_512_steps.zip"]
+    output = run("--folder", folder, "--steps=768")
+    assert "total_timesteps | 768 " in output
+    assert "model_768_steps.zip" in models(folder)
     for start, end in (("from-0", "512"), ("from-512", "768")):
-        with (folder / start / "progress.csv").open(newline="") as file:
+        path = pathlib.Path(folder, start)
+        with (path / "progress.csv").open(newline="") as file:
             rows = list(csv.DictReader(file))
         assert rows[-1]["time/total_timesteps"] == end
-        assert list((folder / start).glob("events*"))
-    # It isn't overwritten.
-    run(f"--folder {folder}")
-    assert len(models()) == 3
-    output = run("--evaluate --whole-games 2")
+        assert list(path.glob("events*"))
+    output = run("--folder", folder, "--evaluate", "--whole-games=2")
     assert "model_768_steps.zip" in output
     assert re.search(r"mean \S+ \(\d+ to \d+\)", output)
+
+
+def test_without_a_folder_each_run_gets_a_new_one(run):
+    for _ in range(2):
+        run("--steps=256")
+    assert len(list(sb3.RUNS.iterdir())) == 2
+
+
+def test_the_last_model_has_most_steps(run):
+    """Whatever its time, and however its name is sorted."""
+    run("--folder=run", "--steps=256", "--keep-every=96")
+    assert models()[-1] == "model_96_steps.zip"
+    os.utime("run/model_96_steps.zip", (2e9, 2e9))
+    assert "model_256" in run("--folder=run", "--evaluate", "--whole-games=1")
+
+
+def test_a_damaged_model_is_told_and_the_one_before_is_taken(run):
+    run("--folder=run", "--steps=256", "--keep-every=96")
+    whole = pathlib.Path("run/model_192_steps.zip")
+    damaged = pathlib.Path("run/model_256_steps.zip")
+    with zipfile.ZipFile(damaged, "w") as file:
+        file.writestr("data", "{}")
+    pathlib.Path("run/model_300_steps.zip").touch()
+    broken = bytearray(whole.read_bytes())
+    broken[len(broken) // 2] ^= 255
+    pathlib.Path("run/model_400_steps.zip").write_bytes(broken)
+    # what a killed program leaves
+    pathlib.Path("run/model_500_steps.zip.1").write_bytes(b"PK")
+
+    output = run("--folder=run", "--evaluate", "--whole-games=1")
+    for steps in (256, 300, 400):
+        assert f"model_{steps}_steps.zip can't be read" in output
+    assert "model: run/model_192_steps.zip" in output
+    run("--folder=run", "--steps=400")
+    assert pathlib.Path("run/from-192").exists()
+
+    # A run that can't go on isn't begun anew.
+    for path in pathlib.Path("run").glob("*.zip"):
+        path.write_bytes(b"")
+    before = models()
+    run("--folder=run", "--steps=512", rc=2)
+    assert models() == before
+
+
+def test_a_full_disk_leaves_the_models_before(run, monkeypatch):
+    save = sb3.PPO.save
+
+    def full(model, path):
+        if model.num_timesteps > 200:
+            path.write_bytes(b"PK")
+            raise OSError(errno.ENOSPC, "No space left on device")
+        save(model, path)
+
+    monkeypatch.setattr(sb3.PPO, "save", full)
+    run("--folder=run", "--steps=512", "--keep-every=200", rc=2)
+    assert models() == ["model_200_steps.zip"]
+
+
+def test_misuse_is_one_line(run, tmp_path):
+    run("--folder=run", "--steps=256")
+    pathlib.Path("file").touch()
+    for args in (
+        ["PongNoFrameskip-v4", "--folder=run"],  # another title's
+        ["--folder=file"],
+        ["--folder=nothing", "--evaluate"],
+        ["--evaluate"],
+    ):
+        lines = run(*args, rc=2).strip().splitlines()
+        assert len(lines) == 1 and lines[0].startswith("sb3.py: ")
+
+
+def test_an_installed_game_is_not_taken(tmp_path):
+    (tmp_path / "game.py").write_text("raise ImportError('another game')")
+    result = subprocess.run(
+        [sys.executable, sb3.__file__, "--help"],
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+    )
+    assert result.returncode == 0, result.stderr
 
 
 def test_sb3_evaluates_whole_games(monkeypatch):
@@ -146,14 +231,15 @@ def test_an_interrupted_training_is_saved(run, monkeypatch, number):
         return step(env)
 
     monkeypatch.setattr(GamesVecEnv, "step_wait", interrupted)
-    run("--steps 512")
+    run("--folder=run", "--steps=512")
     assert models() == ["model_22_steps.zip"]
 
 
-def test_it_trains_in_a_thread(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    settings = sb3.Settings(steps=256, games=2, processes=0, device="cpu")
+def test_it_trains_in_a_thread(tmp_path):
+    settings = sb3.Settings(
+        folder=tmp_path, steps=256, games=2, processes=0, device="cpu"
+    )
     thread = threading.Thread(target=sb3.train, args=[settings])
     thread.start()
     thread.join()
-    assert models() == ["model_256_steps.zip"]
+    assert models(tmp_path) == ["model_256_steps.zip"]
