@@ -66,6 +66,7 @@ SCRIPTS = [
     "live/game.js",
     "live/network.js",
     "live/agent.js",
+    "live/stage.js",
     "figures/*/figure.js",
 ]
 STYLES = [

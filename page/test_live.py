@@ -8,12 +8,16 @@ The network in the page is compared with PyTorch's, and the pictures of the
 small Breakout with those that OpenCV makes of the same screens.
 """
 
+import base64
+
 import cv2
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
+from conftest import look_at
 from published import ask
-from recordings import read_film, unpack
+from recordings import colours, read_film, small, unpack
 
 FILM = read_film("agent/agent")
 FRAMES = unpack(FILM.frames, 84, 84)
@@ -69,8 +73,7 @@ def test_a_picture_is_what_the_module_would_make(page):
     made = []
     for screens, pictures in steps:
         third, fourth = SHADES[screens].reshape(2, 210, 160)
-        brighter = np.maximum(third, fourth)
-        made.append(cv2.resize(brighter, (84, 84), interpolation=3))
+        made.append(small(np.maximum(third, fourth)))
         seen = np.array(pictures, np.uint8).reshape(4, 84, 84)
         assert (seen[-len(made) :] == made[-4:]).all()
     assert len({picture.tobytes() for picture in made}) > 30
@@ -83,3 +86,107 @@ def test_the_agent_needs_motion(page):
     still = [page.evaluate(play, [seed, True]) for seed in range(2)]
     assert max(still) < 30 < moving
     assert page.evaluate(play, [1, True]) == still[1]
+
+
+# Play it, then let it play
+
+
+def seen(figure, selector):
+    """The picture in a canvas, in RGB."""
+    url = figure.locator(f"{selector} canvas").first.evaluate(
+        "(canvas) => canvas.toDataURL()"
+    )
+    data = np.frombuffer(base64.b64decode(url.split(",")[1]), np.uint8)
+    return cv2.imdecode(data, cv2.IMREAD_COLOR)[..., ::-1]
+
+
+def grays(figure):
+    """The gray values of the last two frames of the game in a figure."""
+    values = figure.evaluate(
+        "(figure) => figure.playing().shown.map((it) => [...grayOf(it)])"
+    )
+    return np.array(values, np.uint8).reshape(2, 210, 160)
+
+
+def until(page, name, condition):
+    """Wait until something is so of the game in a figure."""
+    page.wait_for_function(
+        f"() => document.getElementById('{name}').playing().{condition}"
+    )
+
+
+def test_a_reader_plays_and_sees_what_the_module_would_make(visit):
+    """Colors, grays, the brighter of two frames, shrunk by means."""
+    figure = look_at(visit(), "play")
+    views = figure.get_by_role("radio")
+    views.last.check()
+    expect(figure.locator(".start")).to_be_hidden()
+    for _ in range(12):  # until the ball flies
+        figure.get_by_role("button", name="nothing").click()
+    third, fourth = grays(figure)
+    assert (third != fourth).any()
+    picture = small(np.maximum(third, fourth))
+    assert (seen(figure, ".field") == picture[..., None]).all()
+    views.nth(4).check()  # which starts a new game
+    picture = small(grays(figure)[1])
+    four = seen(figure, ".field")[..., 0]
+    for part in four[:84, :84], four[:84, 86:], four[86:, :84], four[86:, 86:]:
+        assert (part == picture).all()
+    views.nth(1).check()
+    fourth = grays(figure)[1]
+    assert (seen(figure, ".field") == fourth[..., None]).all()
+    views.nth(0).check()
+    shown = seen(figure, ".field")
+    rgb = map(tuple, colours().rgb.tolist())
+    known = dict(zip(rgb, colours().gray, strict=True))
+    used, where = np.unique(shown.reshape(-1, 3), axis=0, return_inverse=True)
+    gray = np.array([known[tuple(rgb)] for rgb in used.tolist()])
+    assert (gray[where].reshape(210, 160) == fourth).all()
+
+
+@pytest.mark.parametrize("way", ["mouse", "touch", "keys"])
+def test_a_reader_moves_the_paddle(visit, way):
+    """The game begins when it is asked to, whatever moves the paddle."""
+    width = 390 if way == "touch" else 1280
+    page = visit(width=width, has_touch=way == "touch")
+    figure = look_at(page, "play")
+    field = figure.locator(".field")
+    if way == "touch":
+        field.tap()
+    else:
+        figure.get_by_role("button", name="Play", exact=True).click()
+        expect(figure.get_by_role("button", name="Pause")).to_be_visible()
+    if way == "mouse":
+        field.hover()
+    if way == "keys":
+        page.keyboard.down("ArrowLeft")
+    until(page, "play", "breakout.paddle < 80")
+
+
+def test_the_first_ball_can_be_hit(visit):
+    """Even by who does nothing; the ones after it fly as the console's."""
+    hits = visit().evaluate("""() => {
+        return Array.from({ length: 20 }, (_, seed) => {
+          const game = new Breakout(randomFrom(seed), { easy: true });
+          while (game.lives === 5) game.frame(0);
+          return game.hits; }); }""")
+    assert min(hits) >= 1
+
+
+def test_the_agent_plays_the_same_game(visit):
+    """When it is asked to; it can be paused, and its score counts."""
+    page = visit()
+    figure = look_at(page, "play")
+    figure.get_by_role("button", name="Let the agent play").click()
+    until(page, "play", "count > 40")
+    figure.get_by_role("button", name="Pause the agent").click()
+    frames = "(figure) => figure.playing().count"
+    stopped = figure.evaluate(frames)
+    page.wait_for_timeout(300)
+    assert figure.evaluate(frames) == stopped
+    figure.get_by_role("button", name="Let the agent play").click()
+    until(page, "play", "breakout.score > 0")
+    expect(figure.locator(".its")).not_to_have_text("0")
+    page.reload()
+    kept = page.evaluate("JSON.parse(localStorage['breakout-annotated'])")
+    assert kept["agent"] > 0

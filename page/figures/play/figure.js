@@ -1,89 +1,138 @@
-// A Breakout that the reader plays as the agent sees it.
+// A Breakout that the reader plays as the agent sees it, and then the agent.
 figure("play", (box, $in) => {
-  const COLOR = 0, GRAY = 1, SLOW = 3, STILL = 4; // views
-  const FRAMES = 4, KEYS = { ArrowLeft: -1, ArrowRight: 1, ArrowDown: 0 };
-  const SPIN = 16; // pixels a frame, of the knob
-  const cell = $in(".field").firstElementChild, field = $in(".field");
-  const start = $in(".start"), buttons = $in(".buttons");
+  const [COLOR, GRAY, SMALL, SLOW, FOUR, STILL] = [0, 1, 2, 3, 4, 5]; // views
+  const KEYS = { ArrowLeft: -1, ArrowRight: 1, ArrowDown: 0 };
+  const KNOB = 16; // pixels a frame that a pointer moves the paddle's target
+  const field = $in(".field");
+  const cell = field.firstElementChild;
+  const start = $in(".start");
+  const letIt = $in(".let");
+  const buttons = $in(".buttons");
+  const says = $in(".says");
   const colours = packed(COLORS);
-  const best = Array(5).fill(null), outputs = box.querySelectorAll(".views output");
-  let game = new Breakout(Math.random), stage = COLOR, running = null;
-  let aim = null, held = 0; // where the pointer is, which key is down
-  let count = 0, move = 0, older = screenOf(game.state()), last = older;
+  let view = COLOR;
+  let byAgent = false; // who plays
+  let game = newGame();
+  let aim = null; // where the pointer is
+  let held = 0; // which key is down
+  let move = 0;
+  const time = clock(frame, (share) => (says.textContent = paceIn(share)));
 
-  const gray = (screen) => screen.map((v) => SHADES[v]);
+  function newGame() {
+    const seed = Math.floor(Math.random() * 2 ** 32);
+    return byAgent ? new AgentGame(seed) : new SeenGame(seed, { easy: true });
+  }
 
   function show() {
-    const seen = { third: gray(older), fourth: gray(last) };
-    if (stage === COLOR) put(cell, last, { colours });
-    else if (stage === GRAY) put(cell, seen.fourth);
-    else put(cell, shrunk(brighter(seen.third, seen.fourth), SIZE, true));
-    Object.assign(box, seen);
+    const [third, fourth] = game.shown;
+    const [newest] = game.pictures.slice(-1);
+    const kind = view < SMALL ? "" : "small";
+    if (view === COLOR) put(cell, screenOf(fourth), { colours });
+    else if (view === GRAY) put(cell, grayOf(fourth));
+    else if (view === SMALL) put(cell, pictureOf([third, fourth]), { kind });
+    else if (view === FOUR) put(cell, mosaic(game.pictures),
+      { kind, width: MOSAIC });
+    else put(cell, newest, { kind });
   }
 
   // Which way the paddle should go: by its key or to the pointer.
-  function wanted(fastest) {
+  function wanted() {
     if (held || aim === null) return held * BUTTON;
-    const off = aim - game.target;
-    return Math.abs(off) < 2 ? 0 : Math.max(-fastest, Math.min(fastest, off));
+    const most = view < SLOW ? KNOB : BUTTON;
+    const off = aim - game.breakout.target;
+    return Math.abs(off) < 2 ? 0 : between(-most, off, most);
   }
 
   function frame() {
-    const decides = stage < SLOW || count % FRAMES === 0;
-    if (decides && stage !== STILL) move = wanted(stage < SLOW ? SPIN : BUTTON);
-    game.frame(move);
-    count += 1;
-    older = last;
-    last = screenOf(game.state());
-    if (stage < SLOW || count % FRAMES === 0) show();
-    best[stage] = Math.max(best[stage], game.score);
-    outputs[stage].value = best[stage];
-    if (!game.lives) stop(`${game.score} points.`);
+    const decides = game.count % FRAMES === 0;
+    if (byAgent) {
+      if (decides) game.decide();
+      game.frame();
+    } else {
+      if (view < SLOW || (decides && view !== STILL)) move = wanted();
+      game.frame(move);
+    }
+    if (view < SLOW || game.count % FRAMES === 0) show();
+    score();
+    if (!game.breakout.lives) end();
+  }
+
+  function score() {
+    const points = game.breakout.score;
+    $in(byAgent ? ".its" : ".mine").textContent = points;
+    count(byAgent ? "agent" : "you", points);
+    if (!byAgent) count(`view${view}`, points);
+  }
+
+  function end() {
+    const [mine, its] = [".mine", ".its"].map((name) => $in(name).textContent);
+    stop();
+    says.textContent = byAgent
+      ? `The agent made ${its} points, you made ${mine}.`
+      : `You made ${mine} points. Now let the agent play.`;
   }
 
   function step(way) {
-    if (stage !== STILL) return;
-    if (!game.lives) again();
+    if (view !== STILL || time.running) return;
+    if (byAgent || !game.breakout.lives) begin(false);
     move = way * BUTTON;
-    do frame(); while (count % FRAMES && game.lives);
+    do frame(); while (game.count % FRAMES && game.breakout.lives);
     show();
   }
 
-  function again() {
-    game = new Breakout(Math.random);
-    count = 0;
-    older = last = screenOf(game.state());
+  function begin(agent) {
+    byAgent = agent;
+    game = newGame();
+    says.textContent = "";
   }
 
-  function stop(words = "") {
-    cancelAnimationFrame(running);
-    running = null;
-    start.textContent = game.lives ? "Play" : "Play again";
-    $in(".says").textContent = words;
+  // What the buttons do next.
+  function label() {
+    const { lives } = game.breakout;
+    const verb = time.running ? "Pause" : "Play";
+    start.textContent = byAgent || lives ? verb : "Play again";
+    if (byAgent) start.textContent = "Play";
+    letIt.textContent = byAgent && time.running ? "Pause the agent" :
+      "Let the agent play";
+    letIt.classList.toggle("next", !byAgent && !lives);
   }
 
-  function go() {
-    if (!game.lives) again();
-    start.textContent = "Pause";
-    $in(".says").textContent = "";
-    let before = null;
-    function tick(now) {
-      running = requestAnimationFrame(tick);
-      // As many frames as are due, but never a heap of them
-      const due = Math.min(4, Math.round((now - (before ?? now)) * 0.06));
-      if (due || before === null) before = now;
-      for (let i = 0; i < due && running; i++) frame();
+  function stop() {
+    time.go(false);
+    label();
+  }
+
+  function go(agent) {
+    if (agent !== byAgent || !game.breakout.lives) begin(agent);
+    time.go(true);
+    label();
+  }
+
+  start.addEventListener("click", () => {
+    if (time.running && !byAgent) stop();
+    else go(false);
+  });
+  letIt.addEventListener("click", async () => {
+    if (time.running) {
+      const itPlayed = byAgent;
+      stop();
+      if (itPlayed) return;
     }
-    running = requestAnimationFrame(tick);
-  }
-
-  start.addEventListener("click", () => running ? stop() : go());
+    letIt.disabled = true;
+    const ready = await loaded((words) => (says.textContent = words));
+    letIt.disabled = false;
+    if (ready) go(true);
+  });
   $in(".views").addEventListener("change", ({ target }) => {
-    stage = Number(target.value);
-    again();
-    buttons.hidden = stage !== STILL;
-    start.hidden = stage === STILL;
-    if (stage === STILL) stop("It waits for your button.");
+    view = Number(target.value);
+    buttons.hidden = view !== STILL;
+    start.hidden = view === STILL;
+    if (!byAgent) {
+      begin(false);
+      if (view === STILL) stop();
+      label();
+    }
+    if (view === STILL) says.textContent = "It waits for your button.";
     show();
   });
   // After a click the arrow keys move the paddle, not the choice.
@@ -98,7 +147,7 @@ figure("play", (box, $in) => {
     });
   }
   field.addEventListener("click", () => {
-    if (!running && stage !== STILL) go();
+    if (!time.running && view !== STILL) go(false);
   });
   box.addEventListener("keydown", (event) => {
     const way = KEYS[event.key];
@@ -112,8 +161,7 @@ figure("play", (box, $in) => {
     if (KEYS[key] === held) held = 0;
   });
   box.addEventListener("focusout", () => (held = 0));
-  new IntersectionObserver((seen) => {
-    if (running && !seen.at(-1).isIntersecting) stop();
-  }).observe(field);
+  whenUnseen(field, stop);
+  box.playing = () => game;
   show();
 });
