@@ -2,21 +2,15 @@
 
 import collections
 import multiprocessing
-import pathlib
-import re
 
 import numpy as np
 import pytest
-import stable_baselines3
 import torch
-from gymnasium.utils.env_checker import check_env
-from gymnasium.wrappers import RecordEpisodeStatistics, vector
+from gymnasium.wrappers import vector
 from skrl.envs.wrappers.torch import wrap_env
-from stable_baselines3.common.evaluation import evaluate_policy
-from stable_baselines3.common.monitor import Monitor
 from torchrl.envs import GymWrapper
 
-from game import TRAINING, FastGame, Games
+from game import Games
 
 N = 3
 ACTIONS = np.random.default_rng(0).integers(4, size=(120, N))
@@ -178,68 +172,3 @@ def test_wrong_scores_are_not_recorded_in_silence(short_games):
     """`RecordEpisodeStatistics` would count lives and clipped rewards."""
     with pytest.raises(ValueError, match="episode"):
         play(vector.RecordEpisodeStatistics(short_games), [0, 0])
-
-
-# A plain environment, as docs/reference.md shows it
-
-
-@pytest.fixture
-def game_env():
-    """The class that the document shows."""
-    document = pathlib.Path(__file__).parents[1] / "docs/reference.md"
-    (program,) = (
-        text
-        for text in re.findall(
-            r"^```python\n(.*?)^```", document.read_text(), re.M | re.S
-        )
-        if "class GameEnv" in text
-    )
-    names = {}
-    exec(program, names)
-    return names["GameEnv"]
-
-
-@pytest.mark.parametrize("options", [{}, TRAINING])
-def test_a_plain_environment_passes_the_check(game_env, options):
-    check_env(game_env(**options))
-
-
-def test_a_plain_environment_plays_what_a_game_plays(game_env):
-    """Through lives and games; a reset starts no second one."""
-    env, game = game_env(**TRAINING), FastGame(0, **TRAINING)
-    obs, expected = env.reset(seed=3)[0], game.reset(3)
-    scores = []
-    for action in np.random.default_rng(0).integers(4, size=600):
-        assert (obs == expected).all()
-        obs, reward, terminated, truncated, info = env.step(action)
-        expected, points, done, whole_game = game.step(action)
-        assert (reward, terminated, truncated) == (points, done, False)
-        assert info == ({"whole_game": whole_game} if whole_game else {})
-        if done:
-            assert (obs == game.final_obs).all()
-            obs, _ = env.reset()
-        scores += [info] if info else []
-    assert len(scores) > 1
-
-
-def test_wrappers_and_sb3_take_a_plain_environment(game_env):
-    limit = dict(max_num_frames_per_episode=120)
-    env = RecordEpisodeStatistics(game_env(on_life_loss="ignore", **limit))
-    model = stable_baselines3.PPO("CnnPolicy", Monitor(env))
-    _, lengths = evaluate_policy(
-        model, Monitor(env), 2, return_episode_rewards=True
-    )
-    assert lengths == [30, 30]
-    assert list(env.length_queue) == [30, 30]
-
-
-def test_several_titles_stay_in_their_rows():
-    """So a learner can be told which is which."""
-    titles = 2 * ["BreakoutNoFrameskip-v4", "PongNoFrameskip-v4"]
-    options = dict(full_action_space=True, processes=0)
-    with Games(4, titles, **options) as games:
-        obs, _ = games.reset(seed=[1, 1, 1, 1])
-        for actions in np.random.default_rng(0).integers(18, size=50):
-            assert (obs[:2] == obs[2:]).all()
-            assert (obs[0] != obs[1]).any()
-            obs, *_ = games.step([actions] * 4)
