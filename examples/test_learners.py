@@ -2,6 +2,8 @@
 
 import collections
 import multiprocessing
+import pathlib
+import subprocess
 
 import numpy as np
 import pytest
@@ -91,6 +93,14 @@ def test_a_replay_memory_as_cleanrl_fills_it():
             obs = next_obs
     assert ends["killed"] == 1
     assert ends["cut off"] == len(scores) >= N
+
+
+@pytest.mark.parametrize("name", ["ppo_atari", "dqn_atari", "c51_atari"])
+def test_git_reads_the_diffs_for_cleanrl(name):
+    path = pathlib.Path(__file__).parent / "cleanrl" / f"{name}.diff"
+    command = ["git", "apply", "--numstat", path]
+    changed = subprocess.run(command, check=True, capture_output=True).stdout
+    assert changed.decode().split()[-1] == f"cleanrl/{name}.py"
 
 
 # Gymnasium's wrappers for vector environments and their arguments, as
