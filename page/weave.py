@@ -167,10 +167,9 @@ class Page:
 
 
 def program(text: str, language: str, _: str) -> str:
-    """Return a program as a listing that the keyboard can scroll."""
+    """Return a program as a listing with the colors of the story."""
     html = listing(text.splitlines(), language or "text")
-    html = re.sub(rf"\b({COLOURED})\b", r'<span class="\1">\1</span>', html)
-    return html.replace("<pre", "<pre tabindex=0")
+    return re.sub(rf"\b({COLOURED})\b", r'<span class="\1">\1</span>', html)
 
 
 def listing(lines: Iterable[str], language: str = "python") -> str:
