@@ -168,14 +168,12 @@ const played = once(async () => {
     pictures: await unpack(frames, SIZE ** 2) };
 });
 
-// The moment that the story follows, and the steps around it: of each its four
-// `screens`, before decision `first` of the film and those after it.
-const MOMENT = 350;
+// The moment that the story follows, step `asked` of the film, and those around
+// it, from step `first` on: of each the four `screens` before its decision.
 const moment = once(async () => {
   const data = await read("moment");
-  const { pictures, decisions } = await played();
-  return { ...data, pictures, decisions, colours: packed(data.rgb),
-    screens: await unpack(data.frames, WIDTH * HEIGHT) };
+  return { ...data, screens: await unpack(data.frames, WIDTH * HEIGHT),
+    colours: packed(data.rgb) };
 });
 
 // The titles of the workbench, whose frames are packed by fours.
@@ -215,9 +213,9 @@ function pointing(field, size, place, go, finger = 0) {
 
 // A player: Play, Step, a slider with a tick where something happens, the name
 // of the step, and a sentence, which `show(i)` returns when it has drawn step
-// i. There are `count` steps, `pace` in a second; with number `start` it
-// stands still until the reader plays it; or, if `auto`, it plays by itself as
-// long as it is seen.
+// i. There are `count` steps, `pace` in a second, and after the last one comes
+// the first. With number `start` it stands still until the reader plays it; or,
+// if `auto`, it plays by itself as long as it is seen.
 // The sentence is read out only if the reader has moved it.
 function film(box, show, { count, start = 1, pace = 7.5, auto = false,
   ticks = [], name = (i) => `step ${i}` }) {
@@ -243,9 +241,14 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = false,
   }
   function next() {
     if (document.hidden) return;
-    if (slider.value === slider.max) go(false);
-    slider.stepUp();
+    if (slider.value === slider.max) slider.value = slider.min;
+    else slider.stepUp();
     draw(!timer);
+  }
+  function to(i) {
+    go(false);
+    slider.value = i;
+    draw();
   }
   // It stops where a step of so many ends, from the one of number `first` on.
   function stride(every, first) {
@@ -256,7 +259,6 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = false,
     if (timer) go(true);
   }
   play.addEventListener("click", () => {
-    if (!timer && slider.value === slider.max) slider.value = slider.min;
     go(!timer);
     draw();
   });
@@ -264,35 +266,52 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = false,
     go(false);
     next();
   });
-  slider.addEventListener("input", () => {
-    go(false);
-    draw();
-  });
+  slider.addEventListener("input", () => to(slider.value));
   marks.innerHTML = ticks.map((at) =>
     `<i style="left:${100 * (at - 1) / (count - 1)}%"></i>`).join("");
   go(false);
   draw(false);
   if (auto && !calm) {
     const sight = new IntersectionObserver((seen) =>
-      go(seen.at(-1).isIntersecting && slider.value !== slider.max),
+      go(seen.at(-1).isIntersecting),
     { threshold: 0.6 });
     sight.observe(box);
     for (const event of ["click", "input"]) {
       controls.addEventListener(event, () => sight.disconnect());
     }
   }
-  return { go, draw, stride, at: () => Number(slider.value) };
+  return { go, draw, stride, to, at: () => Number(slider.value) };
 }
 
-// A figure that asks first: a guess opens the answer, says if it was right, and
-// stays to be seen.
+// What the reader has guessed and scored, and what stands beside it. It comes
+// back at the end of the story, and when the page is loaded again, unless the
+// browser keeps nothing.
+const results = (() => {
+  try {
+    return JSON.parse(localStorage.getItem("results")) ?? {};
+  } catch {
+    return {};
+  }
+})();
+function remember(name, yours, beside) {
+  results[name] = [yours, beside];
+  try {
+    localStorage.setItem("results", JSON.stringify(results));
+  } catch { /* they are lost with the page */ }
+  dispatchEvent(new Event("remembered"));
+}
+
+// A figure that asks first: a guess opens the answer, and says if it was right.
 for (const box of document.querySelectorAll(".asked")) {
-  box.querySelector(".choice").addEventListener("click", ({ target }) => {
+  const choice = box.querySelector(".choice");
+  const isRight = ({ value }) => value !== "No.";
+  choice.addEventListener("click", ({ target }) => {
     if (target.type !== "button") return;
     box.querySelector("details").open = true;
-    box.querySelector(".verdict").textContent =
-      `Your guess: ${target.textContent}. ${target.value}`;
+    box.querySelector(".verdict").textContent = target.value;
     box.querySelector(".says").focus({ preventScroll: true });
+    const right = [...choice.querySelectorAll("button")].find(isRight);
+    remember(box.closest("figure").id, target.textContent, right.textContent);
   });
 }
 
@@ -813,23 +832,26 @@ showBest();
 // The trained agent: what it sees, chooses and expects.
 figure("agent", async (box, $in) => {
   const [screen] = $in(".whole").children, stack = $in(".four").children;
+  const trace = $in(".trace");
   const { decisions, screens, pictures, colours } = await played();
+  const { asked } = await moment();
   const values = decisions.map(({ value }) => value);
 
   // The value over all steps, from 0, with a line where we are.
   const high = Math.ceil(Math.max(...values)), last = values.length - 1;
   const points = values.map((value, i) => `${i},${high - value}`);
   const peak = values.indexOf(Math.max(...values));
-  $in(".trace").innerHTML = `<svg viewBox="0 0 ${last} ${high}"
+  trace.innerHTML = `<svg viewBox="0 0 ${last} ${high}"
     preserveAspectRatio="none" role="img" aria-label="The value that the agent
     expects, at each step"><line class="axis" x2="${last}"/>
     <line class="axis" x2="${last}" y1="${high}" y2="${high}"/>
     <polyline points="${points.join(" ")}"/>
     <line class="now" y2="${high}"/></svg>
-    <span style="top:0">${high}</span><span style="top:100%">0</span>
-    <small style="left:${100 * peak / last}%">↙ behind the wall</small>`;
+    <small style="left:0">value ${high}</small>
+    <small style="left:${100 * peak / last}%">↙ behind the wall</small>
+    <small style="left:0">0</small>`;
 
-  film(box, (at) => {
+  const player = film(box, (at) => {
     const { action, reward, value, chances } = decisions[at - 1];
     put(screen, screens[at - 1], { colours });
     pictures.slice(at - 1, at + 3).forEach((picture, slot) =>
@@ -839,21 +861,30 @@ figure("agent", async (box, $in) => {
     $in(".value").textContent = value.toFixed(2);
     const scores = reward ? ` and scores ${reward}, a reward of 1` : "";
     return `It samples ${ACTIONS[action]}${scores}.`;
-  }, { count: decisions.length, start: MOMENT + 1, pace: 15,
+  }, { count: decisions.length, start: asked + 1, pace: 15,
     name: (at) => `step ${at - 1}`,
     ticks: decisions.flatMap(({ reward }, i) => reward ? [i + 1] : []) });
+
+  // Where the line is pointed at, there the film goes.
+  function point({ clientX, buttons }) {
+    const { left, width } = trace.getBoundingClientRect();
+    if (buttons) player.to(1 + Math.round(last * (clientX - left) / width));
+  }
+  trace.addEventListener("pointerdown", point);
+  trace.addEventListener("pointermove", point);
 });
 
 // How a reward reaches the values of the steps before it, update by update.
 figure("backwards", (box) => {
   const GAMMA = 0.99;
-  const points = [...box.querySelectorAll(".point")].slice(0, -1); // the legend
-  const last = points.length - 1;
+  const points = [...box.querySelectorAll(".point")], last = points.length - 1;
+  const worths = box.querySelectorAll(".worth");
   film(box, (at) => {
     const updates = at - 1, reached = last - updates + 1;
     points.forEach((point, i) => {
       point.classList.toggle("unheard", i < reached);
       point.classList.toggle("newest", i === reached);
+      worths[i].textContent = i < reached ? "0" : (GAMMA ** (last - i)).toFixed(2);
     });
     const value = (GAMMA ** (updates - 1)).toFixed(2);
     if (updates === 0) return "Before the first update all values are 0.";
@@ -861,8 +892,36 @@ figure("backwards", (box) => {
     const later = (GAMMA ** (updates - 2)).toFixed(2);
     return `The step before: reward 0 + 0.99 × ${later} = ${value}.` +
       (reached === 0 ? " That is the value after our move, by which LEFT is judged." : "");
-  }, { count: points.length + 1, pace: 2, name: (at) => `update ${at - 1}` });
+  }, { count: points.length + 1, pace: 1, name: (at) => `update ${at - 1}` });
 });
+
+// Bugs to find: the reader picks a line, by pointing or by the arrow keys and
+// Enter. A section says which of its lines are wrong, counted from 1.
+for (const box of document.querySelectorAll("[data-wrong]")) {
+  const MOVES = { ArrowUp: -1, ArrowDown: 1 };
+  const wrong = box.dataset.wrong.split(" ").map(Number);
+  const lines = [...box.querySelectorAll("pre span[style]")];
+  const answer = box.querySelector("details");
+  function pick(line) {
+    const found = wrong.includes(lines.indexOf(line) + 1);
+    line.classList.add(found ? "found" : "right");
+    line.ariaDescription = found ? "This line is wrong" : "This line is right";
+    if (found) answer.open = true;
+  }
+  lines.forEach((line, i) => {
+    line.role = "button";
+    line.tabIndex = i ? -1 : 0;
+    line.addEventListener("click", () => pick(line));
+    line.addEventListener("keydown", (event) => {
+      const next = lines[i + MOVES[event.key]];
+      if (event.key === "Enter") pick(line);
+      if (!next) return;
+      event.preventDefault();
+      for (const other of lines) other.tabIndex = other === next ? 0 : -1;
+      next.focus();
+    });
+  });
+}
 
 // A part of an agent's game, on the first screen, and what the agent sees.
 figure("film", async (box, $in) => {
@@ -880,25 +939,27 @@ figure("film", async (box, $in) => {
 // sees. The ghost of a frame is what is pink in it.
 figure("ghosts", async (box, $in) => {
   const GHOSTS = 4, STACK = 4, START = 188;
-  const AREA = { left: 10, right: 150, top: 19, bottom: 200 };
+  const CORNER = [55, 149, 105, 51], SMALL_CORNER = [29, 50, 55, 17];
   const game = (await titles())["Pac-Man"], { frames } = game;
   const pink = game.rgb.findIndex((rgb) => `${rgb}` === "252,144,200");
   const colours = packed(game.rgb), whole = $in(".eye").children[1];
   const cells = [...$in(".grid").children], answer = $in("details");
+  const [, near, , nearSmall] = $in(".corner").children;
   const repeat = $in("input");
 
-  // The middle of the ghost in a frame, as shares of the screen.
-  const found = frames.map((frame) => {
-    let x = 0, y = 0, count = 0;
-    for (let row = AREA.top; row < AREA.bottom; row++) {
-      for (let column = AREA.left; column < AREA.right; column++) {
-        if (frame[row * WIDTH + column] !== pink) continue;
-        x += column;
-        y += row;
-        count += 1;
-      }
-    }
-    return [x / count / WIDTH, y / count / game.height];
+  // The middle of the ghost in a frame, as shares of the screen. What is pink in
+  // the frame before or after it, too, is a pill.
+  const found = frames.map((frame, i) => {
+    const others = [frames[i - 1] ?? frame, frames[i + 1] ?? frame]
+      .filter((other) => other !== frame);
+    const xs = [], ys = [];
+    frame.forEach((v, at) => {
+      if (v !== pink || others.some((other) => other[at] === pink)) return;
+      xs.push(at % WIDTH);
+      ys.push(Math.floor(at / WIDTH));
+    });
+    const middle = (all) => (Math.min(...all) + Math.max(...all) + 1) / 2;
+    return [middle(xs) / WIDTH, middle(ys) / game.height];
   });
   const gray = (i) => frames[i].map((v) => game.gray[v]);
 
@@ -920,7 +981,9 @@ figure("ghosts", async (box, $in) => {
   function show(end) {
     const every = Number(repeat.value);
     const now = Array.from({ length: GHOSTS }, (_, i) => end - 1 - i);
-    put(whole, blended(end - 1), { colours });
+    const eye = blended(end - 1);
+    put(whole, eye, { colours });
+    put(near, eye, { colours, part: CORNER });
     rings(whole.nextElementSibling, now);
     // Of each picture the frames that are merged in it.
     const merged = cells.map((_, i) => {
@@ -930,9 +993,10 @@ figure("ghosts", async (box, $in) => {
     const seen = merged.flat().map((at) => at % GHOSTS);
     const unseen = now.filter((at) => !seen.includes(at % GHOSTS));
     for (const [i, cell] of cells.entries()) {
-      put(cell.firstElementChild,
-        shrunk(merged[i].map(gray).reduce(brighter), SIZE, true),
+      const picture = shrunk(merged[i].map(gray).reduce(brighter), SIZE, true);
+      put(cell.firstElementChild, picture,
         { label: ["oldest", "", "", "newest"][i] });
+      put(nearSmall, picture, { part: SMALL_CORNER });
       rings(cell.lastElementChild, answer.open ? merged[i] : [],
         answer.open ? unseen : []);
     }
@@ -943,7 +1007,7 @@ figure("ghosts", async (box, $in) => {
       "Each ghost is in one of the four pictures or more.";
   }
 
-  const player = film(box, show, { count: frames.length, start: START, pace: 30,
+  const player = film(box, show, { count: frames.length, start: START, pace: 12,
     name: (end) => `${(end / 60).toFixed(1)} s` });
   const turn = () => player.stride(Number(repeat.value), STACK);
   turn();
@@ -956,10 +1020,6 @@ figure("guess", async (box, $in) => {
   const GUESSES = 6, LATER = [1, 2, 3, 4];
   const BLINK = 120, PROOF = 900; // milliseconds
   const FADE = 0.8; // of the ball, for each step that it has flown on
-  // In how many of 64 tries a coin is right as often, or more often.
-  const LUCK = [64, 63, 57, 42, 22, 7, 1];
-  const WHY = ["One picture shows where the ball is, but not where it flies.",
-    "Four pictures show both."];
   const KEYS = { ArrowUp: "up", u: "up", ArrowDown: "down", d: "down" };
   const board = $in(".board"), stack = $in(".four").children;
   const [up, down, again] = $in(".controls").children;
@@ -967,6 +1027,7 @@ figure("guess", async (box, $in) => {
   const sleep = (ms) => new Promise((done) => setTimeout(done, calm ? 0 : ms));
   const game = await read("guess");
   const pictures = await unpack(game.pictures, SIZE ** 2);
+  const right = [];
   let round, marks, deck = null, flies = false;
 
   // The whole picture, in which the ball flies on for some `later` steps, and
@@ -977,11 +1038,11 @@ figure("guess", async (box, $in) => {
     const part = [left, 38, 28, 36];
     const four = pictures.slice(at - 3, at + 1);
     four.forEach((pixels, i) => put(stack[i], seen || i === 3 ? pixels : null,
-      { part, label: ["The four pictures up to now", "", "", "newest"][i] }));
+      { part, label: ["oldest", "", "", "newest"][i] }));
     put(board.firstElementChild, later.reduce((pixels, i) => brighter(
       pixels.map((v) => FADE * v), pictures[at + i]), four[3]),
     { label: later.length ? "The trail: the next steps" : "The newest picture" });
-    board.style = `--left:${left / SIZE}`;
+    board.style.setProperty("--left", left / SIZE);
   }
 
   function build() {
@@ -998,9 +1059,12 @@ figure("guess", async (box, $in) => {
       $in(".says").textContent = `${verdict} And this one?`;
       return;
     }
-    const right = marks.filter(Boolean).length;
-    $in(".says").textContent = `${right} of ${GUESSES}, which a coin reaches ` +
-      `in ${LUCK[right]} of 64 tries. ${WHY[round]}`;
+    right[round] = marks.filter(Boolean).length;
+    const [one, four] = right.map((count) => `${count} of ${GUESSES}`);
+    $in(".says").textContent = `One picture: ${one}. ` +
+      (round === 1 ? `Four: ${four}.` : `A coin would be right in ${GUESSES / 2}.`);
+    remember(["guess1", "guess4"][round], round ? four : one,
+      `a coin: ${GUESSES / 2} of ${GUESSES}`);
     again.textContent = round === 0 ? "Now with four pictures" : "Once more";
     again.focus({ preventScroll: true });
   }
@@ -1186,6 +1250,30 @@ figure("looks", async (box, $in) => {
   pane.addEventListener("keydown", ({ key }) => key === "Escape" && cover());
 });
 
+// Asteroids, which draws its rocks on every second frame: the third and the
+// fourth frame of a step, and the picture, of both or of the fourth alone.
+figure("maximum", async (box, $in) => {
+  const REPEAT = 4, START = 200;
+  const game = (await titles()).Asteroids, colours = packed(game.rgb);
+  const [third, fourth, small] = [...$in(".screen").children]
+    .map((place) => place.firstElementChild);
+  const both = $in("[type=checkbox]");
+
+  const player = film(box, (end) => {
+    const frames = [end - 2, end - 1].map((i) => game.frames[i]);
+    put(third, frames[0], { colours, label: "frame 3", kind: "third" });
+    put(fourth, frames[1], { colours, label: "frame 4", kind: "fourth" });
+    const grays = frames.map((frame) => frame.map((v) => game.gray[v]));
+    put(small, shrunk(both.checked ? brighter(...grays) : grays[1], SIZE, true),
+      { label: "the picture, brightened", kind: "picture" });
+    return both.checked ? "Whatever either frame has is in the picture." :
+      "The rocks are drawn on the other frame. In the picture they never are.";
+  }, { count: game.frames.length, start: START, pace: 15,
+    name: (end) => `${(end / 60).toFixed(1)} s` });
+  player.stride(REPEAT, 1);
+  both.addEventListener("change", () => player.draw());
+});
+
 // A Breakout that the reader plays as the agent sees it, and then the agent.
 figure("play", (box, $in) => {
   const [COLOR, GRAY, SMALL, SLOW, FOUR, STILL] = [0, 1, 2, 3, 4, 5]; // views
@@ -1354,14 +1442,38 @@ figure("play", (box, $in) => {
   show();
 });
 
+// What the reader has guessed and scored, each beside the answer. What is still
+// open leads to its figure.
+figure("results", (box) => {
+  const ROWS = [
+    ["guess1", "guess", "Up or down, from one picture"],
+    ["guess4", "guess", "Up or down, from four"],
+    ["ghosts", "ghosts", "Ghosts that the agent sees, of four"],
+    ["looks", "looks", "What its value depends on most"],
+    ["move", "move", "With NOOP, too, the ball is hit"],
+    ["serves", "serves", "Different games, of thirty"],
+    ["still", "still", "Points that are left if nothing moves"],
+  ];
+  function show() {
+    box.innerHTML = `<table><thead><tr><th></th><th>You</th><th>In truth</th></tr>
+      </thead><tbody>${ROWS.map(([name, place, words]) => {
+        const [yours, beside] = results[name] ?? [`<a href="#${place}">?</a>`, "?"];
+        return `<tr><td>${words}</td><td>${yours}</td><td>${beside}</td></tr>`;
+      }).join("")}</tbody></table>`;
+  }
+  show();
+  addEventListener("remembered", show);
+});
+
 // One step: which of its frames the agent sees, and as what.
 figure("step", async (box, $in) => {
-  const SLIDE = 120; // milliseconds
+  const SLIDE = 240; // milliseconds
   const KINDS = ["thrown", "thrown", "third", "fourth"];
   const NAMES = ["oldest", "", "", "newest"];
   const frames = [...$in(".frames").children], stack = $in(".stack").children;
   const [gone] = $in(".gone").children;
-  const { first, screens, colours, pictures, decisions } = await moment();
+  const { first, asked, screens, colours } = await moment();
+  const { pictures, decisions } = await played();
 
   // All pictures come from where they stood in the step before.
   function slide() {
@@ -1386,7 +1498,7 @@ figure("step", async (box, $in) => {
     shown = at;
     return reward ? "A brick: the step's reward is the sum over its frames." :
       "Frames 3 and 4 become the newest picture; the oldest one leaves.";
-  }, { count: rewards.length, start: MOMENT - first + 1,
+  }, { count: rewards.length, start: asked - first + 1, pace: 3,
     ticks: rewards.flatMap((reward, i) => reward ? [i + 1] : []),
     name: (at) => `step ${first + at - 1}` });
 });
@@ -1422,7 +1534,7 @@ figure("training", async (box, $in) => {
     const millions = Number((games[at].trained / 1e6).toFixed(1));
     stage.ariaValueText = `${millions} million steps`;
     $in(".trained").textContent = stage.ariaValueText;
-    $in(".score").textContent = `${games[at].score} points in the end`;
+    $in(".score").textContent = `which ends with ${games[at].score} points`;
     stops.forEach((stop, i) => stop.classList.toggle("now", i === at));
     player.draw();
   }
@@ -1436,6 +1548,7 @@ figure("training", async (box, $in) => {
     event.preventDefault();
     turn(at + MOVES[event.key]);
   });
+  stops.forEach((stop, i) => stop.addEventListener("click", () => turn(i)));
   turn(0);
 });
 

@@ -67,14 +67,12 @@ const played = once(async () => {
     pictures: await unpack(frames, SIZE ** 2) };
 });
 
-// The moment that the story follows, and the steps around it: of each its four
-// `screens`, before decision `first` of the film and those after it.
-const MOMENT = 350;
+// The moment that the story follows, step `asked` of the film, and those around
+// it, from step `first` on: of each the four `screens` before its decision.
 const moment = once(async () => {
   const data = await read("moment");
-  const { pictures, decisions } = await played();
-  return { ...data, pictures, decisions, colours: packed(data.rgb),
-    screens: await unpack(data.frames, WIDTH * HEIGHT) };
+  return { ...data, screens: await unpack(data.frames, WIDTH * HEIGHT),
+    colours: packed(data.rgb) };
 });
 
 // The titles of the workbench, whose frames are packed by fours.
@@ -114,9 +112,9 @@ function pointing(field, size, place, go, finger = 0) {
 
 // A player: Play, Step, a slider with a tick where something happens, the name
 // of the step, and a sentence, which `show(i)` returns when it has drawn step
-// i. There are `count` steps, `pace` in a second; with number `start` it
-// stands still until the reader plays it; or, if `auto`, it plays by itself as
-// long as it is seen.
+// i. There are `count` steps, `pace` in a second, and after the last one comes
+// the first. With number `start` it stands still until the reader plays it; or,
+// if `auto`, it plays by itself as long as it is seen.
 // The sentence is read out only if the reader has moved it.
 function film(box, show, { count, start = 1, pace = 7.5, auto = false,
   ticks = [], name = (i) => `step ${i}` }) {
@@ -142,9 +140,14 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = false,
   }
   function next() {
     if (document.hidden) return;
-    if (slider.value === slider.max) go(false);
-    slider.stepUp();
+    if (slider.value === slider.max) slider.value = slider.min;
+    else slider.stepUp();
     draw(!timer);
+  }
+  function to(i) {
+    go(false);
+    slider.value = i;
+    draw();
   }
   // It stops where a step of so many ends, from the one of number `first` on.
   function stride(every, first) {
@@ -155,7 +158,6 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = false,
     if (timer) go(true);
   }
   play.addEventListener("click", () => {
-    if (!timer && slider.value === slider.max) slider.value = slider.min;
     go(!timer);
     draw();
   });
@@ -163,22 +165,19 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = false,
     go(false);
     next();
   });
-  slider.addEventListener("input", () => {
-    go(false);
-    draw();
-  });
+  slider.addEventListener("input", () => to(slider.value));
   marks.innerHTML = ticks.map((at) =>
     `<i style="left:${100 * (at - 1) / (count - 1)}%"></i>`).join("");
   go(false);
   draw(false);
   if (auto && !calm) {
     const sight = new IntersectionObserver((seen) =>
-      go(seen.at(-1).isIntersecting && slider.value !== slider.max),
+      go(seen.at(-1).isIntersecting),
     { threshold: 0.6 });
     sight.observe(box);
     for (const event of ["click", "input"]) {
       controls.addEventListener(event, () => sight.disconnect());
     }
   }
-  return { go, draw, stride, at: () => Number(slider.value) };
+  return { go, draw, stride, to, at: () => Number(slider.value) };
 }

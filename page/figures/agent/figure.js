@@ -1,23 +1,26 @@
 // The trained agent: what it sees, chooses and expects.
 figure("agent", async (box, $in) => {
   const [screen] = $in(".whole").children, stack = $in(".four").children;
+  const trace = $in(".trace");
   const { decisions, screens, pictures, colours } = await played();
+  const { asked } = await moment();
   const values = decisions.map(({ value }) => value);
 
   // The value over all steps, from 0, with a line where we are.
   const high = Math.ceil(Math.max(...values)), last = values.length - 1;
   const points = values.map((value, i) => `${i},${high - value}`);
   const peak = values.indexOf(Math.max(...values));
-  $in(".trace").innerHTML = `<svg viewBox="0 0 ${last} ${high}"
+  trace.innerHTML = `<svg viewBox="0 0 ${last} ${high}"
     preserveAspectRatio="none" role="img" aria-label="The value that the agent
     expects, at each step"><line class="axis" x2="${last}"/>
     <line class="axis" x2="${last}" y1="${high}" y2="${high}"/>
     <polyline points="${points.join(" ")}"/>
     <line class="now" y2="${high}"/></svg>
-    <span style="top:0">${high}</span><span style="top:100%">0</span>
-    <small style="left:${100 * peak / last}%">↙ behind the wall</small>`;
+    <small style="left:0">value ${high}</small>
+    <small style="left:${100 * peak / last}%">↙ behind the wall</small>
+    <small style="left:0">0</small>`;
 
-  film(box, (at) => {
+  const player = film(box, (at) => {
     const { action, reward, value, chances } = decisions[at - 1];
     put(screen, screens[at - 1], { colours });
     pictures.slice(at - 1, at + 3).forEach((picture, slot) =>
@@ -27,7 +30,15 @@ figure("agent", async (box, $in) => {
     $in(".value").textContent = value.toFixed(2);
     const scores = reward ? ` and scores ${reward}, a reward of 1` : "";
     return `It samples ${ACTIONS[action]}${scores}.`;
-  }, { count: decisions.length, start: MOMENT + 1, pace: 15,
+  }, { count: decisions.length, start: asked + 1, pace: 15,
     name: (at) => `step ${at - 1}`,
     ticks: decisions.flatMap(({ reward }, i) => reward ? [i + 1] : []) });
+
+  // Where the line is pointed at, there the film goes.
+  function point({ clientX, buttons }) {
+    const { left, width } = trace.getBoundingClientRect();
+    if (buttons) player.to(1 + Math.round(last * (clientX - left) / width));
+  }
+  trace.addEventListener("pointerdown", point);
+  trace.addEventListener("pointermove", point);
 });

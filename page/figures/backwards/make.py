@@ -6,8 +6,8 @@ import numpy as np
 from drawing import Drawing
 from recordings import MOMENT, colours, frames_before, read_film
 
-AREA = slice(28, 196), slice(0, 120)  # of the screen
-SCALE = 1.9
+AREA = slice(28, 196), slice(0, 160)  # of the screen
+SCALE = 2.2
 SMALL = 12  # pixels: the ball has at most eight
 
 
@@ -30,30 +30,19 @@ def way() -> list[tuple[float, float]]:
 
 
 def draw_backwards() -> str:
-    """Each point is a step; the last one is followed by the brick."""
+    """Each point is a step, beside which its value is written; the last one is
+    followed by the brick.
+    """
     screen = colours().rgb[frames_before(MOMENT + 1)[3]][AREA]
     rows, columns = AREA
     high = SCALE * (rows.stop - rows.start)
     wide = SCALE * (columns.stop - columns.start)
-    d = Drawing(round(high) + 8)
-    d.image(4, 4, wide, high, (0.55 * screen).astype(np.uint8))
-    points = way()
-    for x, y in points:
-        d.put(
-            "circle",
-            "point",
-            cx=round(4 + SCALE * (x - columns.start + 0.5), 1),
-            cy=round(4 + SCALE * (y - rows.start + 0.5), 1),
-            r=5,
-        )
-    left = 16 + wide
-    d.put("circle", "point", cx=left + 5, cy=30, r=5)
-    d.text(left + 18, 36, "a step whose value has")
-    d.text(left + 18, 56, "heard of the brick")
-    d.put("circle", "box", cx=left + 5, cy=82, r=5)
-    d.text(left + 18, 88, "one whose value hasn't")
-    d.text(
-        left, high - 26, f"the {len(points)} steps after the move,", "quiet"
-    )
-    d.text(left, high - 6, "the last with the brick", "quiet")
+    d = Drawing(round(high) + 8, large=True)
+    left = (d.width - wide) / 2
+    d.image(left, 4, wide, high, (0.6 * screen).astype(np.uint8))
+    for x, y in way():
+        x = round(left + SCALE * (x - columns.start + 0.5), 1)
+        y = round(4 + SCALE * (y - rows.start + 0.5), 1)
+        d.put("circle", "point", cx=x, cy=y, r=5)
+        d.text(x + 9, y + 4, "", "worth")
     return d.svg()

@@ -2,25 +2,27 @@
 // sees. The ghost of a frame is what is pink in it.
 figure("ghosts", async (box, $in) => {
   const GHOSTS = 4, STACK = 4, START = 188;
-  const AREA = { left: 10, right: 150, top: 19, bottom: 200 };
+  const CORNER = [55, 149, 105, 51], SMALL_CORNER = [29, 50, 55, 17];
   const game = (await titles())["Pac-Man"], { frames } = game;
   const pink = game.rgb.findIndex((rgb) => `${rgb}` === "252,144,200");
   const colours = packed(game.rgb), whole = $in(".eye").children[1];
   const cells = [...$in(".grid").children], answer = $in("details");
+  const [, near, , nearSmall] = $in(".corner").children;
   const repeat = $in("input");
 
-  // The middle of the ghost in a frame, as shares of the screen.
-  const found = frames.map((frame) => {
-    let x = 0, y = 0, count = 0;
-    for (let row = AREA.top; row < AREA.bottom; row++) {
-      for (let column = AREA.left; column < AREA.right; column++) {
-        if (frame[row * WIDTH + column] !== pink) continue;
-        x += column;
-        y += row;
-        count += 1;
-      }
-    }
-    return [x / count / WIDTH, y / count / game.height];
+  // The middle of the ghost in a frame, as shares of the screen. What is pink in
+  // the frame before or after it, too, is a pill.
+  const found = frames.map((frame, i) => {
+    const others = [frames[i - 1] ?? frame, frames[i + 1] ?? frame]
+      .filter((other) => other !== frame);
+    const xs = [], ys = [];
+    frame.forEach((v, at) => {
+      if (v !== pink || others.some((other) => other[at] === pink)) return;
+      xs.push(at % WIDTH);
+      ys.push(Math.floor(at / WIDTH));
+    });
+    const middle = (all) => (Math.min(...all) + Math.max(...all) + 1) / 2;
+    return [middle(xs) / WIDTH, middle(ys) / game.height];
   });
   const gray = (i) => frames[i].map((v) => game.gray[v]);
 
@@ -42,7 +44,9 @@ figure("ghosts", async (box, $in) => {
   function show(end) {
     const every = Number(repeat.value);
     const now = Array.from({ length: GHOSTS }, (_, i) => end - 1 - i);
-    put(whole, blended(end - 1), { colours });
+    const eye = blended(end - 1);
+    put(whole, eye, { colours });
+    put(near, eye, { colours, part: CORNER });
     rings(whole.nextElementSibling, now);
     // Of each picture the frames that are merged in it.
     const merged = cells.map((_, i) => {
@@ -52,9 +56,10 @@ figure("ghosts", async (box, $in) => {
     const seen = merged.flat().map((at) => at % GHOSTS);
     const unseen = now.filter((at) => !seen.includes(at % GHOSTS));
     for (const [i, cell] of cells.entries()) {
-      put(cell.firstElementChild,
-        shrunk(merged[i].map(gray).reduce(brighter), SIZE, true),
+      const picture = shrunk(merged[i].map(gray).reduce(brighter), SIZE, true);
+      put(cell.firstElementChild, picture,
         { label: ["oldest", "", "", "newest"][i] });
+      put(nearSmall, picture, { part: SMALL_CORNER });
       rings(cell.lastElementChild, answer.open ? merged[i] : [],
         answer.open ? unseen : []);
     }
@@ -65,7 +70,7 @@ figure("ghosts", async (box, $in) => {
       "Each ghost is in one of the four pictures or more.";
   }
 
-  const player = film(box, show, { count: frames.length, start: START, pace: 30,
+  const player = film(box, show, { count: frames.length, start: START, pace: 12,
     name: (end) => `${(end / 60).toFixed(1)} s` });
   const turn = () => player.stride(Number(repeat.value), STACK);
   turn();

@@ -3,10 +3,6 @@ figure("guess", async (box, $in) => {
   const GUESSES = 6, LATER = [1, 2, 3, 4];
   const BLINK = 120, PROOF = 900; // milliseconds
   const FADE = 0.8; // of the ball, for each step that it has flown on
-  // In how many of 64 tries a coin is right as often, or more often.
-  const LUCK = [64, 63, 57, 42, 22, 7, 1];
-  const WHY = ["One picture shows where the ball is, but not where it flies.",
-    "Four pictures show both."];
   const KEYS = { ArrowUp: "up", u: "up", ArrowDown: "down", d: "down" };
   const board = $in(".board"), stack = $in(".four").children;
   const [up, down, again] = $in(".controls").children;
@@ -14,6 +10,7 @@ figure("guess", async (box, $in) => {
   const sleep = (ms) => new Promise((done) => setTimeout(done, calm ? 0 : ms));
   const game = await read("guess");
   const pictures = await unpack(game.pictures, SIZE ** 2);
+  const right = [];
   let round, marks, deck = null, flies = false;
 
   // The whole picture, in which the ball flies on for some `later` steps, and
@@ -24,11 +21,11 @@ figure("guess", async (box, $in) => {
     const part = [left, 38, 28, 36];
     const four = pictures.slice(at - 3, at + 1);
     four.forEach((pixels, i) => put(stack[i], seen || i === 3 ? pixels : null,
-      { part, label: ["The four pictures up to now", "", "", "newest"][i] }));
+      { part, label: ["oldest", "", "", "newest"][i] }));
     put(board.firstElementChild, later.reduce((pixels, i) => brighter(
       pixels.map((v) => FADE * v), pictures[at + i]), four[3]),
     { label: later.length ? "The trail: the next steps" : "The newest picture" });
-    board.style = `--left:${left / SIZE}`;
+    board.style.setProperty("--left", left / SIZE);
   }
 
   function build() {
@@ -45,9 +42,12 @@ figure("guess", async (box, $in) => {
       $in(".says").textContent = `${verdict} And this one?`;
       return;
     }
-    const right = marks.filter(Boolean).length;
-    $in(".says").textContent = `${right} of ${GUESSES}, which a coin reaches ` +
-      `in ${LUCK[right]} of 64 tries. ${WHY[round]}`;
+    right[round] = marks.filter(Boolean).length;
+    const [one, four] = right.map((count) => `${count} of ${GUESSES}`);
+    $in(".says").textContent = `One picture: ${one}. ` +
+      (round === 1 ? `Four: ${four}.` : `A coin would be right in ${GUESSES / 2}.`);
+    remember(["guess1", "guess4"][round], round ? four : one,
+      `a coin: ${GUESSES / 2} of ${GUESSES}`);
     again.textContent = round === 0 ? "Now with four pictures" : "Once more";
     again.focus({ preventScroll: true });
   }

@@ -7,14 +7,14 @@ NEAR_BALL = slice(52, 80), slice(28, 70)  # of the small pictures
 
 
 def draw_stack() -> str:
-    d = Drawing(116, large=True)
-    d.text(4, 16, "the last four pictures")
-    d.text(364, 16, "as one", "quiet")
+    d = Drawing(92, large=True)
     pictures = observation(MOMENT)
-    for i, picture in enumerate(pictures):
-        kind = "picture" if i == 3 else "line"
+    near = [*pictures, faded(pictures)]
+    for i, picture in enumerate(near):
+        kind = ["line", "line", "line", "picture", ""][i]
+        words = ["the last four pictures", "", "", "newest", "as one"][i]
+        d.text(4 + 95 * i, 16, words, "picture" if i == 3 else "")
         d.image(
-            4 + 89 * i, 24, 84, 84 * 2 / 3, bright(picture[NEAR_BALL]), kind
+            4 + 95 * i, 24, 92, 92 * 2 / 3, bright(picture[NEAR_BALL]), kind
         )
-    d.image(364, 24, 112, 112 * 2 / 3, bright(faded(pictures)[NEAR_BALL]))
     return d.svg()

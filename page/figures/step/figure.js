@@ -1,11 +1,12 @@
 // One step: which of its frames the agent sees, and as what.
 figure("step", async (box, $in) => {
-  const SLIDE = 120; // milliseconds
+  const SLIDE = 240; // milliseconds
   const KINDS = ["thrown", "thrown", "third", "fourth"];
   const NAMES = ["oldest", "", "", "newest"];
   const frames = [...$in(".frames").children], stack = $in(".stack").children;
   const [gone] = $in(".gone").children;
-  const { first, screens, colours, pictures, decisions } = await moment();
+  const { first, asked, screens, colours } = await moment();
+  const { pictures, decisions } = await played();
 
   // All pictures come from where they stood in the step before.
   function slide() {
@@ -30,7 +31,7 @@ figure("step", async (box, $in) => {
     shown = at;
     return reward ? "A brick: the step's reward is the sum over its frames." :
       "Frames 3 and 4 become the newest picture; the oldest one leaves.";
-  }, { count: rewards.length, start: MOMENT - first + 1,
+  }, { count: rewards.length, start: asked - first + 1, pace: 3,
     ticks: rewards.flatMap((reward, i) => reward ? [i + 1] : []),
     name: (at) => `step ${first + at - 1}` });
 });

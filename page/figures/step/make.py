@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from recordings import NEAR, colours, pack, read_film
+from recordings import MOMENT, NEAR, colours, pack, read_film
 
 
 def record() -> dict[str, Any]:
@@ -30,6 +30,7 @@ def record() -> dict[str, Any]:
     return {
         "moment": {
             "first": NEAR[0],
+            "asked": MOMENT,
             "rgb": colours().rgb.tolist(),
             "gray": colours().gray.tolist(),
             "frames": pack(np.searchsorted(colours().numbers, frames)),

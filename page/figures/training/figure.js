@@ -29,7 +29,7 @@ figure("training", async (box, $in) => {
     const millions = Number((games[at].trained / 1e6).toFixed(1));
     stage.ariaValueText = `${millions} million steps`;
     $in(".trained").textContent = stage.ariaValueText;
-    $in(".score").textContent = `${games[at].score} points in the end`;
+    $in(".score").textContent = `which ends with ${games[at].score} points`;
     stops.forEach((stop, i) => stop.classList.toggle("now", i === at));
     player.draw();
   }
@@ -43,5 +43,6 @@ figure("training", async (box, $in) => {
     event.preventDefault();
     turn(at + MOVES[event.key]);
   });
+  stops.forEach((stop, i) => stop.addEventListener("click", () => turn(i)));
   turn(0);
 });

@@ -1,8 +1,11 @@
 """A training, by the weights that were kept in the course of it.
 
-`examples/ppo.py --keep-every 100_000` keeps them, and its curve is
-`Breakout-kept-0.csv`. The first are random, the last those of the published
-agent, of another run.
+They lie in `runs/Breakout-CURVE/`, each a copy of the checkpoint that
+`examples/ppo.py` writes, in a file whose name ends with its steps, such as
+`kept-2000896.pt`; `Breakout-CURVE.csv` in `measure/results/` is the curve of
+that run. `--record training` plays a game with each. Games of a run whose
+weights aren't there stay as they were recorded. The first weights are random,
+and the last those of the published agent, of another run.
 """
 
 import math
@@ -11,37 +14,62 @@ from typing import Any
 from drawing import Drawing
 from paths import ROOT
 from recordings import read
-from values import read_curves
+from values import Learned, read_curves
 
-RUN = ROOT / "runs/BreakoutNoFrameskip-v4-0"
+OURS = "0"  # the curve of the published agent
+KEPT = {"kept-0": 100_000, "3": 2_000_000}  # curves, and steps between weights
+LATE = 50_000  # steps by which a checkpoint may be late, at most
 SHOWN = 150  # steps, the first of a game
 FIRST, LAST = 50_000, 10_000_384  # where the axis begins, and ends
-LEFT, RIGHT, TOP, BOTTOM = 44, 466, 34, 150
+LEFT, RIGHT, TOP, BOTTOM = 44, 466, 34, 260
+
+
+def kept(curve: str) -> dict[int, Any]:
+    """The networks of a run that are shown, by their steps."""
+    import torch
+
+    from published import agent_of
+
+    found = {}
+    for path in (ROOT / f"runs/Breakout-{curve}").glob("*-*.pt"):
+        steps = int(path.stem.split("-")[-1])
+        if steps % KEPT[curve] < LATE < LAST - steps:
+            found[steps] = agent_of(torch.load(path, "cpu")["weights"])
+    return found
+
+
+def played(curve: str, steps: int, network: Any) -> dict[str, Any]:
+    """The beginning of a game, and how many points it ends with."""
+    from published import film, play
+
+    moments, info = play(network)
+    shown = film(moments, 0, SHOWN)
+    return {
+        "curve": curve,
+        "trained": steps,
+        "score": int(info["reward"]),
+        "rgb": shown.rgb,
+        "screens": shown.screens,
+        "decisions": shown.decisions,
+    }
 
 
 def record() -> dict[str, Any]:
-    import torch
+    from published import TRAINED, agent, untrained
 
-    from published import TRAINED, agent, agent_of, film, play, untrained
+    networks = {("kept-0", 0): untrained(), (OURS, TRAINED): agent()}
+    for curve in KEPT:
+        networks |= {(curve, at): it for at, it in kept(curve).items()}
+    games = {key: played(*key, it) for key, it in networks.items()}
+    for game in read("training/training"):
+        games.setdefault((game["curve"], game["trained"]), game)
+    return {"training": sorted(games.values(), key=lambda it: it["trained"])}
 
-    networks = {0: untrained(), TRAINED: agent()}
-    for path in RUN.glob("checkpoint-*.pt"):
-        steps = int(path.stem.split("-")[1])
-        networks[steps] = agent_of(torch.load(path, "cpu")["weights"])
-    games = []
-    for steps, network in sorted(networks.items()):
-        moments, info = play(network)
-        shown = film(moments, 0, SHOWN)
-        games.append(
-            {
-                "trained": steps,
-                "score": int(info["reward"]),
-                "rgb": shown.rgb,
-                "screens": shown.screens,
-                "decisions": shown.decisions,
-            }
-        )
-    return {"training": games}
+
+def curve_of(run: str) -> list[Learned]:
+    """A run's curve, by what follows the title in the name of its file."""
+    *kind, seed = run.split("-")
+    return read_curves("-".join(["Breakout", *kind]))[seed]
 
 
 def x(steps: int) -> float:
@@ -56,8 +84,8 @@ def y(score: float) -> float:
 
 
 def draw_training() -> str:
-    d = Drawing(196, screen=False, large=True)
-    d.text(4, 18, "points, mean of 100 games", "quiet")
+    d = Drawing(306, screen=False, large=True)
+    d.text(4, 18, "points, mean of 100 games (a square-root axis)", "quiet")
     for level in 0, 25, 100, 400:
         d.line((LEFT, y(level)), (RIGHT, y(level)), kind="grid")
         d.text(LEFT - 8, y(level) + 5, str(level), "quiet end")
@@ -68,26 +96,24 @@ def draw_training() -> str:
         (LAST, "10"),
     ):
         d.text(x(steps), BOTTOM + 20, words, "quiet mid")
-    d.text(RIGHT, BOTTOM + 40, "million steps", "quiet end")
-    curves = [read_curves("Breakout-kept")["0"], read_curves("Breakout")["0"]]
-    for number, curve in enumerate(curves, 1):
-        points = [
-            (round(x(row.steps), 1), round(y(row.score), 1))
-            for row in curve
-            if row.steps >= FIRST
-        ]
-        d.line(*points, kind=f"curve seed{number}")
+    d.text(RIGHT, BOTTOM + 40, "million steps (a log axis)", "quiet end")
+    games = read("training/training")
+    for curve in dict.fromkeys(game["curve"] for game in games):
+        rows = [row for row in curve_of(curve) if row.steps >= FIRST]
+        seed = "seed2" if curve == OURS else "seed1"
+        points = [(round(x(r.steps), 1), round(y(r.score), 1)) for r in rows]
+        d.line(*points, kind=f"curve {seed}")
+        for game in games:
+            if game["curve"] == curve:
+                steps = game["trained"]
+                near = min(rows, key=lambda row: abs(row.steps - steps))
+                d.put(
+                    "circle",
+                    f"stop {seed}",
+                    cx=x(steps),
+                    cy=y(near.score),
+                    r=5,
+                )
     d.text(x(1_100_000), y(4), "weights kept on the way", "name seed1")
     d.text(x(3_200_000), y(250), "our agent", "name seed2 end")
-    for game in read("training/training"):
-        steps = game["trained"]
-        number = 2 if steps == LAST else 1
-        near = min(curves[number - 1], key=lambda row: abs(row.steps - steps))
-        d.put(
-            "circle",
-            f"stop seed{number}",
-            cx=x(steps),
-            cy=y(near.score),
-            r=5,
-        )
     return d.svg()

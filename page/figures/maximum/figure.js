@@ -1,0 +1,23 @@
+// Asteroids, which draws its rocks on every second frame: the third and the
+// fourth frame of a step, and the picture, of both or of the fourth alone.
+figure("maximum", async (box, $in) => {
+  const REPEAT = 4, START = 200;
+  const game = (await titles()).Asteroids, colours = packed(game.rgb);
+  const [third, fourth, small] = [...$in(".screen").children]
+    .map((place) => place.firstElementChild);
+  const both = $in("[type=checkbox]");
+
+  const player = film(box, (end) => {
+    const frames = [end - 2, end - 1].map((i) => game.frames[i]);
+    put(third, frames[0], { colours, label: "frame 3", kind: "third" });
+    put(fourth, frames[1], { colours, label: "frame 4", kind: "fourth" });
+    const grays = frames.map((frame) => frame.map((v) => game.gray[v]));
+    put(small, shrunk(both.checked ? brighter(...grays) : grays[1], SIZE, true),
+      { label: "the picture, brightened", kind: "picture" });
+    return both.checked ? "Whatever either frame has is in the picture." :
+      "The rocks are drawn on the other frame. In the picture they never are.";
+  }, { count: game.frames.length, start: START, pace: 15,
+    name: (end) => `${(end / 60).toFixed(1)} s` });
+  player.stride(REPEAT, 1);
+  both.addEventListener("change", () => player.draw());
+});
