@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-import figures.backwards.make as backwards
 import game
 from conftest import PAGES, go_to, look_at
 from figures.serves.make import serve
@@ -42,6 +41,15 @@ FILM = read_film("agent/agent")
 PICTURES = unpack(FILM.frames, 84, 84)
 
 
+def html(page):
+    return (DOCS / page).read_text()
+
+
+def page_of(name):
+    """The page that has a figure."""
+    return next(page for page in PAGES if f'id="{name}"' in html(page))
+
+
 # What they are made from
 
 
@@ -63,7 +71,7 @@ def test_the_film_has_what_is_made_of_its_frames():
 def test_the_table_of_the_move_has_what_was_recorded():
     before, hit = (FILM.decisions[at]["value"] for at in (MOMENT, MOMENT + 1))
     missed = read_film("move/missed").decisions[0]["value"]
-    told = (DOCS / "index.html").read_text().replace("\N{MINUS SIGN}", "-")
+    told = html("index.html").replace("\N{MINUS SIGN}", "-")
     for after in hit, missed:
         target = f"{0.99 * after:.2f}"
         assert f"0.99 × {after:.2f} = {target}" in told
@@ -75,7 +83,7 @@ def test_the_second_bug_has_the_numbers_of_the_frames():
     """At the brightest pixel of the ball, two steps before the moment."""
     third, fourth = GRAY[frames_before(MOMENT - 2)[2:]]
     one, other = small(third)[62, 59], small(fourth)[62, 59]
-    told = (DOCS / "index.html").read_text()
+    told = html("index.html")
     assert f"max({one}, {other}) = {max(one, other)}" in told
     assert f"in place of {small(np.maximum(third, fourth))[62, 59]}" in told
 
@@ -108,8 +116,7 @@ def test_breakout_has_four_serves():
 
 def test_all_that_is_there_is_shown():
     """Each figure, moving or drawn."""
-    names = *PAGES, "learning.md"
-    pages = "".join((DOCS / name).read_text() for name in names)
+    pages = "".join(map(html, [*PAGES, "learning.md"]))
     for path in (DOCS / "figures").iterdir():
         assert f'id="{path.stem}"' in pages or path.name in pages, path
     for path in FIGURES.glob("*/figure.html"):
@@ -141,6 +148,65 @@ def check(seen, made):
         assert np.array_equal(one, other)
 
 
+ASKING = [
+    path.parent.name
+    for path in FIGURES.glob("*/figure.html")
+    if 'class="asked"' in path.read_text()
+]
+
+
+PLAYERS = sorted(
+    path.parent.name
+    for path in FIGURES.glob("*/figure.js")
+    if "film(box" in path.read_text()
+)
+
+
+@pytest.mark.parametrize("name", PLAYERS)
+def test_a_figure_plays_stops_and_steps(visit, name):
+    """Round and round."""
+    figure = visit(page_of(name)).locator(f"#{name}")
+    figure.scroll_into_view_if_needed()
+    if name in ASKING:
+        figure.locator("summary").click()
+    play, step = (figure.locator(".controls button").nth(i) for i in (0, 1))
+    slider = figure.locator(".slide input")
+    before = slider.input_value()
+    step.click()
+    expect(slider).not_to_have_value(before)
+    before = slider.input_value()
+    play.click()
+    expect(slider).not_to_have_value(before)
+    play.click()
+    stopped = slider.input_value()
+    figure.page.wait_for_timeout(400)
+    expect(slider).to_have_value(stopped)
+    slider.press("End")
+    last = slider.input_value()
+    step.click()
+    slider.press("Home")
+    first = slider.input_value()
+    slider.press("End")
+    step.click()
+    expect(slider).to_have_value(first)
+    assert first != last
+
+
+@pytest.mark.parametrize("width", [1280, 820, 390])
+def test_figures_fit(visit, width):
+    """Nothing of them is beyond the edges of the window."""
+    page = visit(width=width)
+    for name in re.findall('<figure id="(.*?)"', html("index.html")):
+        figure = page.locator(f"#{name}")
+        figure.scroll_into_view_if_needed()
+        beyond = figure.evaluate("""(figure) =>
+            [...figure.querySelectorAll(":not(svg *)")].filter((part) => {
+              const { left, right } = part.getBoundingClientRect();
+              return left < -1 || right > innerWidth + 1;
+            }).map((part) => part.outerHTML.slice(0, 80))""")
+        assert not beyond, name
+
+
 def test_a_step_is_what_was_played(visit):
     figure = look_at(visit(), "step")
     for step in NEAR[0], MOMENT, NEAR[-1]:
@@ -149,196 +215,102 @@ def test_a_step_is_what_was_played(visit):
         check(pictures(figure, ".stack"), PICTURES[step : step + 4])
 
 
-def test_a_figure_waits_for_its_reader(visit):
-    """It plays when asked, stops, and goes step by step."""
-    page = visit(reduced_motion="no-preference")
-    figure = look_at(page, "agent")  # which is far from its end
-    number = figure.locator(".number")
-    page.wait_for_timeout(400)
-    expect(number).to_have_text(f"step {MOMENT}")
-    figure.get_by_role("button", name="Step").click()
-    expect(number).to_have_text(f"step {MOMENT + 1}")
-    figure.get_by_role("button", name="Play").click()
-    expect(number).not_to_have_text(f"step {MOMENT + 1}")
-    figure.get_by_role("button", name="Pause").click()
-    stopped = number.text_content()
-    page.wait_for_timeout(400)
-    expect(number).to_have_text(stopped)
-    figure.get_by_role("slider").press("ArrowRight")
-    expect(number).not_to_have_text(stopped)
+def test_the_agent_sees_what_was_recorded(visit):
+    """Wherever its line is pointed at."""
+    figure = look_at(visit(), "agent")
+    line = figure.locator(".trace")
+    width = line.bounding_box()["width"]
+    last = len(FILM.decisions) - 1
+    for step in 1, 100, last - 1:
+        line.click(position={"x": width * step / last, "y": 20})
+        expect(figure.locator(".number")).to_have_text(f"step {step}")
+        check(pictures(figure, ".whole"), [FILM.colours()[step]])
+        check(pictures(figure, ".four"), PICTURES[step : step + 4])
 
 
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
 def test_the_film_begins_by_itself(visit, motion):
     """Unless the reader wants less motion; it stops when it isn't seen."""
     page = visit(reduced_motion=motion)
-    figure = look_at(page, "film")
-    play, slider = figure.locator(".play"), figure.locator("input")
-    moves = motion != "reduce"
-    if moves:
-        expect(slider).not_to_have_value("1")
-    else:
-        page.wait_for_timeout(500)
-        expect(slider).to_have_value("1")
-    expect(play).to_have_text("Pause" if moves else "Play")
+    play = look_at(page, "film").locator(".play")
+    moving = "Pause" if motion == "no-preference" else "Play"
+    expect(play).to_have_text(moving)
     page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
     expect(play).to_have_text("Play")
     page.evaluate("scrollTo(0, 0)")
-    expect(play).to_have_text("Pause" if moves else "Play")
-    play.click()
-    expect(play).to_have_text("Play" if moves else "Pause")
+    expect(play).to_have_text(moving)
 
 
-def test_a_reward_reaches_one_more_step_with_each_update(visit):
-    figure = visit().locator("#backwards")
-    figure.scroll_into_view_if_needed()
-    left = len(backwards.way())
-    expect(figure.locator(".unheard")).to_have_count(left)
-    value = 1.0
-    while left:
-        figure.get_by_role("button", name="Step").click()
-        left -= 1
-        expect(figure.locator(".unheard")).to_have_count(left)
-        expect(figure.locator(".says")).to_contain_text(
-            f"= {value:.2f}" if value < 1 else "= 1."
-        )
-        value *= 0.99
-
-
-def test_guesses_count(visit):
-    """Six from one picture, six from four; by button and by key."""
-    figure = look_at(visit(), "guess")
-    says, seen = figure.locator(".says"), []
-    asked = {PLAYED[at].picture.tobytes(): at for at in [*RISES, *FALLS]}
-    for number, again in (1, "Now with four pictures"), (2, "Once more"):
-        hidden = 0 if number == 2 else 3
-        for i in range(6):
-            expect(figure.locator(".four .absent")).to_have_count(hidden)
-            [newest] = pictures(figure, ".board")
-            at = asked[newest[..., 0].tobytes()]
-            seen.append(at)
-            way = "up" if at in RISES else "down"
-            if i % 2:  # a wrong one, by a key
-                other = {"up": "ArrowDown", "down": "ArrowUp"}[way]
-                figure.locator(".controls").press(other)
-            else:
-                figure.get_by_role("button", name=way.title()).click()
-            wall = figure.locator(f".tally p:nth-child({number})")
-            expect(wall.locator(".hit")).to_have_count(i // 2 + 1)
-            expect(wall.locator(".miss")).to_have_count((i + 1) // 2)
-            if i < 5:  # the ball has flown on, and the next one is asked for
-                verdict = "No" if i % 2 else "Yes"
-                expect(says).to_have_text(re.compile(rf"{verdict}.*\?"))
-        expect(says).to_contain_text(
-            "3 of 6, which a coin reaches in 42 of 64 tries."
-        )
-        figure.get_by_role("button", name=again).click()
-    assert seen[0] == GUESS
-    assert len(set(seen)) == 12
-    expect(figure.locator(".hit")).to_have_count(0)
-
-
-@pytest.mark.parametrize(
-    "name, right", [("serves", "4"), ("move", "No, missed"), ("still", "8")]
-)
-def test_an_answer_is_covered_until_one_guesses(visit, name, right):
-    """And then the guess stays to be seen."""
-    figure = visit().locator(f"#{name}")
-    answer, says = figure.locator("g.answer"), figure.locator(".says")
-    expect(answer).to_have_css("opacity", "0")
-    expect(says).to_be_hidden()
-    figure.get_by_role("button", name=right, exact=True).click()
-    expect(answer).to_have_css("opacity", "1")
-    expect(says).to_contain_text(f"Your guess: {right}. Yes.")
-
-
+@pytest.mark.parametrize("name", ASKING)
 @pytest.mark.parametrize("scripts", [True, False])
-def test_an_answer_can_be_opened_without_a_guess(visit, scripts):
-    figure = visit(java_script_enabled=scripts).locator("#still")
-    answer = figure.locator("g.answer")
-    expect(answer).to_have_css("opacity", "0")
-    figure.locator("summary").click()
-    expect(answer).to_have_css("opacity", "1")
-    expect(figure.locator(".asked .says")).to_be_visible()
-
-
-def check_decision(figure, decision):
-    """Bars, value and action are those of a decision."""
-    value = f"{decision['value']:.2f}".replace("-", "\N{MINUS SIGN}")
-    expect(figure.locator(".value")).to_have_text(value)
-    shares = figure.locator(".choices span").all_text_contents()
-    assert shares == [
-        f"{100 * chance:.0f}\xa0%" for chance in decision["chances"]
-    ]
-    name = ["NOOP", "FIRE", "RIGHT", "LEFT"][decision["action"]]
-    expect(figure.locator(".chosen")).to_contain_text(name)
-    expect(figure.locator(".says")).to_contain_text(f"samples {name}")
-
-
-def test_the_agent_is_shown_as_it_was_recorded(visit):
-    figure = look_at(visit(), "agent")
-    expect(figure.locator(".number")).to_have_text(f"step {MOMENT}")
-    for step in MOMENT, 0, len(FILM.decisions) - 1:
-        go_to(figure, step + 1)
-        check_decision(figure, FILM.decisions[step])
-        check(pictures(figure, ".whole"), [FILM.colours()[step]])
-        check(pictures(figure, ".four"), PICTURES[step : step + 4])
-
-
-def test_a_reader_moves_through_a_training(visit):
-    """Curve, film, bars and score follow."""
-    figure = look_at(visit(), "training")
-    games = read("training/training")
-    slider = figure.get_by_label("Trained for")
-    for key, at in ("End", len(games) - 1), ("Home", 0), ("ArrowRight", 1):
-        slider.press(key)
-        expect(figure.locator(".stop").nth(at)).to_have_class(
-            re.compile("now")
-        )
-        words = f"{games[at]['score']} points in the end"
-        expect(figure.locator(".score")).to_have_text(words)
-        figure.locator(".slide input").fill("100")
-        check_decision(figure, games[at]["decisions"][99])
-        screen = unpack(games[at]["screens"])[99]
-        rgb = np.array(games[at]["rgb"], np.uint8)
-        check(pictures(figure, ".whole"), [rgb[screen]])
-
-
-def test_ghosts_are_seen_after_a_guess(visit):
-    """Two of four with four frames to a step; with five each is seen."""
-    figure = look_at(visit(), "ghosts")
-    answer = figure.locator(".asked .says")
+def test_an_answer_waits(visit, name, scripts):
+    """For a guess, or until it is opened; with scripts or without."""
+    page = visit(java_script_enabled=scripts)
+    figure = page.locator(f"#{name}")
+    figure.scroll_into_view_if_needed()
+    answer = figure.locator("details p").first
     expect(answer).to_be_hidden()
-    expect(figure.locator(".gets .rings i")).to_have_count(0)
-    figure.locator("summary").click()
+    for covered in figure.locator("g.answer").all():
+        expect(covered).to_have_css("opacity", "0")
+    figure.locator(".choice button" if scripts else "summary").first.click()
     expect(answer).to_be_visible()
-    says = figure.locator(".stage > .says")
-    for frames, unseen in (4, 2), (5, 0), (8, 2), (1, 0):
-        figure.get_by_label("Frames to a step").fill(str(frames))
-        expect(figure.locator(".gets .unseen")).to_have_count(4 * unseen)
-        words = "in none" if unseen else "Each ghost is in one"
-        expect(says).to_contain_text(words)
+    for covered in figure.locator("g.answer").all():
+        expect(covered).to_have_css("opacity", "1")
 
 
-def test_a_killed_worker_starts_over(visit):
-    """Its pictures stand still and dim; the others play on."""
-    page = visit("engine.html")
-    page.clock.install(time=0)
-    page.clock.pause_at(1)  # so that it is replaced when the test has looked
-    figure = look_at(page, "kill")
-    recorded = read("kill/eight")
-    films = unpack(recorded["pictures"], 84, 84).reshape(8, -1, 84, 84)
-    at = recorded["killed"] - 1
-    check(pictures(figure, ".four"), films[:, at])
-    figure.get_by_role("button", name="Kill it").last.click()
-    expect(figure.locator(".dead")).to_have_count(1)
-    check(pictures(figure, ".four"), films[:, at])
-    page.clock.run_for(2000)
-    expect(figure.locator(".dead")).to_have_count(0)
-    expect(figure.locator(".says")).to_contain_text("Worker 1 was replaced.")
-    check(pictures(figure, ".four"), [*films[:4, at], *films[4:, 0]])
-    figure.get_by_role("button", name="Step").click()
-    check(pictures(figure, ".four"), [*films[:4, at + 1], *films[4:, 1]])
+def test_guesses_come_back_at_the_end(visit):
+    """And when the page is loaded again."""
+    page = visit()
+    figure = look_at(page, "guess")
+    up, down, again = (
+        figure.locator(".controls button").nth(i) for i in range(3)
+    )
+    asked = {PLAYED[at].picture.tobytes(): at for at in [*RISES, *FALLS]}
+    right = [0, 0]
+    for number in 0, 1:
+        for i in range(6):
+            expect(figure.locator(".absent")).to_have_count(3 - 3 * number)
+            expect(figure.locator(".board small")).to_have_text(
+                "The newest picture"
+            )
+            [newest] = pictures(figure, ".board")
+            right[number] += asked[newest[..., 0].tobytes()] in RISES
+            up.click()
+            expect(figure.locator(".tally i:is(.hit, .miss)")).to_have_count(
+                6 * number + i + 1
+            )
+        expect(again).to_be_visible()
+        if number == 0:
+            again.click()
+    ghosts = page.locator("#ghosts")
+    ghosts.get_by_role("button", name="4", exact=True).click()
+    for _ in range(2):
+        page.locator("#what-you-saw-what-it-saw").scroll_into_view_if_needed()
+        rows = page.locator("#results tr")
+        for row, yours in (1, f"{right[0]} of 6"), (2, f"{right[1]} of 6"):
+            expect(rows.nth(row)).to_contain_text(yours)
+        expect(rows.nth(3)).to_have_text(re.compile("42$"))
+        expect(rows.nth(5)).to_have_text(re.compile(r"\?\?$"))
+        page.reload()
+
+
+def test_a_wrong_line_is_found(visit):
+    """By pointing and by keys; a right one is said to be right."""
+    page = visit()
+    for bug in page.locator("[data-wrong]").all():
+        wrong = int(bug.get_attribute("data-wrong").split()[0])
+        lines, answer = (
+            bug.locator("pre [role=button]"),
+            bug.locator("details p"),
+        )
+        right = 1 if wrong != 1 else 3
+        lines.nth(right - 1).click()
+        expect(answer).to_be_hidden()
+        lines.nth(0).focus()
+        for _ in range(wrong - 1):
+            page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        expect(answer).to_be_visible()
 
 
 def turn_knobs(figure, settings):
