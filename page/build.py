@@ -57,7 +57,7 @@ STORY = HERE / "text/story.md"
 TEXTS = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), STORY]
 # Pictures that aren't made here: films by `examples/ppo.py --film`, what
 # `python game.py` leaves, and the stills of figures that move.
-PICTURES = ["agent.webp", "pong.webp", "game.png", "figures/*.png"]
+PICTURES = ["agent.webp", "game.png", "figures/*.png"]
 SCRIPTS = [
     "looks/page.js",
     "live/pictures.js",

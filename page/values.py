@@ -44,10 +44,11 @@ TITLES = {
 FAULTS = {
     "killed": "a worker is killed",
     "stopped": "a worker is stopped",
-    "stopped, timeout": "a worker is stopped, `timeout=1`",
+    "stopped, timeout": "a worker is stopped, with a timeout of 1 s",
     "out of range": "an action is out of range",
     "missing": "an action is missing",
 }
+WAITED_FOR = {"stopped", "stopped, timeout"}
 ONE_GAME = {
     "fast_game": "settings of `TRAINING`",
     "restart": "a lost life resets",
@@ -136,6 +137,7 @@ class Seen(Struct):
 
 
 class Peers(Measured, kw_only=True):
+    silence: int = field(name="hangs after")  # seconds
     peers: dict[str, dict[str, Seen]]  # by contender and fault
 
 
@@ -257,18 +259,11 @@ def listed(words: Sequence[str]) -> str:
 
 def measured(parts: Iterable[Measured]) -> str:
     """On which machines, when, and with which commit of game.py."""
-    words: dict[str, None] = {}
-    older: dict[str, None] = {}
+    words = []
     for one in parts:
-        words[f"{one.on}, commit {one.commit}"] = None
-        if has_changed(one.commit):
-            older[one.commit] = None
-    result = "; ".join(words)
-    if older:
-        result += "; `game.py` has changed since"
-    if 0 < len(older) < len(words):
-        result += f" {listed(list(older))}"
-    return result
+        older = " (older)" if has_changed(one.commit) else ""
+        words.append(f"{one.on}, commit {one.commit}{older}")
+    return "; ".join(dict.fromkeys(words))
 
 
 @functools.cache
@@ -354,13 +349,15 @@ def fast_game_table(columns: Mapping[str, Speeds]) -> str:
 # When something dies
 
 
-def in_words(seen: Seen, fault: str) -> str:
+def in_words(seen: Seen, fault: str, silence: int) -> str:
     """What was seen of a fault, in a few words."""
     if fault in ("killed", "stopped") and not seen.workers:
         return "has no workers"
+    if seen.step is None and seen.end == "hangs":
+        return f"no answer in {silence} s"
     if seen.step is None:
         return f"the program {seen.end}"
-    after = f" after {seen.seconds} s" if seen.seconds else ""
+    after = f" after {seen.seconds} s" if fault in WAITED_FOR else ""
     if seen.step == "reports":
         return f"replaced and reported{after}"
     later = seen.next_step or seen.end
@@ -370,12 +367,13 @@ def in_words(seen: Seen, fault: str) -> str:
     return f"`{seen.step}`{after}, {goes_on}"
 
 
-def fault_table(peers: Mapping[str, Mapping[str, Seen]]) -> str:
+def fault_table(peers: Mapping[str, Mapping[str, Seen]], silence: int) -> str:
     """What everybody does; a row for each fault."""
     check_names(peers, NAMES)
     columns = {
         NAMES[name]: {
-            fault: in_words(seen, fault) for fault, seen in faults.items()
+            fault: in_words(seen, fault, silence)
+            for fault, seen in faults.items()
         }
         for name, faults in peers.items()
     }
@@ -497,7 +495,7 @@ def start_values() -> dict[str, str]:
     faults = read("chaos", Peers)["peers"]
     starts = read("starts", Start)
     result = {
-        "fault_table": fault_table(faults.peers),
+        "fault_table": fault_table(faults.peers, faults.silence),
         "faults_on": measured([faults]),
         "starts_on": measured(starts.values()),
     }
@@ -516,7 +514,7 @@ def agent_values() -> dict[str, str]:
     more = {
         f"{TITLES.get(agent.title, agent.title)}, seed {agent.run}": agent
         for agent in agents.values()
-        if agent.title not in ("Breakout", "Pong")
+        if agent.title != "Breakout"
     }
     published = breakout[0]
     scores = published.scores
@@ -538,7 +536,6 @@ def agent_values() -> dict[str, str]:
         "breakout_table": by_seed(breakout),
         "dqn": dqn_section(agents.get("Breakout-dqn-0")),
         "pong_minutes": f"{60 * pong[1].hours:.0f}",
-        "pong_table": by_seed(pong),
         "more_titles_table": agent_table("title", more),
         "more_titles_trained_on": trained_on(more.values()),
         "motion_one_mean_rounded": f"{one.mean:.0f}",
