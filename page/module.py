@@ -4,8 +4,8 @@ import ast
 import itertools
 import re
 import textwrap
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 # The comment at the end of part one begins so.
 END = "The tutorial ends here."
@@ -15,8 +15,7 @@ NAMES = r"(?m)^[*\w.]+(, [*\w.]+)*: "
 DEFINITION = ast.FunctionDef | ast.ClassDef
 
 
-@dataclass
-class Words:
+class Words(NamedTuple):
     """A docstring or a comment, and the row of the code that it is about.
 
     A note stands at that row, other words above the code.
@@ -29,18 +28,37 @@ class Words:
     is_docstring: bool
 
 
-@dataclass
 class Piece:
     """A function or some statements: words, and the code below them by rows.
 
-    `source` is that code with its notes, and `code` without them. `notes` has
-    those of a row of code.
+    `notes` are the words at a row of that code, and `source` is the code with
+    them in it.
     """
 
-    words: list[Words] = field(default_factory=list)
-    notes: dict[int, list[Words]] = field(default_factory=dict)
-    source: dict[int, str] = field(default_factory=dict)
-    code: dict[int, str] = field(default_factory=dict)
+    def __init__(
+        self, rows: range, found: Iterable[Words], lines: list[str]
+    ) -> None:
+        self.rows = rows
+        said = [words for words in found if words.rows.start in rows]
+        self.words = [words for words in said if not words.is_note]
+        self.notes: dict[int, list[Words]] = {}
+        for words in said:
+            if words.is_note:
+                self.notes.setdefault(words.at, []).append(words)
+        self.source = rest(rows, self.words, lines)
+        self.code = rest(rows, said, lines)
+
+
+def rest(
+    rows: range, said: Iterable[Words], lines: list[str]
+) -> dict[int, str]:
+    """Return what isn't said, without empty lines at both ends."""
+    skipped = {row for words in said for row in words.rows}
+    left = {row: lines[row - 1] for row in rows if row not in skipped}
+    for end in min, max:
+        while left and not left[end(left)]:
+            del left[end(left)]
+    return left
 
 
 class Module:
@@ -65,39 +83,19 @@ class Module:
             for words in found
             if not words.is_note and not words.is_docstring
         }
-        begins = sorted({1, cut, *cards(tree), *headings})
-        pieces = {begin: Piece() for begin in begins}
-
-        def piece_of(row: int) -> Piece:
-            return pieces[max(begin for begin in begins if begin <= row)]
-
-        by_row = {row: words for words in found for row in words.rows}
-        for words in found:
-            piece = piece_of(words.rows.start)
-            if words.is_note:
-                piece.notes.setdefault(words.at, []).append(words)
-            else:
-                piece.words.append(words)
-        for row, line in enumerate(lines, 1):
-            piece, about = piece_of(row), by_row.get(row)
-            if about is None or about.is_note:
-                piece.source[row] = line
-            if about is None:
-                piece.code[row] = line
-        for piece in pieces.values():
-            strip(piece.source)
-            strip(piece.code)
-
-        self.title = pieces[1].words.pop(0).text
+        begins = sorted({1, cut, *cards(tree), *headings, len(lines) + 1})
+        all_ = [
+            Piece(range(begin, end), found, lines)
+            for begin, end in itertools.pairwise(begins)
+        ]
+        pieces = [piece for piece in all_ if piece.words or piece.code]
         [end] = [words for words in found if words.text.startswith(END)]
+        middle = end.rows.start
+        self.title = pieces[0].words.pop(0).text
         self.end = end.text
-        pieces[end.rows.start].words.remove(end)
-        parts = [[], [], []]
-        for begin, piece in pieces.items():
-            if piece.words or piece.code:
-                part = (begin >= cut) + (begin >= end.rows.start)
-                parts[part].append(piece)
-        self.imports, self.tutorial, self.engine = parts
+        self.imports = [it for it in pieces if it.rows.start < cut]
+        self.tutorial = [it for it in pieces if cut <= it.rows.start < middle]
+        self.engine = [it for it in pieces if it.rows.start > middle]
 
 
 def cards(body_of: ast.Module | ast.ClassDef) -> Iterator[int]:
@@ -105,22 +103,16 @@ def cards(body_of: ast.Module | ast.ClassDef) -> Iterator[int]:
 
     What a class has above its first method goes with that.
     """
-    alone = isinstance(body_of, ast.Module)
+    has_head = isinstance(body_of, ast.ClassDef)
     for node, following in itertools.pairwise(body_of.body):
-        alone = alone or isinstance(node, DEFINITION)
-        around = isinstance(node, DEFINITION)
-        if alone and (around or isinstance(following, DEFINITION)):
+        if isinstance(node, DEFINITION):
+            yield last(node) + 1
+            has_head = False
+        elif isinstance(following, DEFINITION) and not has_head:
             yield last(node) + 1
     for node in body_of.body:
         if isinstance(node, ast.ClassDef):
             yield from cards(node)
-
-
-def strip(lines: dict[int, str]) -> None:
-    """Take away the empty lines at both ends."""
-    for end in min, max:
-        while lines and not lines[end(lines)]:
-            del lines[end(lines)]
 
 
 def docstrings(tree: ast.Module, lines: list[str]) -> Iterator[Words]:

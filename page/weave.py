@@ -43,8 +43,8 @@ FOLD = "<details>\n<summary>What the module is built on</summary>"
 # At the top a picture has a size on a code host, too, and a caption.
 PICTURE = r'!\[([^]]*)\]\((\S+)\s+"([^"]*)"\)'
 SIZED = r'<img src="\2" width="300" alt="\1">\n\n\3'
-# What has a colour of its own in the story, in words and in code.
-COLOURED = "third|fourth|picture"
+# What has a color of its own in the story, in words and in code.
+COLORED = "third|fourth|picture"
 # Tokens but for those that have a style, by their short names in Pygments
 PLAIN = r'<span class="(?!k|c|s|ow|nf|nc)\w+">(.*?)</span>'
 # The share of bricks that are left in the wall above a new part
@@ -142,8 +142,8 @@ class Page:
     def of_tokens(self, tokens: list[Token]) -> str:
         html = self.markdown.renderer.render(tokens, self.markdown.options, {})
         html = re.sub("(?s)<p>(<figure.*?</figure>)</p>", r"\1", html)
-        coloured = r'<strong class="\1">\1'
-        return re.sub(f"<strong>({COLOURED})", coloured, html)
+        colored = r'<strong class="\1">\1'
+        return re.sub(f"<strong>({COLORED})", colored, html)
 
     def _heading_open(self, tokens: list[Token], at: int, *_: Any) -> str:
         """A level that was skipped is skipped for the eye alone."""
@@ -169,7 +169,7 @@ class Page:
 def program(text: str, language: str, _: str) -> str:
     """Return a program as a listing with the colors of the story."""
     html = listing(text.splitlines(), language or "text")
-    return re.sub(rf"\b({COLOURED})\b", r'<span class="\1">\1</span>', html)
+    return re.sub(rf"\b({COLORED})\b", r'<span class="\1">\1</span>', html)
 
 
 def listing(lines: Iterable[str], language: str = "python") -> str:
@@ -199,10 +199,7 @@ def picture(path: str, alt: str) -> str:
 
 
 class ModulePage(Page):
-    """The tutorial or the engine.
-
-    `places` says on which page each heading of the module is.
-    """
+    """A page of the module; `places` has those of all its headings."""
 
     def __init__(
         self, name: str, places: Mapping[str, str], values: Mapping[str, str]
@@ -249,40 +246,40 @@ class ModulePage(Page):
         part = rf'<div class="level2" style="{LEFT}">\g<0></div>'
         return re.sub("<h2.*?</h2>", part, html)
 
+    def of_part(
+        self,
+        title: str,
+        part: Iterable[Piece],
+        imports: Iterable[Piece] = (),
+        end: str = "",
+    ) -> str:
+        links = self.of_text(contents(texts(part)))
+        top = f'<div class="level1" style="--left:1">{self.of_text(title)}'
+        main = f'{top}</div>\n<div class="contents index">\n{links}</div>\n'
+        if fold := "".join(map(self.of_piece, imports)):
+            main += f"{FOLD}{fold}</details>\n"
+        main += "".join(map(self.of_piece, part))
+        if end:
+            main += f'<div class="end">{self.of_text(end)}</div>\n'
+        return html_page(self.name, main, kind="module", contents=links)
+
 
 def module_pages(module: Module, values: Mapping[str, str]) -> dict[str, str]:
     """Return the tutorial and the engine, by their names in `docs/`."""
     parts = {"game.html": module.tutorial, "engine.html": module.engine}
-    lists = {name: contents(texts(part)) for name, part in parts.items()}
     places = {
         anchor: name
-        for name, links in lists.items()
-        for anchor in re.findall(r"\(#(.*?)\)", links)
+        for name, part in parts.items()
+        for anchor in re.findall(r"\(#(.*?)\)", contents(texts(part)))
     }
-    titles = {"game.html": module.title, "engine.html": ENGINE}
-    about = {
-        "game.html": "How an agent plays an Atari game, annotated.",
-        "engine.html": "How many Atari games are played fast, annotated.",
+    tutorial, engine = (ModulePage(name, places, values) for name in parts)
+    end = f"{module.end}\n\n{GO_ON}"
+    return {
+        "game.html": tutorial.of_part(
+            module.title, module.tutorial, module.imports, end
+        ),
+        "engine.html": engine.of_part(ENGINE, module.engine),
     }
-    made = {}
-    for name, part in parts.items():
-        page = ModulePage(name, places, values)
-        title, links = page.of_text(titles[name]), page.of_text(lists[name])
-        pieces = "".join(map(page.of_piece, part))
-        if name == "game.html":
-            imports = "".join(map(page.of_piece, module.imports))
-            pieces = f"{FOLD}{imports}</details>\n{pieces}"
-            end = page.of_text(f"{module.end}\n\n{GO_ON}")
-            pieces += f'<div class="end">{end}</div>\n'
-        made[name] = html_page(
-            f'<div class="level1" style="--left:1">{title}</div>\n'
-            f'<div class="contents index">\n{links}</div>\n{pieces}',
-            kind="module",
-            page=name,
-            about=about[name],
-            contents=links,
-        )
-    return made
 
 
 # The story
@@ -291,13 +288,9 @@ def module_pages(module: Module, values: Mapping[str, str]) -> dict[str, str]:
 def story_page(text: str, values: Mapping[str, str]) -> str:
     """Return `docs/index.html`."""
     page = Page(values)
-    return html_page(
-        "".join(rows(page, text.replace(" %", "\N{NO-BREAK SPACE}%"))),
-        kind="story",
-        page="index.html",
-        about="How Atari becomes what an agent sees, and what it learns.",
-        contents=page.of_text(contents([text])),
-    )
+    links = page.of_text(contents([text]))
+    main = "".join(rows(page, text.replace(" %", "\N{NO-BREAK SPACE}%")))
+    return html_page("index.html", main, kind="story", contents=links)
 
 
 def rows(page: Page, text: str) -> Iterator[str]:
@@ -331,9 +324,10 @@ def row(words: str, things: str) -> str:
     return f'<div class="{kind}">\n{words}{things}</div>\n'
 
 
-def html_page(main: str, **parts: str) -> str:
+def html_page(name: str, main: str, **parts: str) -> str:
     """Return a page; above each of its parts fewer bricks are left."""
     html, *rest = main.split(LEFT)
     for i, text in enumerate(rest, 1):
         html += f"--left:{1 - i / (len(rest) + 1):.2f}{text}"
-    return template("looks/page.html").render(parts, main=html, pages=PAGES)
+    frame = template("looks/page.html")
+    return frame.render(parts, main=html, page=name, pages=PAGES)
