@@ -73,15 +73,16 @@ class Game:
     4. An observation is the pictures of the last four steps.
     5. When an episode is over, the next one begins within the same step.
 
-    Each option but `seed` is an attribute, too. All arrays that are returned
-    are copies.
+    The options from `on_life_loss` to `grayscale` are attributes, too. All
+    arrays that are returned are copies.
 
     Attributes:
         env: The Gymnasium environment; `env.action_space` is `Discrete`.
         meanings: The names of its actions.
         final_obs: The last observation of the episode that ended last, or
             `None`.
-        terminated: False if only a limit has ended that episode.
+        terminated: Whether the game or a lost life has ended that episode,
+            and not a limit.
     """
 
     def __init__(
@@ -107,7 +108,8 @@ class Game:
 
         Args:
             seed: Any non-negative integer.
-            env_id: The id of an Atari title.
+            env_id: The id of an Atari title. All ids of a title make the same
+                game, but `ALE/...-v5` has [sticky actions](#how-to-train).
             on_life_loss: [What a lost life does](#what-ends-an-episode).
             noop_max: Most [frames without a
                 button](#how-a-game-begins) at the start of a game.
@@ -166,9 +168,9 @@ class Game:
     #
     # The agent sees the last two of them. The console can draw only a few
     # objects at a time, and many titles draw some on even frames and the rest
-    # on odd ones. The brighter of two frames, pixel by pixel, has them all.
-    # Only a few titles need more: Pacman draws one of its four enemies in each
-    # frame, so two of them aren't seen.
+    # on odd ones. The brighter of two frames, pixel by pixel, has them all. A
+    # few titles would need more: Pacman draws one of its four enemies in each
+    # frame, so a picture shows two of them.
     def step(self, action: SupportsIndex) -> "Step":
         """Hold an action for four frames.
 
@@ -180,8 +182,8 @@ class Game:
                 true, it is the first observation of the next episode.
             reward: The points of these frames.
             done: Whether the episode is over.
-            episode_info: `None`, or, if a new game was started, a dict of the
-                game before: its `"reward"`, its `"length"` in steps, and
+            episode_info: `None` unless a new game has started. Then a dict of
+                the game before: its `"reward"`, its `"length"` in steps, and
                 whether a limit has `"truncated"` it.
 
         Raises:
@@ -206,7 +208,8 @@ class Game:
             if frame == self.action_repeat - 1:
                 before_last = self.screen()  # (210, 160)
 
-        # If the episode has ended early, its last screen is used alone.
+        # If the episode ends before the fourth frame, `before_last` is `None`,
+        # and the picture shows the last screen alone.
         screen = self.screen()
         if before_last is not None:
             np.maximum(before_last, screen, out=screen)
@@ -233,7 +236,7 @@ class Game:
     # is the mean of the area that it covers: picking single pixels would lose
     # thin objects.
     def screen(self) -> NDArray:
-        """Return the screen, `uint8 (210, 160)`, or RGB `(210, 160, 3)`."""
+        """Return the screen: `uint8 (210, 160)`, in some titles higher."""
         if self.grayscale:
             return self._ale.getScreenGrayscale()
         return self._ale.getScreenRGB()
@@ -268,16 +271,16 @@ class Game:
         """Return whether the life that was just lost ends the episode."""
         if self.on_life_loss == "continue":
             # In 11 of 104 titles the game goes on for up to 90 seconds after
-            # the last life. That would make a useless episode, so the last
-            # life's episode ends with the game.
+            # the last life. That would be a useless episode. So the loss of
+            # the last life doesn't end the episode; the end of the game does.
             return self._lives > 0
         return self.on_life_loss == "restart"
 
     def _end_episode(self, life_over, game_over):
         """Begin the next episode; return the `episode_info` of this one."""
-        # Every id limits a game to 108,000 frames, half an hour. A game that
-        # only this limit ends is truncated, not terminated: learners then
-        # estimate, from its last observation, what it would still have won.
+        # By default a game is limited to 108,000 frames, half an hour. A game
+        # that this limit ends is truncated, not terminated: learners estimate
+        # its missing rewards from its last observation.
         game_terminated = self._ale.game_over(with_truncation=False)
         self.terminated = life_over or game_terminated
         self.final_obs = self.observe()
@@ -314,7 +317,8 @@ class Game:
 
     def _begin_episode(self, new_game, seed=None):
         """Start a new game, if asked to; press FIRE, and refill the stack."""
-        # Ctrl-C may interrupt what follows. Then `step` asks for a reset.
+        # Until the stack is filled again, `step` raises `ResetNeeded`: Ctrl-C
+        # may interrupt what follows.
         self._pictures.clear()
         if new_game:
             self._start_game(seed)
@@ -371,12 +375,14 @@ BREAKOUT = "BreakoutNoFrameskip-v4"
 
 # ### How to train
 #
-# These are the settings that most agents are trained with, and the defaults of
-# `Games`. `Game` and `Worker` have those of labml.ai's module, whose PPO runs
-# on them, so play an agent that was trained on `Games` with `Game(seed,
-# **TRAINING)`. To claim something new, take an id with sticky actions, such as
-# `"ALE/Breakout-v5"`, where the console sometimes repeats the previous action,
-# and `"ignore"` (Machado et al. 2018).
+# Most agents are trained with these settings. `Games` has them by default.
+# `Game` and `Worker` don't: theirs are those of labml.ai's module, whose PPO
+# runs on them. So play an agent that was trained on `Games` with `Game(seed,
+# **TRAINING)`.
+#
+# To claim something new, take `"ignore"` and an id with *sticky actions*, such
+# as `"ALE/Breakout-v5"`: now and then the console repeats the previous action
+# (Machado et al. 2018).
 TRAINING: dict[str, Any] = dict(
     on_life_loss="continue",  # what a lost life does to the episode
     noop_max=30,  # a game begins with 1 to 30 no-op frames
@@ -388,7 +394,7 @@ TRAINING: dict[str, Any] = dict(
 #
 # Only one Python thread runs at a time, because of the GIL. Games that are to
 # play at the same time need processes, called *workers*. A *pipe* joins each
-# worker to its *parent*, the program that started it, as in labml.ai's PPO.
+# worker to its *parent*, the program that started it.
 
 
 def worker_process(
@@ -400,21 +406,21 @@ def worker_process(
 ) -> None:
     """Play a game in this process, for the program at the other end of a pipe.
 
-    It answers `("step", action)`, `("reset", seed or None)` and
-    `("render", None)` with what the game returns, or with the error that the
-    game raised. It ends after `("close", None)`, or when the parent ends.
+    It answers `("step", action)`, `("reset", seed)`, whose seed may be `None`,
+    and `("render", None)` with what the game returns, or with the error that
+    the game raised. It ends after `("close", None)`, or when the parent ends.
 
     Args:
-        remote: This process's end of the pipe (labml.ai's name for it).
+        remote: This process's end of the pipe.
         seed, env_id, options: As for `Game`.
         make: Called as `make(seed, env_id, **options)`; returns a game with
             `step`, `reset` and `render`. If it has a method `close`, too, that
             is called at the end. `None` means `FastGame`, which plays as
             `Game` does, faster.
     """
-    make = unwrap(make)
+    make = unwrap(make)  # `Worker` sends it wrapped
     game = None
-    for message in messages(remote):
+    for message in messages(remote):  # until the parent ends
         try:
             command, data = pickle.loads(message)
             if command == "close":
@@ -425,6 +431,7 @@ def worker_process(
                 game = make(seed, env_id, **options)
             answer = pickle.dumps(run_command(game, command, data))
         except Exception as error:
+            # The parent raises it, where it receives the answer.
             answer = pickle.dumps(RemoteError(error))
         send(remote, answer)
     close_games([game])
@@ -476,15 +483,16 @@ class Worker:
                 daemon=True,
             )
             self.process.start()
-        # Now only the worker holds this end: if it dies, the pipe breaks.
+        # Now only the worker has its end open: if it dies, the pipe breaks.
         remote.close()
+        # The process also ends when this object is deleted, and at exit.
         self._end = end_with(self)
 
     def close(self) -> None:
         """End the process, in whatever state it is; may be called twice.
 
-        It closes its game and writes what is buffered. After a second it is
-        killed.
+        The worker closes its game, and writes what is buffered. If it still
+        runs after a second, it is killed.
         """
         self._end()
 
@@ -770,13 +778,13 @@ def raise_error(error, text):
 # ### Ending
 GRACE = 1.0  # seconds more, for workers that are late or closing
 END_TIMEOUT = 5.0  # seconds, for the system to end a process
-UNKNOWN = 255  # the exit code of all workers of a forkserver that was killed
+SERVER_LOST = 255  # exit code of all workers of a forkserver that was killed
 
 
 def end_with(worker):
     """Return a function that ends the worker's process.
 
-    It is also called when the worker is deleted, and at exit. Otherwise Python
+    It is also called when the worker is deleted, and at exit, where Python
     would wait forever for a suspended process.
     """
     ends = types.SimpleNamespace(child=worker.child, process=worker.process)
@@ -794,7 +802,7 @@ def end_workers(workers):
         process.kill()
         process.join(END_TIMEOUT)
         # Only the forkserver could have told whether this process has ended.
-        if worker in asked and process.exitcode == UNKNOWN:
+        if worker in asked and process.exitcode == SERVER_LOST:
             with contextlib.suppress(OSError, AttributeError):
                 os.kill(process.pid, signal.SIGKILL)
 
@@ -1171,11 +1179,14 @@ class Games(gym.vector.VectorEnv):
         mode = gym.vector.AutoresetMode(autoreset_mode)
         require(mode in (SAME_STEP, NEXT_STEP), "SAME_STEP or NEXT_STEP", mode)
         self.autoreset_mode = mode
-        game_options["on_life_loss"] = on_life_loss
-        game_options["noop_max"] = noop_max
-        game_options["fire_on_reset"] = fire_on_reset
-        game_options["clip_reward"] = clip_reward
-        make_game = functools.partial(make or FastGame, **game_options)
+        make_game = functools.partial(
+            make or FastGame,
+            on_life_loss=on_life_loss,
+            noop_max=noop_max,
+            fire_on_reset=fire_on_reset,
+            clip_reward=clip_reward,
+            **game_options,
+        )
         self._set_spaces(make_game)
 
         # A record has all that a game returns. Processes can only inherit
