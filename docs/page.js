@@ -637,7 +637,8 @@ const Agent = {
     await Agent.load();
     const game = new AgentGame(seed);
     for (let step = 1; game.breakout.lives && step < 5000; step++) {
-      game.decide({ still });
+      game.look({ still });
+      game.sample();
       for (let frame = 0; frame < FRAMES; frame++) game.frame();
       if (step % 16 === 0) await new Promise((done) => setTimeout(done));
     }
@@ -664,14 +665,14 @@ class SeenGame {
   constructor(seed, options) {
     this.breakout = new Breakout(randomFrom(seed), options);
     this.count = 0; // frames
-    const state = this.breakout.state();
-    this.shown = [state, state]; // by the last two frames
     this.fill();
   }
 
   // The first picture fills the stack.
   fill() {
-    this.pairs = Array(4).fill(this.shown);
+    const state = this.breakout.state();
+    this.shown = [state, state]; // by the last two frames
+    this.pairs = Array(4).fill(this.shown); // and of each picture
     this.pictures = Array(4).fill(pictureOf(this.shown));
   }
 
@@ -683,6 +684,31 @@ class SeenGame {
     this.pairs = [...this.pairs.slice(1), this.shown];
     this.pictures = [...this.pictures.slice(1), pictureOf(this.shown)];
   }
+
+  // Move the "ball" or the "paddle", with its way in the four pictures, by so
+  // many pixels from where it was `before`, which are pairs of states.
+  move(what, across, down, before = this.pairs) {
+    this.pairs = before.map((pair) =>
+      pair.map((state) => moved(state, what, across, down)));
+    this.shown = this.pairs.at(-1);
+    this.pictures = this.pairs.map(pictureOf);
+    const { ball, paddle } = this.shown[1];
+    this.breakout.ball = ball && { ...ball };
+    this.breakout.paddle = paddle;
+    this.breakout.target = paddle;
+  }
+}
+
+function moved(state, what, across, down) {
+  const { left, right, top, floor } = COURT;
+  if (what === "paddle") {
+    const paddle = between(left, state.paddle + across, right - PADDLE.wide);
+    return { ...state, paddle };
+  }
+  if (!state.ball) return state;
+  const x = between(left, state.ball.x + across, right - BALL.wide);
+  const y = between(top, state.ball.y + down, floor);
+  return { ...state, ball: { ...state.ball, x, y } };
 }
 
 // A game that the agent plays.
@@ -690,12 +716,19 @@ class AgentGame extends SeenGame {
   constructor(seed) {
     super(seed);
     this.random = randomFrom(~seed);
-    this.answer = null;
+    this.answer = null; // of the network, to the pictures that it was given
+    this.action = 0;
   }
 
-  // Ask the network, and sample an action for the next four frames.
-  decide({ still = false } = {}) {
-    this.look({ still });
+  // Ask the network. With `still` it is given the newest picture four times.
+  look({ still = false } = {}) {
+    const [newest] = this.pictures.slice(-1);
+    this.given = still ? Array(4).fill(newest) : this.pictures;
+    this.answer = look(Agent.network, stackOf(this.given));
+  }
+
+  // Sample the action of the next four frames.
+  sample() {
     let left = this.random();
     this.action = 0;
     for (const share of this.answer.odds) {
@@ -706,14 +739,19 @@ class AgentGame extends SeenGame {
     this.action = 0; // where rounding has left something
   }
 
-  look({ still = false } = {}) {
-    const [newest] = this.pictures.slice(-1);
-    this.given = still ? Array(4).fill(newest) : this.pictures;
-    this.answer = look(Agent.network, stackOf(this.given));
-  }
-
   frame() {
     super.frame(MOVES[this.action]);
+  }
+
+  // Play some steps without the network, by following the ball, so that there
+  // is something to be seen.
+  warmUp(steps) {
+    for (let frame = 0; frame < steps * FRAMES; frame++) {
+      const { ball, paddle } = this.breakout;
+      const ahead = ball ? ball.x - paddle - PADDLE.wide / 2 : 0;
+      super.frame(between(-BUTTON, ahead, BUTTON));
+    }
+    return this;
   }
 }
 
@@ -758,6 +796,8 @@ function clock(frame, tell = () => {}) {
   };
 }
 
+const newSeed = () => Math.floor(Math.random() * 2 ** 32);
+
 // What to say of the speed of a game.
 const paceIn = (share) => share > 0.9 ? "" :
   `This device is busy: the game runs at ${Math.round(100 * share)} % of its speed.`;
@@ -773,6 +813,91 @@ async function loaded(tell) {
     tell("The network could not be loaded. Try again?");
     return false;
   }
+}
+
+// A figure in which the agent plays: Play, Step and New game, for which the
+// network is loaded. `show` draws the game, after each frame; `begin` makes a
+// new one; `still` says whether the agent gets the newest picture four times.
+function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
+  still = () => false } = {}) {
+  const controls = box.querySelector(".controls");
+  controls.innerHTML = `<button type="button" class="play">Let it play</button>
+    <button type="button">Step</button>
+    <button type="button">New game</button>`;
+  const [play, step, again] = controls.children;
+  const says = box.querySelector(".stage > .says");
+  const tell = (words) => (says.textContent = words);
+  const time = clock(frame, (share) => tell(paceIn(share)));
+  let game = begin();
+
+  // Show what is there, with the network's answer if it has been loaded.
+  function draw() {
+    if (Agent.network) game.look({ still: still() });
+    show(game);
+  }
+
+  // A step begins with its action, and ends with the answer to its picture.
+  function frame() {
+    if (game.count % FRAMES === 0) game.sample();
+    game.frame();
+    if (game.count % FRAMES === 0) game.look({ still: still() });
+    show(game);
+    if (game.breakout.lives) return;
+    go(false);
+    tell(`The game is over: ${game.breakout.score} points.`);
+  }
+
+  function finishStep() {
+    while (game.count % FRAMES && game.breakout.lives) frame();
+  }
+
+  function restart() {
+    game = begin();
+    tell("");
+    draw();
+  }
+
+  function go(on) {
+    time.go(on);
+    play.textContent = on ? "Pause" : "Let it play";
+    if (!on) finishStep();
+  }
+
+  // Load the network, and then do something.
+  async function ask(then) {
+    if (!Agent.network && !await loaded(tell)) return;
+    if (!game.answer) draw();
+    then();
+  }
+
+  play.addEventListener("click", () => ask(() => {
+    if (!time.running && !game.breakout.lives) restart();
+    go(!time.running);
+  }));
+  step.addEventListener("click", () => ask(() => {
+    go(false);
+    if (!game.breakout.lives) restart();
+    frame();
+    finishStep();
+  }));
+  again.addEventListener("click", restart);
+  whenUnseen(box, () => time.running && go(false));
+  box.playing = () => game;
+  draw();
+  return { ask, draw, go };
+}
+
+// Show the four pictures that it was given, or would be.
+function showPictures(cells, game) {
+  const pictures = game.given ?? game.pictures;
+  pictures.forEach((picture, i) => put(cells[i], picture));
+}
+
+// Show the network's answer, if there is one.
+function showAnswer($in, answer) {
+  if (!answer) return;
+  $in(".value").textContent = answer.value.toFixed(1);
+  showChances($in(".choices").children, answer.odds, {});
 }
 
 // Call `stop` when a figure isn't seen any more.
@@ -798,35 +923,17 @@ function mosaic(pictures) {
   return all;
 }
 
-// Best scores stay in this browser, if it lets them.
-const KEPT = "breakout-annotated";
-const best = keptScores();
-
-function keptScores() {
-  try {
-    return JSON.parse(localStorage.getItem(KEPT)) ?? {};
-  } catch {
-    return {};
-  }
-}
-
-// Count a score of "you" or the "agent", or of one of the views.
+// Best scores come back, as guesses do: of "you" and the "agent", and of each
+// view.
 function count(name, score) {
-  if (score <= (best[name] ?? -1)) return;
-  best[name] = score;
-  try {
-    localStorage.setItem(KEPT, JSON.stringify(best));
-  } catch {
-    // It is known until the page is closed.
-  }
-  showBest();
+  if (score > (results[name]?.[0] ?? -1)) remember(name, score);
 }
-
 function showBest() {
   for (const output of document.querySelectorAll("[data-best]")) {
-    output.textContent = best[output.dataset.best] ?? "–";
+    output.textContent = results[output.dataset.best]?.[0] ?? "–";
   }
 }
+addEventListener("remembered", showBest);
 showBest();
 
 // The trained agent: what it sees, chooses and expects.
@@ -1295,8 +1402,8 @@ figure("play", (box, $in) => {
   const time = clock(frame, (share) => (says.textContent = paceIn(share)));
 
   function newGame() {
-    const seed = Math.floor(Math.random() * 2 ** 32);
-    return byAgent ? new AgentGame(seed) : new SeenGame(seed, { easy: true });
+    return byAgent ? new AgentGame(newSeed()) :
+      new SeenGame(newSeed(), { easy: true });
   }
 
   function show() {
@@ -1322,7 +1429,10 @@ figure("play", (box, $in) => {
   function frame() {
     const decides = game.count % FRAMES === 0;
     if (byAgent) {
-      if (decides) game.decide();
+      if (decides) {
+        game.look();
+        game.sample();
+      }
       game.frame();
     } else {
       if (view < SLOW || (decides && view !== STILL)) move = wanted();
@@ -1501,6 +1611,31 @@ figure("step", async (box, $in) => {
   }, { count: rewards.length, start: asked - first + 1, pace: 3,
     ticks: rewards.flatMap((reward, i) => reward ? [i + 1] : []),
     name: (at) => `step ${first + at - 1}` });
+});
+
+// The agent plays, and the reader may let it see nothing move.
+figure("still", (box, $in) => {
+  const still = $in(".points input");
+  const colours = packed(COLORS);
+  const screen = $in(".game > div");
+  const given = $in(".given").children;
+  const points = { moving: 0, unmoved: 0 }; // made in each way
+  let before = { game: null, score: 0 };
+
+  function show(game) {
+    put(screen, screenOf(game.shown[1]), { colours });
+    showPictures(given, game);
+    showAnswer($in, game.answer);
+    const { score } = game.breakout;
+    const made = game === before.game ? score - before.score : 0;
+    points[still.checked ? "unmoved" : "moving"] += made;
+    before = { game, score };
+    $in(".moving").textContent = points.moving;
+    $in(".unmoved").textContent = points.unmoved;
+  }
+
+  const player = agentPlays(box, show, { still: () => still.checked });
+  still.addEventListener("change", player.draw);
 });
 
 // A training: the weights that were kept in its course, and how they play.

@@ -73,6 +73,7 @@ STYLES = [
     "looks/page.css",
     "looks/module.css",
     "looks/figures.css",
+    "live/stage.css",
     "figures/*/figure.css",
     "looks/drawing.css",
 ]

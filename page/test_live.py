@@ -188,5 +188,32 @@ def test_the_agent_plays_the_same_game(visit):
     until(page, "play", "breakout.score > 0")
     expect(figure.locator(".its")).not_to_have_text("0")
     page.reload()
-    kept = page.evaluate("JSON.parse(localStorage['breakout-annotated'])")
-    assert kept["agent"] > 0
+    kept = page.evaluate("JSON.parse(localStorage.results)")
+    assert kept["agent"][0] > 0
+
+
+# What if nothing moves
+
+
+def given(figure):
+    """The four pictures that the agent is given."""
+    return figure.locator(".given canvas").evaluate_all(
+        "all => all.map((canvas) => canvas.toDataURL())"
+    )
+
+
+def test_a_reader_takes_the_motion_away(visit):
+    """While it plays, by a switch, and gives it back."""
+    page = visit()
+    figure = look_at(page, "still")
+    play = figure.locator(".play")
+    expect(play).to_be_hidden()
+    figure.locator("summary").click()
+    play.click()
+    until(page, "still", "breakout.ball?.y > 130")
+    figure.get_by_role("checkbox").check()
+    page.wait_for_timeout(200)
+    play.click()
+    assert len(set(given(figure))) == 1
+    figure.get_by_role("checkbox").uncheck()
+    assert len(set(given(figure))) == 4

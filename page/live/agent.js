@@ -35,7 +35,8 @@ const Agent = {
     await Agent.load();
     const game = new AgentGame(seed);
     for (let step = 1; game.breakout.lives && step < 5000; step++) {
-      game.decide({ still });
+      game.look({ still });
+      game.sample();
       for (let frame = 0; frame < FRAMES; frame++) game.frame();
       if (step % 16 === 0) await new Promise((done) => setTimeout(done));
     }
@@ -62,14 +63,14 @@ class SeenGame {
   constructor(seed, options) {
     this.breakout = new Breakout(randomFrom(seed), options);
     this.count = 0; // frames
-    const state = this.breakout.state();
-    this.shown = [state, state]; // by the last two frames
     this.fill();
   }
 
   // The first picture fills the stack.
   fill() {
-    this.pairs = Array(4).fill(this.shown);
+    const state = this.breakout.state();
+    this.shown = [state, state]; // by the last two frames
+    this.pairs = Array(4).fill(this.shown); // and of each picture
     this.pictures = Array(4).fill(pictureOf(this.shown));
   }
 
@@ -81,6 +82,31 @@ class SeenGame {
     this.pairs = [...this.pairs.slice(1), this.shown];
     this.pictures = [...this.pictures.slice(1), pictureOf(this.shown)];
   }
+
+  // Move the "ball" or the "paddle", with its way in the four pictures, by so
+  // many pixels from where it was `before`, which are pairs of states.
+  move(what, across, down, before = this.pairs) {
+    this.pairs = before.map((pair) =>
+      pair.map((state) => moved(state, what, across, down)));
+    this.shown = this.pairs.at(-1);
+    this.pictures = this.pairs.map(pictureOf);
+    const { ball, paddle } = this.shown[1];
+    this.breakout.ball = ball && { ...ball };
+    this.breakout.paddle = paddle;
+    this.breakout.target = paddle;
+  }
+}
+
+function moved(state, what, across, down) {
+  const { left, right, top, floor } = COURT;
+  if (what === "paddle") {
+    const paddle = between(left, state.paddle + across, right - PADDLE.wide);
+    return { ...state, paddle };
+  }
+  if (!state.ball) return state;
+  const x = between(left, state.ball.x + across, right - BALL.wide);
+  const y = between(top, state.ball.y + down, floor);
+  return { ...state, ball: { ...state.ball, x, y } };
 }
 
 // A game that the agent plays.
@@ -88,12 +114,19 @@ class AgentGame extends SeenGame {
   constructor(seed) {
     super(seed);
     this.random = randomFrom(~seed);
-    this.answer = null;
+    this.answer = null; // of the network, to the pictures that it was given
+    this.action = 0;
   }
 
-  // Ask the network, and sample an action for the next four frames.
-  decide({ still = false } = {}) {
-    this.look({ still });
+  // Ask the network. With `still` it is given the newest picture four times.
+  look({ still = false } = {}) {
+    const [newest] = this.pictures.slice(-1);
+    this.given = still ? Array(4).fill(newest) : this.pictures;
+    this.answer = look(Agent.network, stackOf(this.given));
+  }
+
+  // Sample the action of the next four frames.
+  sample() {
     let left = this.random();
     this.action = 0;
     for (const share of this.answer.odds) {
@@ -104,13 +137,18 @@ class AgentGame extends SeenGame {
     this.action = 0; // where rounding has left something
   }
 
-  look({ still = false } = {}) {
-    const [newest] = this.pictures.slice(-1);
-    this.given = still ? Array(4).fill(newest) : this.pictures;
-    this.answer = look(Agent.network, stackOf(this.given));
-  }
-
   frame() {
     super.frame(MOVES[this.action]);
+  }
+
+  // Play some steps without the network, by following the ball, so that there
+  // is something to be seen.
+  warmUp(steps) {
+    for (let frame = 0; frame < steps * FRAMES; frame++) {
+      const { ball, paddle } = this.breakout;
+      const ahead = ball ? ball.x - paddle - PADDLE.wide / 2 : 0;
+      super.frame(between(-BUTTON, ahead, BUTTON));
+    }
+    return this;
   }
 }

@@ -39,6 +39,8 @@ function clock(frame, tell = () => {}) {
   };
 }
 
+const newSeed = () => Math.floor(Math.random() * 2 ** 32);
+
 // What to say of the speed of a game.
 const paceIn = (share) => share > 0.9 ? "" :
   `This device is busy: the game runs at ${Math.round(100 * share)} % of its speed.`;
@@ -54,6 +56,91 @@ async function loaded(tell) {
     tell("The network could not be loaded. Try again?");
     return false;
   }
+}
+
+// A figure in which the agent plays: Play, Step and New game, for which the
+// network is loaded. `show` draws the game, after each frame; `begin` makes a
+// new one; `still` says whether the agent gets the newest picture four times.
+function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
+  still = () => false } = {}) {
+  const controls = box.querySelector(".controls");
+  controls.innerHTML = `<button type="button" class="play">Let it play</button>
+    <button type="button">Step</button>
+    <button type="button">New game</button>`;
+  const [play, step, again] = controls.children;
+  const says = box.querySelector(".stage > .says");
+  const tell = (words) => (says.textContent = words);
+  const time = clock(frame, (share) => tell(paceIn(share)));
+  let game = begin();
+
+  // Show what is there, with the network's answer if it has been loaded.
+  function draw() {
+    if (Agent.network) game.look({ still: still() });
+    show(game);
+  }
+
+  // A step begins with its action, and ends with the answer to its picture.
+  function frame() {
+    if (game.count % FRAMES === 0) game.sample();
+    game.frame();
+    if (game.count % FRAMES === 0) game.look({ still: still() });
+    show(game);
+    if (game.breakout.lives) return;
+    go(false);
+    tell(`The game is over: ${game.breakout.score} points.`);
+  }
+
+  function finishStep() {
+    while (game.count % FRAMES && game.breakout.lives) frame();
+  }
+
+  function restart() {
+    game = begin();
+    tell("");
+    draw();
+  }
+
+  function go(on) {
+    time.go(on);
+    play.textContent = on ? "Pause" : "Let it play";
+    if (!on) finishStep();
+  }
+
+  // Load the network, and then do something.
+  async function ask(then) {
+    if (!Agent.network && !await loaded(tell)) return;
+    if (!game.answer) draw();
+    then();
+  }
+
+  play.addEventListener("click", () => ask(() => {
+    if (!time.running && !game.breakout.lives) restart();
+    go(!time.running);
+  }));
+  step.addEventListener("click", () => ask(() => {
+    go(false);
+    if (!game.breakout.lives) restart();
+    frame();
+    finishStep();
+  }));
+  again.addEventListener("click", restart);
+  whenUnseen(box, () => time.running && go(false));
+  box.playing = () => game;
+  draw();
+  return { ask, draw, go };
+}
+
+// Show the four pictures that it was given, or would be.
+function showPictures(cells, game) {
+  const pictures = game.given ?? game.pictures;
+  pictures.forEach((picture, i) => put(cells[i], picture));
+}
+
+// Show the network's answer, if there is one.
+function showAnswer($in, answer) {
+  if (!answer) return;
+  $in(".value").textContent = answer.value.toFixed(1);
+  showChances($in(".choices").children, answer.odds, {});
 }
 
 // Call `stop` when a figure isn't seen any more.
@@ -79,33 +166,15 @@ function mosaic(pictures) {
   return all;
 }
 
-// Best scores stay in this browser, if it lets them.
-const KEPT = "breakout-annotated";
-const best = keptScores();
-
-function keptScores() {
-  try {
-    return JSON.parse(localStorage.getItem(KEPT)) ?? {};
-  } catch {
-    return {};
-  }
-}
-
-// Count a score of "you" or the "agent", or of one of the views.
+// Best scores come back, as guesses do: of "you" and the "agent", and of each
+// view.
 function count(name, score) {
-  if (score <= (best[name] ?? -1)) return;
-  best[name] = score;
-  try {
-    localStorage.setItem(KEPT, JSON.stringify(best));
-  } catch {
-    // It is known until the page is closed.
-  }
-  showBest();
+  if (score > (results[name]?.[0] ?? -1)) remember(name, score);
 }
-
 function showBest() {
   for (const output of document.querySelectorAll("[data-best]")) {
-    output.textContent = best[output.dataset.best] ?? "–";
+    output.textContent = results[output.dataset.best]?.[0] ?? "–";
   }
 }
+addEventListener("remembered", showBest);
 showBest();

@@ -19,8 +19,8 @@ figure("play", (box, $in) => {
   const time = clock(frame, (share) => (says.textContent = paceIn(share)));
 
   function newGame() {
-    const seed = Math.floor(Math.random() * 2 ** 32);
-    return byAgent ? new AgentGame(seed) : new SeenGame(seed, { easy: true });
+    return byAgent ? new AgentGame(newSeed()) :
+      new SeenGame(newSeed(), { easy: true });
   }
 
   function show() {
@@ -46,7 +46,10 @@ figure("play", (box, $in) => {
   function frame() {
     const decides = game.count % FRAMES === 0;
     if (byAgent) {
-      if (decides) game.decide();
+      if (decides) {
+        game.look();
+        game.sample();
+      }
       game.frame();
     } else {
       if (view < SLOW || (decides && view !== STILL)) move = wanted();
