@@ -1,28 +1,35 @@
 // Eight games in two processes, of which the reader may kill either.
 figure("kill", async (box, $in) => {
   const REPLACED = 1500; // milliseconds in which the other games wait
-  const { every, pictures, killed } = await read("eight");
+  const ALL = "All eight games play on.";
+  const { every, pictures } = await read("eight");
   const all = await unpack(pictures, SIZE ** 2), count = all.length / 8;
   const does = box.querySelectorAll(".screen span");
   const workers = [...box.querySelectorAll(".four")].map((row) =>
-    ({ row, cells: [...row.children], kills: [1] }));
-  let words = "All eight games play on.";
+    ({ row, cells: [...row.children], begun: 1 }));
+  let words = ALL;
 
-  // Since it was killed last, a worker plays its games from their start again.
+  // A worker plays its games from their start since it was replaced, which
+  // hasn't happened yet if the reader goes back.
   const player = film(box, (at) => {
-    workers.forEach(({ cells, kills }, i) => {
-      const since = at - Math.max(...kills.filter((kill) => kill <= at));
+    workers.forEach((worker, i) => {
+      if (at < worker.begun) {
+        worker.begun = 1;
+        words = ALL;
+      }
+      const since = at - worker.begun;
       does[i].textContent =
         `plays games ${4 * i} to ${4 * i + 3}, step ${every * since}`;
-      cells.forEach((cell, j) => put(cell, all[(4 * i + j) * count + since]));
+      worker.cells.forEach((cell, j) =>
+        put(cell, all[(4 * i + j) * count + since]));
     });
     return words;
-  }, { count, start: killed, pace: 10, auto: true,
+  }, { count, start: Math.round(count / 4), pace: 10, auto: true,
     name: (i) => `step ${every * (i - 1)}` });
 
   box.querySelectorAll(".screen button").forEach((button, i) =>
     button.addEventListener("click", () => {
-      const { row, kills } = workers[i], at = player.at();
+      const { row } = workers[i];
       player.go(false);
       row.classList.add("dead");
       button.disabled = true;
@@ -32,7 +39,7 @@ figure("kill", async (box, $in) => {
       setTimeout(() => {
         row.classList.remove("dead");
         button.disabled = false;
-        kills.push(at);
+        workers[i].begun = player.at();
         words = `Worker ${i} was replaced. Its games start over, ` +
           "and the others play on.";
         player.draw();

@@ -12,7 +12,7 @@ LONGEST = 1440  # steps
 
 def record() -> dict[str, Any]:
     """It ends before a game does. `pictures` are the newest of every `every`
-    steps, those of game 0 first. With number `killed` the figure begins.
+    steps, those of game 0 first.
     """
     import torch
 
@@ -34,7 +34,6 @@ def record() -> dict[str, Any]:
     return {
         "eight": {
             "every": EVERY,
-            "killed": len(pictures) * 3 // 4,
             "pictures": pack(by_game.reshape(-1, 84, 84)),
         }
     }
