@@ -1,9 +1,9 @@
 """Measure `Games` beside other engines.
 
     pip install -r requirements.txt --group measure
-    python measure/benchmark.py lockstep                     # 22 minutes
-    python measure/benchmark.py lockstep --titles Breakout   # 5 minutes
-    python measure/benchmark.py fast_game restart --publish  # 8 minutes
+    python measure/benchmark.py lockstep                     # 30 minutes
+    python measure/benchmark.py lockstep --titles Breakout   # 6 minutes
+    python measure/benchmark.py fast_game restart --publish  # 11 minutes
 
 The parts, all of random actions:
 
@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 import common
 from common import CORES
-from contenders import WHOLE_GAMES, Contender
+from contenders import WHOLE_GAMES, Contender, take_turns
 from game import TRAINING
 
 GAMES = 8
@@ -119,30 +119,24 @@ def best_threads(name: str, part: Part, title: str) -> int:
     return max(speeds, key=lambda threads: speeds[threads])
 
 
-def take_turns(
-    part: Part, run: argparse.Namespace, title: str
-) -> dict[str, Any]:
+def compare(part: Part, run: argparse.Namespace, title: str) -> dict[str, Any]:
     """Let contenders take turns; return what each reached, round by round."""
     rows: dict[str, dict[str, Any]] = {}
     with contextlib.ExitStack() as stack:
-        turns = []
+        players = {}
         for name in part.names:
             threads = None
             if PLAYERS[name].has_threads:
                 threads = best_threads(name, part, title)
             player = contender(name, part, title, threads)
-            stack.enter_context(player)
-            rows[name] = {"speed": [], "threads": threads}
+            players[name] = stack.enter_context(player)
+            rows[name] = {"threads": threads}
             if part.memory:
                 rows[name]["memory"] = memory(player)
-            turns.append((name, player))
-        for _ in range(run.rounds):
-            for name, player in turns:
-                speed = player.play(run.seconds)
-                rows[name]["speed"].append(round(speed, 1))
-            turns.append(turns.pop(0))
-    middle = {name: round(median(row["speed"])) for name, row in rows.items()}
-    print(title, middle, flush=True)
+        speeds = take_turns(players, run.rounds, run.seconds)
+    for name, speed in speeds.items():
+        rows[name]["speed"] = speed
+        print(f"{title} {name}: {median(speed):,.0f} steps/s", flush=True)
     return {"rounds": run.rounds, "seconds": run.seconds, "rows": rows}
 
 
@@ -156,13 +150,13 @@ def main() -> None:
     parser = common.options(__doc__)
     parser.add_argument("parts", nargs="+", choices=PARTS)
     parser.add_argument("--titles", nargs="+")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=10)
     run = parser.parse_args()
     for name in run.parts:
         part = PARTS[name]
         titles = {
-            title: partial(take_turns, part, run, title)
+            title: partial(compare, part, run, title)
             for title in run.titles or part.titles
         }
         common.measure(run, name, titles)

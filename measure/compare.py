@@ -29,7 +29,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from common import CORES, QUIET, ROOT, busy_seconds
-from contenders import Contender
+from contenders import Contender, take_turns
 from game import TRAINING
 
 
@@ -82,15 +82,13 @@ def compare(
             name: stack.enter_context(Contender(kind, options, wait, folder))
             for name, folder in folders.items()
         }
-        ratios = []
-        order = list(players)
-        start, before = time.perf_counter(), others(players.values())
-        for _ in range(run.rounds):
-            speeds = {name: players[name].play(run.seconds) for name in order}
-            ratios.append(speeds["new"] / speeds["old"])
-            order.reverse()
-        seconds = time.perf_counter() - start
-        return ratios, (others(players.values()) - before) / seconds
+        start = time.perf_counter()
+        before = others(players.values())
+        speeds = take_turns(players, run.rounds, run.seconds)
+        taken = others(players.values()) - before
+        cores = taken / (time.perf_counter() - start)
+    pairs = zip(speeds["new"], speeds["old"], strict=True)
+    return [new / old for new, old in pairs], cores
 
 
 def others(players: Iterable[Contender]) -> float:

@@ -283,6 +283,19 @@ class Contender(contextlib.ExitStack):
         return self.ask(seconds)
 
 
+def take_turns(
+    players: Mapping[str, Contender], rounds: int, seconds: float
+) -> dict[str, list[float]]:
+    """Let contenders play in turn; return their steps a second by round."""
+    speeds: dict[str, list[float]] = {name: [] for name in players}
+    order = list(players)
+    for _ in range(rounds):
+        for name in order:
+            speeds[name].append(round(players[name].play(seconds), 1))
+        order.append(order.pop(0))
+    return speeds
+
+
 def serve(pipe: connection.Connection) -> None:
     """Make a contender, and play it for as many seconds as the pipe says."""
     kind, options, wait = pipe.recv()

@@ -48,6 +48,8 @@ FAULTS = {
     "out of range": "an action is out of range",
     "missing": "an action is missing",
 }
+DQN = "Breakout-dqn-0"
+DQN_CURVE = "![Breakout, `dqn.py`: score by steps](figures/dqn.svg)"
 WAITED_FOR = {"stopped", "stopped, timeout"}
 ONE_GAME = {
     "fast_game": "settings of `TRAINING`",
@@ -112,7 +114,6 @@ class Agent(Measured, kw_only=True):
     title: str
     run: str  # its seed
     steps: int
-    until: int
     seconds: dict[str, float]  # of its training, by activity
     last_score: float  # the mean of its last hundred games of training
     scores: Scores
@@ -385,6 +386,8 @@ def fault_table(peers: Mapping[str, Mapping[str, Seen]], silence: int) -> str:
 
 def whole_games(scores: Sequence[float]) -> str:
     """The mean of whole games, and the range."""
+    if not scores:
+        return "–"
     return f"{mean(scores):.1f} ({min(scores):.0f} to {max(scores):.0f})"
 
 
@@ -415,22 +418,6 @@ def trained_on(agents: Iterable[Agent]) -> str:
     for agent in sorted(agents, key=lambda agent: agent.date):
         last[agent.processor, agent.cores] = agent.on
     return "; ".join(last.values())
-
-
-def dqn_section(agent: Agent | None) -> str:
-    """What learning.md says of DQN, if one has been trained."""
-    if agent is None:
-        return ""
-    return f"""\
-## DQN
-
-    python examples/dqn.py --steps {agent.until:_}
-
-![Breakout, DQN: score by steps](figures/dqn.svg)
-
-After {agent.steps:,} steps and {agent.hours:.1f} hours on {agent.on}, the last
-hundred games of the training had a mean score of {agent.last_score:.1f}. One
-seed."""
 
 
 # All of them
@@ -516,6 +503,8 @@ def agent_values() -> dict[str, str]:
         for agent in agents.values()
         if agent.title != "Breakout"
     }
+    if DQN in agents:
+        more["Breakout, `dqn.py`, seed 0"] = agents[DQN]
     published = breakout[0]
     scores = published.scores
     means = [f"{agent.mean:.0f}" for agent in breakout]
@@ -534,7 +523,7 @@ def agent_values() -> dict[str, str]:
         ),
         "breakout_count": str(len(breakout)),
         "breakout_table": by_seed(breakout),
-        "dqn": dqn_section(agents.get("Breakout-dqn-0")),
+        "dqn_curve": DQN_CURVE if DQN in agents else "",
         "pong_minutes": f"{60 * pong[1].hours:.0f}",
         "more_titles_table": agent_table("title", more),
         "more_titles_trained_on": trained_on(more.values()),
