@@ -5,10 +5,10 @@ import gc
 import multiprocessing
 import os
 import re
-import resource
 import signal
 import traceback
 from multiprocessing import connection
+from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 
 import numpy as np
@@ -424,18 +424,24 @@ def test_a_forked_copy_of_the_program(trap):
         assert same(many.step([FIRE] * 4), alone.step([FIRE] * 4))
 
 
-def test_a_start_that_fails(trap, monkeypatch):
+@each(
+    "owner, name, cause",
+    [
+        (BaseProcess, "start", BlockingIOError(11, "no process is left")),
+        (BaseContext, "Pipe", OSError(24, "no descriptor is left")),
+    ],
+)
+def test_a_start_that_fails(trap, monkeypatch, owner, name, cause):
     """It is one error, whose cause is the system's own. A reset helps."""
-    cause = BlockingIOError(11, "Resource temporarily unavailable")
 
-    def start(process):
+    def fail(*_):
         raise cause
 
     with Games(**FOUR) as many:
         first = many.reset()
         kill(trap.player(12))
         with monkeypatch.context() as patch:
-            patch.setattr(BaseProcess, "start", start)
+            patch.setattr(owner, name, fail)
             fails = pytest.raises(RuntimeError, match="start")
             with pytest.warns(RuntimeWarning), fails as raised:
                 many.step([NOOP] * 4)
@@ -447,21 +453,3 @@ def test_a_start_that_fails(trap, monkeypatch):
         with pytest.raises(NEEDED):
             many.step([NOOP] * 4)
         assert same(many.reset(seed=10), first)
-
-
-def test_no_descriptors_are_left():
-    """A replacement that needs some fails as any other start."""
-    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with Games(2, processes=2, context="fork") as many:
-        many.reset()
-        for pid in workers_now():
-            kill(pid)
-        try:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (3, limits[1]))
-            fails = pytest.raises(RuntimeError, match="limit")
-            with pytest.warns(RuntimeWarning), fails as raised:
-                many.step([NOOP] * 2)
-            assert isinstance(raised.value.__cause__, OSError)
-        finally:
-            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-        many.reset()
