@@ -48,6 +48,7 @@ FAULTS = {
     "out of range": "an action is out of range",
     "missing": "an action is missing",
 }
+COUNTS = ["No", "One", "Two", "Three", "Four", "Five", "Six"]
 DQN = "Breakout-dqn-0"
 DQN_CURVE = "![Breakout, `dqn.py`: score by steps](figures/dqn.svg)"
 WAITED_FOR = {"stopped", "stopped, timeout"}
@@ -184,7 +185,8 @@ def read(name: str, kind: type[Part]) -> dict[str, Part]:
 def read_curves(title: str) -> dict[str, list[Learned]]:
     """The curve of each agent of a title, by its seed."""
     curves: dict[str, list[Learned]] = {}
-    for path in sorted(RESULTS.glob(f"*/{title}-?.csv")):
+    paths = RESULTS.glob(f"*/{title}-?.csv")
+    for path in sorted(paths, key=lambda path: path.name):
         rows = csv.DictReader(path.read_text("utf-8").splitlines())
         seed = path.stem.removeprefix(f"{title}-")
         if seed in curves:
@@ -522,6 +524,7 @@ def agent_values() -> dict[str, str]:
             f"{agent.hours:.1f}" for agent in breakout
         ),
         "breakout_count": str(len(breakout)),
+        "breakout_count_in_words": COUNTS[len(breakout)],
         "breakout_table": by_seed(breakout),
         "dqn_curve": DQN_CURVE if DQN in agents else "",
         "pong_minutes": f"{60 * pong[1].hours:.0f}",
