@@ -88,8 +88,8 @@ function shrunk(screen, size, mean) {
     for (const [line, high] of lines) {
       row.fill(0);
       for (let x = 0; x < size; x++) {
-        for (const [at, wide] of columns[x]) {
-          row[x] += Math.fround(wide * screen[line * WIDTH + at]);
+        for (const part of columns[x]) {
+          row[x] += Math.fround(part[1] * screen[line * WIDTH + part[0]]);
         }
         sum[x] += Math.fround(high * row[x]);
       }
@@ -137,7 +137,8 @@ function put(cell, pixels, { label = "", kind = "", colours = GRAYS,
   if (!pixels) return;
   const [left, top, ...size] = part ?? [0, 0, width, pixels.length / width];
   [canvas.width, canvas.height] = size;
-  const rgba = Uint32Array.from(pixels, (v) => colours ? colours[v] : v);
+  const rgba = new Uint32Array(pixels);
+  if (colours) rgba.forEach((v, i) => (rgba[i] = colours[v]));
   const image = new ImageData(new Uint8ClampedArray(rgba.buffer), width);
   context.putImageData(image, -left, -top);
 }
@@ -525,8 +526,8 @@ function weightsOf({ bits, weight, scale, bias }) {
 }
 
 // What a layer makes of `places` rows of `size` numbers: of each channel a
-// number for each place. Four channels are added up at a time, which is twice
-// as fast.
+// number for each place. Four channels are added up at a time, and zeros are
+// left out, which together is three times as fast.
 function respond(rows, places, { weights, bias, size }) {
   const made = new Float32Array(bias.length * places);
   const channels = bias.length - bias.length % 4;
@@ -540,6 +541,7 @@ function respond(rows, places, { weights, bias, size }) {
       const end = (place + 1) * size;
       for (let i = place * size; i < end; i++, at++) {
         const value = rows[i];
+        if (value === 0) continue;
         one += value * weights[at];
         two += value * weights[at + size];
         three += value * weights[at + 2 * size];
@@ -586,7 +588,7 @@ const positive = (numbers) => numbers.map((value) => Math.max(0, value));
 // What the network makes of four pictures: the probabilities of the actions,
 // the value, and the pictures of its first layer.
 function look(network, pictures) {
-  const seen = [Float32Array.from(pictures, (shade) => shade / 255)];
+  const seen = [new Float32Array(pictures).map((shade) => shade / 255)];
   for (const layer of FILTERS) {
     const { rows, places } = windows(seen.at(-1), layer);
     seen.push(positive(respond(rows, places, network[layer.name])));
@@ -821,7 +823,7 @@ async function loaded(tell) {
 function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
   still = () => false } = {}) {
   const controls = box.querySelector(".controls");
-  controls.innerHTML = `<button type="button" class="play">Let it play</button>
+  controls.innerHTML = `<button type="button" class="play">Play</button>
     <button type="button">Step</button>
     <button type="button">New game</button>`;
   const [play, step, again] = controls.children;
@@ -859,12 +861,12 @@ function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
 
   function go(on) {
     time.go(on);
-    play.textContent = on ? "Pause" : "Let it play";
+    play.textContent = on ? "Pause" : "Play";
     if (!on) finishStep();
   }
 
-  // Load the network, and then do something.
-  async function ask(then) {
+  // Load the network, if it isn't there, and then do something.
+  async function ask(then = () => {}) {
     if (!Agent.network && !await loaded(tell)) return;
     if (!game.answer) draw();
     then();
@@ -1386,6 +1388,145 @@ figure("maximum", async (box, $in) => {
     name: (end) => `${(end / 60).toFixed(1)} s` });
   player.stride(REPEAT, 1);
   both.addEventListener("change", () => player.draw());
+});
+
+// Inside the network. The reader moves the ball or the paddle, and the
+// pictures, the filters and the probabilities answer.
+figure("network", (box, $in) => {
+  const SIDE = 20; // of a filter's picture
+  const [REACH, STRIDE] = [8, 4]; // of a filter, in pixels of the pictures
+  const HEAT = [255, 96, 64];
+  const BRIGHTER = 1.6; // as small pictures are shown
+  const NUDGE = 4; // pixels, by an arrow key
+  const colours = packed(COLORS);
+  const screen = $in(".held > div");
+  const given = $in(".given").children;
+  const filters = [...$in(".filters").children];
+  const handles = { ball: $in(".handle.ball"), paddle: $in(".handle.paddle") };
+  let chosen = 0;
+  let drag = null; // what is dragged, from where, and what was there
+
+  function show(game) {
+    const [, state] = game.shown;
+    put(screen, screenOf(state), { colours });
+    place(handles.paddle, state.paddle + PADDLE.wide / 2, COURT.floor + 2);
+    place(handles.ball, ...middle(state.ball));
+    handles.ball.classList.toggle("gone", !state.ball);
+    if (game.count % FRAMES) return;
+    showPictures(given, game);
+    showAnswer($in, game.answer);
+    if (game.answer) showFilters(game);
+  }
+
+  const middle = (ball) => ball
+    ? [ball.x + BALL.wide / 2, ball.y + BALL.high / 2] : [0, 0];
+
+  // Put something to a place of the screen.
+  function place(element, x, y) {
+    element.style = `--x:${100 * x / WIDTH};--y:${100 * y / HEIGHT}`;
+  }
+
+  // How bright a filter is in each of its places, from 0 to 1.
+  function shares(game, filter) {
+    const start = (filters[filter].value - 1) * SIDE ** 2;
+    const made = game.answer.filters.subarray(start, start + SIDE ** 2);
+    return Array.from(made, (value) => Math.min(1, Math.sqrt(2 * value)));
+  }
+
+  function showFilters(game) {
+    const { ball } = game.shown[1];
+    const [x, y] = middle(ball);
+    filters.forEach((button, i) => {
+      const [canvas, ring] = button.children;
+      const bright = shares(game, i).map((share) => 255 * share);
+      drawGray(canvas, bright);
+      ring.className = ball ? "" : "gone";
+      ring.style = `--x:${inFilter(x * SIZE / WIDTH)};
+        --y:${inFilter(y * SIZE / HEIGHT)}`;
+      button.ariaPressed = String(i === chosen);
+    });
+    put($in(".over > div"), heated(game), { colours: null });
+    const ring = $in(".over > i");
+    ring.className = ball ? "" : "gone";
+    place(ring, x, y);
+  }
+
+  // A pixel of the pictures as percent of a filter's picture, whose places are
+  // the middles of its windows.
+  const inFilter = (pixel) =>
+    100 * ((pixel - REACH / 2) / STRIDE + 0.5) / SIDE;
+
+  function drawGray(canvas, bright) {
+    canvas.width = SIDE;
+    canvas.height = SIDE;
+    const rgba = Uint32Array.from(bright, (value) => GRAYS[Math.round(value)]);
+    const image = new ImageData(new Uint8ClampedArray(rgba.buffer), SIDE);
+    canvas.getContext("2d").putImageData(image, 0, 0);
+  }
+
+  // The newest picture, and over it what the chosen filter makes of it.
+  function heated(game) {
+    const made = shares(game, chosen);
+    const [newest] = game.given.slice(-1);
+    return Uint32Array.from(newest, (shade, i) => {
+      const gray = Math.min(255, Math.round(BRIGHTER * shade));
+      const [x, y] = [i % SIZE, Math.floor(i / SIZE)].map((pixel) =>
+        Math.floor((pixel - REACH / 2 + STRIDE / 2) / STRIDE));
+      const there = x >= 0 && y >= 0 && x < SIDE && y < SIDE;
+      const share = there ? made[SIDE * y + x] : 0;
+      if (!share) return GRAYS[gray];
+      const mixed = HEAT.map((heat) => share * heat + (1 - share) * gray);
+      return packed([mixed])[0];
+    });
+  }
+
+  const player = agentPlays(box, show, {
+    begin: () => new AgentGame(newSeed()).warmUp(60),
+  });
+
+  function choose(i) {
+    chosen = i;
+    if (box.playing().answer) showFilters(box.playing());
+  }
+  filters.forEach((button, i) => {
+    for (const event of ["pointerenter", "focus", "click"]) {
+      button.addEventListener(event, () => choose(i));
+    }
+  });
+
+  // Move it so far from where it was.
+  function move(what, across, down, before) {
+    const game = box.playing();
+    game.move(what, across, down, before);
+    if (Agent.network) player.draw();
+    else show(game);
+  }
+
+  for (const [what, handle] of Object.entries(handles)) {
+    handle.addEventListener("pointerdown", ({ pointerId, clientX, clientY }) => {
+      player.go(false);
+      handle.setPointerCapture(pointerId);
+      drag = { x: clientX, y: clientY, before: box.playing().pairs };
+      player.ask();
+    });
+    handle.addEventListener("pointermove", ({ clientX, clientY }) => {
+      if (!drag) return;
+      const pixels = WIDTH / screen.clientWidth;
+      move(what, (clientX - drag.x) * pixels, (clientY - drag.y) * pixels,
+        drag.before);
+    });
+    for (const event of ["pointerup", "pointercancel"]) {
+      handle.addEventListener(event, () => (drag = null));
+    }
+    handle.addEventListener("keydown", (event) => {
+      const arrow = ARROWS[event.key];
+      if (!arrow) return;
+      event.preventDefault();
+      player.go(false);
+      move(what, ...arrow.map((way) => NUDGE * way));
+      player.ask();
+    });
+  }
 });
 
 // A Breakout that the reader plays as the agent sees it, and then the agent.

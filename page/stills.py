@@ -15,6 +15,7 @@ def take() -> None:
         )
         for path in DOCS.glob("*.html"):
             page.goto(path.as_uri())
+            page.evaluate("() => Agent.load()")  # of which some are
             page.add_style_tag(content="header { display: none }")
             for figure in page.locator("figure:has(.stage .screen)").all():
                 name = figure.get_attribute("id")

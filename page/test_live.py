@@ -13,11 +13,12 @@ import base64
 import cv2
 import numpy as np
 import pytest
+import torch
 from playwright.sync_api import expect
 
 from conftest import look_at
-from published import ask
-from recordings import colours, read_film, small, unpack
+from published import agent, ask
+from recordings import MOMENT, colours, read_film, small, unpack
 
 FILM = read_film("agent/agent")
 FRAMES = unpack(FILM.frames, 84, 84)
@@ -108,6 +109,13 @@ def grays(figure):
     return np.array(values, np.uint8).reshape(2, 210, 160)
 
 
+def given(figure):
+    """The four pictures that the agent is given."""
+    return figure.locator(".given canvas").evaluate_all(
+        "all => all.map((canvas) => canvas.toDataURL())"
+    )
+
+
 def until(page, name, condition):
     """Wait until something is so of the game in a figure."""
     page.wait_for_function(
@@ -192,14 +200,101 @@ def test_the_agent_plays_the_same_game(visit):
     assert kept["agent"][0] > 0
 
 
-# What if nothing moves
+# Inside the network
+
+# Where the ball is and has been in our moment, in the pictures of filters
+BALL = slice(None), slice(12, 17), slice(11, 17)
 
 
-def given(figure):
-    """The four pictures that the agent is given."""
-    return figure.locator(".given canvas").evaluate_all(
-        "all => all.map((canvas) => canvas.toDataURL())"
+def test_filters_that_are_shown_see_the_ball(page):
+    """They respond to our moment as PyTorch's do, and brightest of all."""
+    observation = FRAMES[MOMENT : MOMENT + 4]
+    with torch.no_grad():
+        pictures = torch.as_tensor(observation[None].copy()) / 255
+        made = torch.relu(agent().body[0](pictures))[0].numpy()
+    found = page.evaluate(
+        """async (pictures) => {
+            await Agent.load();
+            return [...look(Agent.network, Uint8Array.from(pictures)).filters];
+        }""",
+        observation.flatten().tolist(),
     )
+    assert np.abs(np.reshape(found, made.shape) - made).max() < 0.01
+    ball = made[BALL].max(axis=(1, 2)) - made.mean(axis=(1, 2))
+    shown = page.locator(".filters button").evaluate_all(
+        "all => all.map(({ value }) => value - 1)"
+    )
+    assert sorted(shown) == sorted(np.argsort(-ball)[:8].tolist())
+
+
+@pytest.mark.parametrize("way", ["mouse", "touch", "keys"])
+def test_a_reader_drags_the_ball(visit, way):
+    """The pictures follow, the network answers, and the game goes on there."""
+    width = 390 if way == "touch" else 1280
+    page = visit(width=width, has_touch=way == "touch")
+    figure = look_at(page, "network")
+    page.evaluate("() => Agent.load()")
+    figure.get_by_role("button", name="Step").click()
+    until(page, "network", "answer")
+    before = figure.evaluate("(figure) => figure.playing().breakout.ball")
+    pictures, value = given(figure), figure.locator(".value").inner_text()
+    odds = figure.locator(".choices").inner_text()
+    ball = figure.locator(".handle.ball")
+    if way == "keys":
+        for _ in range(6):
+            ball.press("ArrowUp" if before["y"] > 110 else "ArrowDown")
+    else:
+        ball.scroll_into_view_if_needed()
+        pull(ball, 0, -60 if before["y"] > 110 else 60, way)
+    page.wait_for_timeout(100)
+    after = figure.evaluate("(figure) => figure.playing().breakout.ball")
+    assert abs(after["y"] - before["y"]) > 15
+    assert not set(given(figure)) & set(pictures)
+    now = figure.locator(".value").inner_text()
+    assert (value, odds) != (now, figure.locator(".choices").inner_text())
+    figure.get_by_role("button", name="Step").click()
+    flown = figure.evaluate("(figure) => figure.playing().breakout.ball")
+    assert abs(flown["y"] - after["y"]) < 15
+
+
+def pull(handle, across, down, way):
+    """Drag something by the mouse or by a finger."""
+    box = handle.bounding_box()
+    x = box["x"] + box["width"] / 2
+    y = box["y"] + box["height"] / 2
+    if way == "mouse":
+        handle.page.mouse.move(x, y)
+        handle.page.mouse.down()
+        handle.page.mouse.move(x + across, y + down, steps=3)
+        handle.page.mouse.up()
+        return
+    touch = handle.page.context.new_cdp_session(handle.page)
+    for kind, points in (
+        ("touchStart", [{"x": x, "y": y}]),
+        ("touchMove", [{"x": x + across / 2, "y": y + down / 2}]),
+        ("touchMove", [{"x": x + across, "y": y + down}]),
+        ("touchEnd", []),
+    ):
+        command = {"type": kind, "touchPoints": points}
+        touch.send("Input.dispatchTouchEvent", command)
+
+
+def test_a_filter_is_seen_large(visit):
+    """The one that is pointed at, clicked or reached by Tab."""
+    page = visit()
+    page.evaluate("() => Agent.load()")
+    figure = look_at(page, "network")
+    seen_before = seen(figure, ".over").tobytes()
+    filters = figure.locator(".filters button")
+    for act, at in (("hover", 3), ("focus", 5), ("click", 7)):
+        getattr(filters.nth(at), act)()
+        expect(filters.nth(at)).to_have_attribute("aria-pressed", "true")
+        now = seen(figure, ".over").tobytes()
+        assert now != seen_before
+        seen_before = now
+
+
+# What if nothing moves
 
 
 def test_a_reader_takes_the_motion_away(visit):

@@ -46,8 +46,8 @@ function shrunk(screen, size, mean) {
     for (const [line, high] of lines) {
       row.fill(0);
       for (let x = 0; x < size; x++) {
-        for (const [at, wide] of columns[x]) {
-          row[x] += Math.fround(wide * screen[line * WIDTH + at]);
+        for (const part of columns[x]) {
+          row[x] += Math.fround(part[1] * screen[line * WIDTH + part[0]]);
         }
         sum[x] += Math.fround(high * row[x]);
       }

@@ -64,7 +64,7 @@ async function loaded(tell) {
 function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
   still = () => false } = {}) {
   const controls = box.querySelector(".controls");
-  controls.innerHTML = `<button type="button" class="play">Let it play</button>
+  controls.innerHTML = `<button type="button" class="play">Play</button>
     <button type="button">Step</button>
     <button type="button">New game</button>`;
   const [play, step, again] = controls.children;
@@ -102,12 +102,12 @@ function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
 
   function go(on) {
     time.go(on);
-    play.textContent = on ? "Pause" : "Let it play";
+    play.textContent = on ? "Pause" : "Play";
     if (!on) finishStep();
   }
 
-  // Load the network, and then do something.
-  async function ask(then) {
+  // Load the network, if it isn't there, and then do something.
+  async function ask(then = () => {}) {
     if (!Agent.network && !await loaded(tell)) return;
     if (!game.answer) draw();
     then();

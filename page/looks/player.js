@@ -36,7 +36,8 @@ function put(cell, pixels, { label = "", kind = "", colours = GRAYS,
   if (!pixels) return;
   const [left, top, ...size] = part ?? [0, 0, width, pixels.length / width];
   [canvas.width, canvas.height] = size;
-  const rgba = Uint32Array.from(pixels, (v) => colours ? colours[v] : v);
+  const rgba = new Uint32Array(pixels);
+  if (colours) rgba.forEach((v, i) => (rgba[i] = colours[v]));
   const image = new ImageData(new Uint8ClampedArray(rgba.buffer), width);
   context.putImageData(image, -left, -top);
 }
