@@ -1702,7 +1702,7 @@ figure("play", (box, $in) => {
 
 // What the reader has guessed and scored, each beside the answer. What is still
 // open leads to its figure.
-figure("results", (box) => {
+if ($("results")) {
   const ROWS = [
     ["guess1", "guess", "Up or down, from one picture"],
     ["guess4", "guess", "Up or down, from four"],
@@ -1713,7 +1713,7 @@ figure("results", (box) => {
     ["still", "still", "Points that are left if nothing moves"],
   ];
   function show() {
-    box.innerHTML = `<table><thead><tr><th></th><th>You</th><th>In truth</th></tr>
+    $("results").innerHTML = `<table><thead><tr><th>Asked</th><th>You</th><th>In truth</th></tr>
       </thead><tbody>${ROWS.map(([name, place, words]) => {
         const [yours, beside] = results[name] ?? [`<a href="#${place}">?</a>`, "?"];
         return `<tr><td>${words}</td><td>${yours}</td><td>${beside}</td></tr>`;
@@ -1721,7 +1721,7 @@ figure("results", (box) => {
   }
   show();
   addEventListener("remembered", show);
-});
+}
 
 // One step: which of its frames the agent sees, and as what.
 figure("step", async (box, $in) => {
@@ -1793,6 +1793,7 @@ figure("training", async (box, $in) => {
   const stops = [...box.querySelectorAll(".stop")];
   // The slider is as long as the axis, and stops below the marks.
   const places = stops.map(({ cx }) => cx.baseVal.value);
+  const { width } = $in("svg").viewBox.baseVal;
   const MOVES = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 };
   let at = 0;
   for (const game of games) {
@@ -1822,6 +1823,8 @@ figure("training", async (box, $in) => {
     player.draw();
   }
   [stage.min, stage.max] = [places[0], places.at(-1)];
+  stage.style.setProperty("--left", stage.min / width);
+  stage.style.setProperty("--long", (stage.max - stage.min) / width);
   stage.addEventListener("input", () => {
     const off = places.map((place) => Math.abs(place - stage.value));
     turn(off.indexOf(Math.min(...off)));

@@ -1,6 +1,6 @@
 // What the reader has guessed and scored, each beside the answer. What is still
 // open leads to its figure.
-figure("results", (box) => {
+if ($("results")) {
   const ROWS = [
     ["guess1", "guess", "Up or down, from one picture"],
     ["guess4", "guess", "Up or down, from four"],
@@ -11,7 +11,7 @@ figure("results", (box) => {
     ["still", "still", "Points that are left if nothing moves"],
   ];
   function show() {
-    box.innerHTML = `<table><thead><tr><th></th><th>You</th><th>In truth</th></tr>
+    $("results").innerHTML = `<table><thead><tr><th>Asked</th><th>You</th><th>In truth</th></tr>
       </thead><tbody>${ROWS.map(([name, place, words]) => {
         const [yours, beside] = results[name] ?? [`<a href="#${place}">?</a>`, "?"];
         return `<tr><td>${words}</td><td>${yours}</td><td>${beside}</td></tr>`;
@@ -19,4 +19,4 @@ figure("results", (box) => {
   }
   show();
   addEventListener("remembered", show);
-});
+}

@@ -5,6 +5,7 @@ figure("training", async (box, $in) => {
   const stops = [...box.querySelectorAll(".stop")];
   // The slider is as long as the axis, and stops below the marks.
   const places = stops.map(({ cx }) => cx.baseVal.value);
+  const { width } = $in("svg").viewBox.baseVal;
   const MOVES = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 };
   let at = 0;
   for (const game of games) {
@@ -34,6 +35,8 @@ figure("training", async (box, $in) => {
     player.draw();
   }
   [stage.min, stage.max] = [places[0], places.at(-1)];
+  stage.style.setProperty("--left", stage.min / width);
+  stage.style.setProperty("--long", (stage.max - stage.min) / width);
   stage.addEventListener("input", () => {
     const off = places.map((place) => Math.abs(place - stage.value));
     turn(off.indexOf(Math.min(...off)));
