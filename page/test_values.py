@@ -50,7 +50,7 @@ def test_the_number_under_each_head_is_its_own(order):
     assert found["EnvPool", "Breakout"] == "1.00 (1.00–1.00)"
 
 
-def test_a_fault_is_told_of_who_has_it():
+def test_what_was_seen_of_a_fault_stands_in_its_cell():
     seen = {
         "games": Seen("dies", 4, "reports", "says nothing"),
         "envpool": Seen("dies", 0),
