@@ -818,8 +818,8 @@ async function loaded(tell) {
 }
 
 // A figure in which the agent plays: Play, Step and New game, for which the
-// network is loaded. `show` draws the game, after each frame; `begin` makes a
-// new one; `still` says whether the agent gets the newest picture four times.
+// network is loaded. `show` draws the game, after each frame, and is told if it
+// is running; `begin` makes a new one; `still` says whether the agent gets the newest picture four times.
 function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
   still = () => false } = {}) {
   const controls = box.querySelector(".controls");
@@ -835,7 +835,7 @@ function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
   // Show what is there, with the network's answer if it has been loaded.
   function draw() {
     if (Agent.network) game.look({ still: still() });
-    show(game);
+    show(game, time.running);
   }
 
   // A step begins with its action, and ends with the answer to its picture.
@@ -843,7 +843,7 @@ function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
     if (game.count % FRAMES === 0) game.sample();
     game.frame();
     if (game.count % FRAMES === 0) game.look({ still: still() });
-    show(game);
+    show(game, time.running);
     if (game.breakout.lives) return;
     go(false);
     tell(`The game is over: ${game.breakout.score} points.`);
@@ -862,7 +862,9 @@ function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
   function go(on) {
     time.go(on);
     play.textContent = on ? "Pause" : "Play";
-    if (!on) finishStep();
+    if (on) return;
+    finishStep();
+    show(game, false);
   }
 
   // Load the network, if it isn't there, and then do something.
@@ -1280,90 +1282,163 @@ figure("kill", async (box, $in) => {
     }));
 });
 
-// What the trained agent looks at: what a black patch changes of its answers,
-// for each place of the patch. The patch is moved by the reader, or has been
-// everywhere already, which gives a map.
+// What the agent looks at: what a black patch changes of its answers, for each
+// place of the patch. The reader moves it, or a map shows all places; of a
+// recorded step, or of the one that is there in a game that it plays now.
 figure("looks", async (box, $in) => {
-  const GRID = 21, PLACES = GRID ** 2, ROWS = 4; // value and three chances
-  const MIDDLE = [10, 10], HEAT = [255, 96, 64];
+  const GRID = 21;
+  const PLACES = GRID ** 2;
+  const [PATCH, STRIDE] = [8, 4]; // pixels of the pictures
+  const MIDDLE = [10, 10];
+  const HEAT = [255, 96, 64];
   const FINGER = 48; // pixels that a finger hides
   const FAINT = { value: 0.5, choice: 0.05 }; // no map's most counts as less
-  const pane = $in(".pane"), [seen, map, patch] = pane.children;
-  const maps = $in(".maps"), answer = $in("details");
-  const recorded = await read("looks"), { decisions, pictures } = await played();
-  const [flat] = await unpack(recorded.changes, recorded.count * ROWS * PLACES);
-  const changes = new Int8Array(flat.buffer);
+  const SLICE = 12; // ms that a map is computed for at a time
+  const pane = $in(".pane");
+  const [cell, map, patch] = pane.children;
+  const answer = $in("details");
+  const recorded = await read("looks");
+  const { decisions, pictures } = await played();
   let place = null; // of the patch: column and row
+  let step = { live: false, ...recordedStep(recorded.asked) };
 
-  // What the patch in a place changes of the value and of the four chances.
-  function change(at, number) {
-    const [value, ...chances] = Array.from({ length: ROWS }, (_, row) =>
-      changes[(ROWS * (at - 1) + row) * PLACES + number]);
-    const shares = chances.map((percent) => percent / 100);
-    shares.push(-shares.reduce((sum, share) => sum + share));
-    return { value: value / 16, chances: shares };
+  // A step: its pictures, the answer to them, and what is known of how a patch
+  // in each place changes it.
+  function recordedStep(at) {
+    const { value, chances } = decisions[at];
+    const known = recorded.changes[at - recorded.first].map(
+      ([changed, ...odds]) => ({ value: changed, odds }));
+    return { pictures: pictures.slice(at, at + 4), value, odds: chances, known };
+  }
+
+  function liveStep(game) {
+    return { pictures: game.pictures, ...game.answer, known: Array(PLACES) };
+  }
+
+  // What the patch in a place changes.
+  function change(number) {
+    step.known[number] ??= computed(number);
+    return step.known[number];
+  }
+
+  function computed(number) {
+    const [x, y] = [number % GRID, Math.floor(number / GRID)].map((i) =>
+      STRIDE * i + STRIDE / 2 - PATCH / 2);
+    const covered = step.pictures.map((picture) => {
+      const copy = picture.slice();
+      for (let row = Math.max(0, y); row < Math.min(y + PATCH, SIZE); row++) {
+        copy.fill(0, row * SIZE + Math.max(0, x),
+          row * SIZE + Math.min(x + PATCH, SIZE));
+      }
+      return copy;
+    });
+    const { value, odds } = Agent.see(stackOf(covered));
+    return { value: value - step.value,
+      odds: odds.map((share, a) => share - step.odds[a]) };
   }
 
   const far = {
     value: ({ value }) => Math.abs(value),
-    choice: ({ chances }) =>
-      chances.reduce((sum, share) => sum + share ** 2, 0) / 2,
+    choice: ({ odds }) => odds.reduce((sum, share) => sum + share ** 2, 0) / 2,
   };
+  const kind = () => answer.open ? $in(".maps :checked").value : "";
 
-  // Draw the map; return what the patch changes where it changes most.
-  function heat(at, kind) {
-    const all = Array.from({ length: PLACES }, (_, i) => change(at, i));
-    const sizes = all.map(far[kind]), most = Math.max(...sizes);
+  // Draw the map as far as it is known; return what changes most.
+  function heat() {
+    const sizes = Array.from(step.known, (known) =>
+      known ? far[kind()](known) : 0);
+    const most = Math.max(...sizes);
     const image = new ImageData(GRID, GRID);
     sizes.forEach((size, i) => image.data.set(
-      [...HEAT, 255 * size / Math.max(most, FAINT[kind])], 4 * i));
+      [...HEAT, 255 * size / Math.max(most, FAINT[kind()])], 4 * i));
     map.getContext("2d").putImageData(image, 0, 0);
-    return all[sizes.indexOf(most)];
+    return step.known[sizes.indexOf(most)];
   }
 
-  function show(at) {
-    const { action, value, chances } = decisions[recorded.first + at - 1];
-    const stack = pictures.slice(recorded.first + at - 1).slice(0, 4);
-    put(seen, stack.map((pixels, i) =>
+  function show() {
+    put(cell, step.pictures.map((pixels, i) =>
       pixels.map((v) => v * (0.4 + 0.2 * i))).reduce(brighter));
-    const kind = answer.open && maps.querySelector(":checked").value;
-    box.classList.toggle("mapped", Boolean(kind));
-    const most = kind ? heat(at, kind) : null;
-    const changed = place ? change(at, GRID * place[1] + place[0]) : most;
-    const now = value + (changed?.value ?? 0);
-    $in("output").textContent = changed
-      ? `${value.toFixed(1)} → ${now.toFixed(1)}` : value.toFixed(1);
-    const covered = chances.map((chance, a) => Math.min(1, Math.max(0,
-      chance + (changed?.chances[a] ?? 0))));
-    showChances($in(".choices").children, covered,
-      { were: changed && chances });
+    showPatch();
+  }
+
+  function showPatch() {
+    const { value, odds } = step;
+    box.classList.toggle("mapped", Boolean(kind()));
+    const most = kind() ? heat() : null;
+    const changed = place ? change(GRID * place[1] + place[0]) : most;
+    $in("output").textContent = value.toFixed(1) +
+      (changed ? ` → ${(value + changed.value).toFixed(1)}` : "");
+    showChances($in(".choices").children, odds.map((share, a) =>
+      between(0, share + (changed?.odds[a] ?? 0), 1)),
+    { were: changed && odds });
     patch.hidden = !place;
     if (place) patch.style = `--x:${place[0] - 0.5};--y:${place[1] - 0.5}`;
+    if (step.live) return;
     const where = place ? "this patch" : "a patch where the map is brightest";
-    return changed ? `After each arrow stands the answer with ${where}.` :
-      `It samples ${ACTIONS[action]}.`;
+    $in(".stage > .says").textContent = changed ?
+      `Right of each arrow: the answer with ${where}.` : "";
   }
 
-  const player = film(box, show, { count: recorded.count,
-    start: recorded.asked - recorded.first + 1,
-    name: (at) => `step ${recorded.first + at - 1}` });
+  // Compute the map of a step that stands still, a little at a time.
+  async function complete() {
+    const begun = step;
+    if (begun.computing) return;
+    begun.computing = true;
+    let since = performance.now();
+    for (let number = 0; number < PLACES && step === begun; number++) {
+      change(number);
+      if (performance.now() - since < SLICE) continue;
+      showPatch();
+      await new Promise(requestAnimationFrame);
+      since = performance.now();
+    }
+    begun.computing = false;
+    if (step === begun) showPatch();
+  }
+
+  const player = agentPlays(box, (game, running) => {
+    if (!step.live || !game.answer || game.count % FRAMES) return;
+    step = { live: true, ...liveStep(game) };
+    show();
+    if (!running && kind()) complete();
+  }, { begin: () => new AgentGame(newSeed()).warmUp(60) });
+
+  $in(".moments").addEventListener("change", ({ target }) => {
+    const live = target.value === "live";
+    player.go(false);
+    $in(".controls").hidden = !live;
+    if (live) {
+      player.ask(() => {
+        if (!target.checked) return;
+        step.live = true;
+        player.draw();
+      });
+    } else {
+      step = { live: false, ...recordedStep(Number(target.value)) };
+      show();
+    }
+  });
 
   // All of it waits for the guess, and then begins with the map of the value.
   function cover(...next) {
     if (!answer.open) return;
     place = next.length ? next : null;
-    player.draw();
+    showPatch();
   }
   answer.addEventListener("toggle", () => {
-    maps.querySelector("[value=value]").checked = true;
+    $in(".maps [value=value]").checked = true;
     cover();
   });
-  if (answer.open) player.draw();
-  maps.addEventListener("change", () => cover());
+  $in(".maps").addEventListener("change", () => {
+    cover();
+    if (step.live && kind()) complete();
+  });
   pointing(pane, GRID, MIDDLE, cover, FINGER);
   pane.addEventListener("pointerleave", ({ pointerType }) =>
     pointerType === "mouse" && cover());
   pane.addEventListener("keydown", ({ key }) => key === "Escape" && cover());
+  if (answer.open) $in(".maps [value=value]").checked = true;
+  show();
 });
 
 // Asteroids, which draws its rocks on every second frame: the third and the
@@ -1403,7 +1478,7 @@ figure("network", (box, $in) => {
   const given = $in(".given").children;
   const filters = [...$in(".filters").children];
   const handles = { ball: $in(".handle.ball"), paddle: $in(".handle.paddle") };
-  let chosen = 0;
+  let chosen = 5;
   let drag = null; // what is dragged, from where, and what was there
 
   function show(game) {

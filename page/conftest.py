@@ -51,6 +51,13 @@ def look_at(page, name):
     return figure
 
 
+def until(page, name, condition):
+    """Wait until something is so of the game in a figure."""
+    page.wait_for_function(
+        f"() => document.getElementById('{name}').playing().{condition}"
+    )
+
+
 def go_to(figure, at):
     """Move the slider of a figure."""
     figure.get_by_role("slider").evaluate(

@@ -16,7 +16,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from conftest import look_at
+from conftest import look_at, until
 from published import agent, ask
 from recordings import MOMENT, colours, read_film, small, unpack
 
@@ -113,13 +113,6 @@ def given(figure):
     """The four pictures that the agent is given."""
     return figure.locator(".given canvas").evaluate_all(
         "all => all.map((canvas) => canvas.toDataURL())"
-    )
-
-
-def until(page, name, condition):
-    """Wait until something is so of the game in a figure."""
-    page.wait_for_function(
-        f"() => document.getElementById('{name}').playing().{condition}"
     )
 
 

@@ -14,23 +14,15 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from conftest import go_to, look_at
-from figures.looks.make import (
-    ASKED,
-    COUNT,
-    FIRST,
-    GRID,
-    PERCENT,
-    SIXTEENTHS,
-    changes,
-    recorded,
-)
+from conftest import look_at, until
+from figures.looks.make import ASKED, FIRST, GRID, changes, covered
 from paths import DOCS
 from published import ask
-from recordings import MOMENT, read_film, unpack
+from recordings import read, read_film, unpack
 
 FILM = read_film("agent/agent")
 FRAMES = unpack(FILM.frames, 84, 84)
+CHANGES = dict(enumerate(np.array(read("looks/looks")["changes"]), FIRST))
 
 
 def test_the_published_network_has_answered_so():
@@ -44,36 +36,24 @@ def test_the_published_network_has_answered_so():
     assert np.allclose(answer.chances, chances, rtol=0, atol=0.02)
 
 
-@pytest.mark.parametrize("at", [FIRST, ASKED, FIRST + COUNT - 1])
+@pytest.mark.parametrize("at", CHANGES)
 def test_a_patch_changes_the_answers_so(at):
-    again = changes(FRAMES[at : at + 4]).astype(int)
-    assert np.abs(recorded()[at - FIRST] - again).max() <= 1
+    again = changes(FRAMES[at : at + 4])
+    assert np.abs(CHANGES[at] - again).max() <= 0.02
     assert again.any()
 
 
 def test_the_answer_tells_what_was_recorded():
     told = (DOCS / "index.html").read_text()
     value = FILM.decisions[ASKED]["value"]
-    least = value + recorded()[ASKED - FIRST, 0].min() / SIXTEENTHS
+    least = value + CHANGES[ASKED][:, 0].min()
     assert f"from {value:.1f} to {least:.1f}" in told
-    before = FILM.decisions[ASKED - 1]["value"]
-    least = before + recorded()[ASKED - 1 - FIRST, 0].min() / SIXTEENTHS
+    before = FILM.decisions[FIRST]["value"]
+    least = before + CHANGES[FIRST][:, 0].min()
     assert f"a patch leaves {least:.1f}" in told
 
 
 # In a browser
-
-
-def with_patch(at, column, row):
-    """The value and the chances under the patch, from what was recorded."""
-    value, *chances = recorded()[at - FIRST][:, GRID * row + column].tolist()
-    chances.append(-sum(chances))
-    usual = FILM.decisions[at]
-    shares = [
-        round(PERCENT * before + change)
-        for before, change in zip(usual["chances"], chances, strict=True)
-    ]
-    return usual["value"] + value / SIXTEENTHS, shares
 
 
 def heat(figure):
@@ -98,8 +78,7 @@ def test_the_map_waits_for_a_guess(visit):
     assert "→" not in figure.locator(".answers").inner_text()
     guess(figure)
     expect(figure.locator(".asked .says")).to_be_visible()
-    size = np.abs(recorded()[ASKED - FIRST, 0].astype(float))
-    size = size.reshape(GRID, GRID)
+    size = np.abs(CHANGES[ASKED][:, 0]).reshape(GRID, GRID)
     assert np.abs(heat(figure) - 255 * size / size.max()).max() <= 1
 
 
@@ -108,13 +87,39 @@ def test_the_map_can_be_switched(visit):
     figure = look_at(visit(), "looks")
     guess(figure)
     figure.get_by_role("radio", name="choice").check()
-    go_to(figure, MOMENT - FIRST + 1)
-    chances = recorded()[MOMENT - FIRST, 1:].astype(float)
-    parts = [*chances, chances.sum(axis=0)]
-    size = np.square(parts).sum(axis=0).reshape(GRID, GRID)
+    figure.get_by_role("radio", name="the step before").check()
+    size = np.square(CHANGES[FIRST][:, 1:]).sum(axis=1).reshape(GRID, GRID)
     assert np.abs(heat(figure) - 255 * size / size.max()).max() <= 1
     figure.get_by_role("radio", name="off").check()
     expect(figure.locator(".map")).to_be_hidden()
+
+
+COLUMN, ROW = 12, 14  # of the patch
+
+
+def point(page, figure, way):
+    """Put the patch to its place, by the mouse, a finger or from the middle
+    by the arrow keys.
+    """
+    pane = figure.locator(".pane")
+    pane.scroll_into_view_if_needed()
+    box = pane.bounding_box()
+    cell = box["width"] / GRID
+    x, y = box["x"] + (COLUMN + 0.5) * cell, box["y"] + (ROW + 0.5) * cell
+    if way == "mouse":
+        page.mouse.move(x, y)
+    elif way == "touch":
+        page.touchscreen.tap(x, y + 48)  # which a finger hides
+    else:
+        for key in ["ArrowRight"] * 2 + ["ArrowDown"] * 4:
+            pane.press(key)
+
+
+def shares(figure):
+    """The chances that are shown, before and under the patch, in percent."""
+    texts = figure.locator(".choices span").all_text_contents()
+    both = [text.replace("\xa0%", "").split("→") for text in texts]
+    return np.array(both, int).T
 
 
 @pytest.mark.parametrize("way", ["mouse", "touch", "keys"])
@@ -124,33 +129,47 @@ def test_a_reader_moves_the_patch(visit, way):
     page = visit(width=width, has_touch=way == "touch")
     figure = look_at(page, "looks")
     guess(figure)
-    pane = figure.locator(".pane")
-    pane.scroll_into_view_if_needed()
-    box = pane.bounding_box()
-    cell = box["width"] / GRID
-    column, row = 12, 14
-    x, y = box["x"] + 12.5 * cell, box["y"] + 14.5 * cell
-    if way == "mouse":
-        page.mouse.move(x, y)
-    elif way == "touch":
-        page.touchscreen.tap(x, y + 48)  # which a finger hides
-    else:  # from the middle
-        for key in ["ArrowRight"] * 2 + ["ArrowDown"] * 4:
-            pane.press(key)
-    for at in ASKED, ASKED - 1:
-        go_to(figure, at - FIRST + 1)
-        value, shares = with_patch(at, column, row)
-        before = FILM.decisions[at]["value"]
+    point(page, figure, way)
+    for at, name in (ASKED, "this step"), (FIRST, "the step before"):
+        box = figure.get_by_role("radio", name=name, exact=True)
+        box.evaluate("(box) => box.click()")  # where the mouse stays
+        value, *chances = CHANGES[at][GRID * ROW + COLUMN]
+        usual = FILM.decisions[at]
         expect(figure.locator("output")).to_have_text(
-            f"{before:.1f} → {value:.1f}"
+            f"{usual['value']:.1f} → {usual['value'] + value:.1f}"
         )
-        for share, text in zip(
-            shares,
-            figure.locator(".choices span").all_text_contents(),
-            strict=True,
-        ):
-            now = int(text.split("→")[1].removesuffix("\xa0%"))
-            assert now == min(100, max(0, share))
-    pane.press("Escape")
+        after = 100 * np.add(usual["chances"], chances)
+        assert np.abs(shares(figure)[1] - after.clip(0, 100)).max() <= 1
+    figure.locator(".pane").press("Escape")
     figure.get_by_role("radio", name="off").check()
-    expect(figure.locator("output")).to_have_text(f"{before:.1f}")
+    expect(figure.locator("output")).to_have_text(f"{usual['value']:.1f}")
+
+
+def test_the_patch_lies_over_a_game_that_is_played(visit):
+    """While it runs, and when it is paused the map of all places comes."""
+    page = visit()
+    figure = look_at(page, "looks")
+    guess(figure)
+    figure.get_by_role("radio", name="a game").check()
+    play = figure.locator(".play")
+    play.click()
+    until(page, "looks", "count > 260")
+    point(page, figure, "keys")
+    expect(figure.locator("output")).to_contain_text("→")
+    play.click()
+    game = "(figure) => [...stackOf(figure.playing().pictures)]"
+    pictures = np.array(figure.evaluate(game), np.uint8).reshape(4, 84, 84)
+    patched = covered(pictures)
+    at = GRID * ROW + COLUMN
+    usual, under = ask(np.array([pictures, patched[at]])).chances
+    now = shares(figure)
+    assert np.abs(now - 100 * np.array([usual, under])).max() <= 3
+    figure.locator(".pane").press("Escape")
+    values = np.abs(ask(patched).values - ask(pictures[None]).values)
+    brightest = values.reshape(GRID, GRID) > 0.9 * values.max()
+    page.wait_for_function("""() => {
+        const map = document.querySelector("#looks .map");
+        const [size] = [map.width];
+        const { data } = map.getContext("2d").getImageData(0, 0, size, size);
+        return data.some((value, i) => i % 4 === 3 && value === 255); }""")
+    assert heat(figure)[brightest].min() > 128

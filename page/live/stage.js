@@ -59,8 +59,8 @@ async function loaded(tell) {
 }
 
 // A figure in which the agent plays: Play, Step and New game, for which the
-// network is loaded. `show` draws the game, after each frame; `begin` makes a
-// new one; `still` says whether the agent gets the newest picture four times.
+// network is loaded. `show` draws the game, after each frame, and is told if it
+// is running; `begin` makes a new one; `still` says whether the agent gets the newest picture four times.
 function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
   still = () => false } = {}) {
   const controls = box.querySelector(".controls");
@@ -76,7 +76,7 @@ function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
   // Show what is there, with the network's answer if it has been loaded.
   function draw() {
     if (Agent.network) game.look({ still: still() });
-    show(game);
+    show(game, time.running);
   }
 
   // A step begins with its action, and ends with the answer to its picture.
@@ -84,7 +84,7 @@ function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
     if (game.count % FRAMES === 0) game.sample();
     game.frame();
     if (game.count % FRAMES === 0) game.look({ still: still() });
-    show(game);
+    show(game, time.running);
     if (game.breakout.lives) return;
     go(false);
     tell(`The game is over: ${game.breakout.score} points.`);
@@ -103,7 +103,9 @@ function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
   function go(on) {
     time.go(on);
     play.textContent = on ? "Pause" : "Play";
-    if (!on) finishStep();
+    if (on) return;
+    finishStep();
+    show(game, false);
   }
 
   // Load the network, if it isn't there, and then do something.

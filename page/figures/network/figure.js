@@ -11,7 +11,7 @@ figure("network", (box, $in) => {
   const given = $in(".given").children;
   const filters = [...$in(".filters").children];
   const handles = { ball: $in(".handle.ball"), paddle: $in(".handle.paddle") };
-  let chosen = 0;
+  let chosen = 5;
   let drag = null; // what is dragged, from where, and what was there
 
   function show(game) {
