@@ -198,7 +198,7 @@ def test_figures_fit(visit, width):
     page = visit(width=width)
     for name in re.findall('<figure id="(.*?)"', html("index.html")):
         figure = page.locator(f"#{name}")
-        figure.scroll_into_view_if_needed()
+        figure.evaluate("(figure) => figure.scrollIntoView()")
         beyond = figure.evaluate("""(figure) =>
             [...figure.querySelectorAll(":not(svg *)")].filter((part) => {
               const { left, right } = part.getBoundingClientRect();
