@@ -80,7 +80,7 @@ figure("workbench", async (box, $in) => {
   }
 
   const player = film(box, show, { count: game.frames.length, start: 100,
-    pace: 30, name: (end) => `${(end / 60).toFixed(1)} s` });
+    pace: 15, name: (end) => `${(end / 60).toFixed(1)} s` });
 
   function turn() {
     const { repeat, stack } = settings();
