@@ -294,6 +294,19 @@ def test_guesses_come_back_at_the_end(visit):
         page.reload()
 
 
+def test_a_killed_worker_starts_over(visit):
+    """And the other plays on."""
+    figure = look_at(visit("engine.html"), "kill")
+    recorded = unpack(read("kill/eight")["pictures"], 84, 84)
+    films = recorded.reshape(8, -1, 84, 84)
+    go_to(figure, 31)
+    figure.get_by_role("button", name="Kill it").last.click()
+    expect(figure.locator(".says")).to_contain_text("Worker 1 was replaced.")
+    check(pictures(figure, ".four"), [*films[:4, 30], *films[4:, 0]])
+    figure.get_by_role("button", name="Step").click()
+    check(pictures(figure, ".four"), [*films[:4, 31], *films[4:, 1]])
+
+
 def test_a_wrong_line_is_found(visit):
     """By pointing and by keys; a right one is said to be right."""
     page = visit()
