@@ -415,10 +415,11 @@ def by_seed(agents: Iterable[Agent]) -> str:
 
 
 def trained_on(agents: Iterable[Agent]) -> str:
-    """On which machines, and when the last of them has been judged."""
+    """On which machines, and until when."""
     last = {}
     for agent in sorted(agents, key=lambda agent: agent.date):
-        last[agent.processor, agent.cores] = agent.on
+        machine = f"{agent.cores} cores ({agent.processor})"
+        last[machine] = f"{machine} until {agent.date}"
     return "; ".join(last.values())
 
 
