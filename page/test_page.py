@@ -26,6 +26,7 @@ from conftest import PAGES
 from fill import MarkError, filled
 from module import Module
 from paths import DOCS, ROOT
+from values import values
 from weave import slug
 
 SOURCE = (ROOT / "game.py").read_text()
@@ -241,6 +242,7 @@ def test_the_program_of_the_story_prints_what_is_shown(tmp_path):
     [at] = [at for at, (kind, _) in enumerate(fences) if kind == "text"]
     program, shown = fences[at - 1][1], fences[at][1]
     assert printed(tmp_path, "-c", program) == shown
+    assert shown.startswith(f"{values()['random_points']}, ")
 
 
 def test_the_main_job_prints_what_readme_shows(tmp_path):
