@@ -21,8 +21,9 @@ from multiprocessing import connection
 
 import numpy as np
 
-# In this repository game.py lies one folder up; copied, it lies beside.
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+# Copied, game.py lies beside this file; in this repository it lies one folder
+# up. Both come before a `game` that is installed.
+sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1]))
 from game import Games, count_cores
 
 GAMES = 8  # to a batch

@@ -8,7 +8,6 @@ import os
 import pathlib
 import re
 import signal
-import subprocess
 import sys
 import threading
 import zipfile
@@ -196,16 +195,6 @@ def test_misuse_is_one_line(run, tmp_path):
     ):
         lines = run(*args, rc=2).strip().splitlines()
         assert len(lines) == 1 and lines[0].startswith("sb3.py: ")
-
-
-def test_an_installed_game_is_not_taken(tmp_path):
-    (tmp_path / "game.py").write_text("raise ImportError('another game')")
-    result = subprocess.run(
-        [sys.executable, sb3.__file__, "--help"],
-        env=os.environ | {"PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-    )
-    assert result.returncode == 0, result.stderr
 
 
 def test_sb3_evaluates_whole_games(monkeypatch):
