@@ -525,7 +525,7 @@ class FastGame(Game):
         """Take the arguments of `Game`."""
         super().__init__(*args, **options)
         self._snapshot = None
-        self._first_frame = None  # its number
+        self._first_frame = None  # the number of the frame in the snapshot
         # The screen that was resized last, and its picture.
         self._last = (np.empty(0), np.empty(0))
 
@@ -690,9 +690,9 @@ def prepare_process(remote):
     with contextlib.suppress(AttributeError, OSError):
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
-    # The parent's end of the pipe is inherited by all processes that are
-    # forked, and so is `sentinel`. They stay open as long as one of these
-    # lives. Linux can tell of the parent itself.
+    # All processes that the program forks inherit its end of the pipe, and of
+    # `sentinel`. So these break only when the last of them has ended. On Linux
+    # a *pidfd* tells when the parent itself has ended.
     end = multiprocessing.parent_process().sentinel
     with contextlib.suppress(AttributeError, OSError):
         end = os.pidfd_open(multiprocessing.parent_process().pid)
@@ -809,8 +809,8 @@ def end_workers(workers):
 
 def ask_to_end(child):
     """Ask a worker to end, and close its pipe; return whether it lives."""
-    # After a fork other workers may hold a copy of this end of the pipe, so
-    # that to close it isn't enough.
+    # After a fork other workers may hold a copy of this end of the pipe. Then
+    # the worker wouldn't notice that it is closed.
     try:
         if os.name != "nt":  # a pipe that is full mustn't block
             os.set_blocking(child.fileno(), False)
