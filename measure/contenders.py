@@ -10,6 +10,7 @@ which the emulator repeats actions at random.
 """
 
 import contextlib
+import importlib
 import itertools
 import os
 import pathlib
@@ -170,9 +171,12 @@ def ready_first(
     title: str, num_envs: int, count: int, **options: Any
 ) -> Played:
     """`Games` of one process each, played by examples/in_turn.py."""
-    import in_turn
     from game import Games
 
+    # It prefers another game.py, for its workers, too.
+    path = sys.path.copy()
+    in_turn = importlib.import_module("in_turn")
+    sys.path[:] = path
     actions = rows(title, num_envs)
     fleet = []
     for number in range(count):
