@@ -27,15 +27,19 @@ from ray.exceptions import ObjectLostError, RayActorError
 from torch import Tensor
 
 import ppo
-from ppo import Ended, Games, Run
+import run
+from ppo import Games
+from run import Ended, Run
 
 
 @dataclasses.dataclass
 class Settings(ppo.Settings):
-    actors: int = 2  # that play, each so many games
-    cores: int = 1  # of each actor
-    # of the cluster; None: the one that this machine is in, or a new one
+    actors: int = 2
+    """Actors that play, each so many games."""
+    cores: int = 1
+    """Cores of each actor."""
     address: str | None = None
+    """Address of the cluster; None: this machine's, or a new one."""
 
 
 MOST_DEATHS = 3  # of an actor in a row, without an update
@@ -145,35 +149,40 @@ class Actors:
 
 def start_ray(**options: Any) -> None:
     """Connect to a cluster, or start one; these files go along."""
-    modules = [inspect.getfile(each) for each in (Games, ppo, Actor)]
+    modules = [inspect.getfile(each) for each in (Games, Run, ppo, Actor)]
     ray.init(runtime_env={"py_modules": modules}, **options)
 
 
 def train(settings: Settings) -> None:
     """Train until all steps are played; save as it goes."""
-    start_ray(address=settings.address)
-    with settings.make_games(1, processes=0) as games:
-        agent, optimizer = ppo.make_agent(settings, games)
-    run = Run(settings, agent, optimizer)
-    settings = run.settings
-    actors = Actors(settings, run.random)
-    # At first all are waited for, but for a minute only.
-    actors.welcome(settings.actors, seconds=60)
-    with ppo.noting_signals() as asked:
-        while not run.over:
-            actors.welcome(settings.actors, seconds=0)
-            if not actors.playing:
-                actors.welcome(1, seconds=10)
-                continue
-            ppo.set_rate(optimizer, run)
-            played, ended = actors.play(agent.state_dict())
-            if played:
-                batch = join(played, settings.device)
-                figures = ppo.learn(
-                    agent, optimizer, batch, settings, run.random
-                )
-                run.add(len(batch.obs), ended, figures, asked.is_set())
-    ray.shutdown()
+    if settings.threads:
+        torch.set_num_threads(settings.threads)
+    with run.one_line("can't begin"):
+        with settings.make_games(1, processes=0) as games:
+            agent, optimizer = ppo.make_agent(settings, games)
+        training = Run(settings, weights=agent, optimizer=optimizer)
+    with training:
+        start_ray(address=settings.address)
+        actors = Actors(settings, training.random)
+        # At first all are waited for, but for a minute only.
+        actors.welcome(settings.actors, seconds=60)
+        with run.noting_signals() as asked:
+            while not training.over:
+                actors.welcome(settings.actors, seconds=0)
+                if not actors.playing:
+                    actors.welcome(1, seconds=10)
+                    continue
+                ppo.set_rate(optimizer, settings, training)
+                played, ended = actors.play(agent.state_dict())
+                if played:
+                    batch = join(played, settings.device)
+                    figures = ppo.learn(
+                        agent, optimizer, batch, settings, training.random
+                    )
+                    training.add(
+                        len(batch.obs), ended, figures, stop=asked.is_set()
+                    )
+        ray.shutdown()
 
 
 def join(parts: list[list[np.ndarray]], device: str) -> ppo.Batch:
@@ -186,5 +195,10 @@ def join(parts: list[list[np.ndarray]], device: str) -> ppo.Batch:
     )
 
 
+def main() -> None:
+    """Train, as the command line says."""
+    train(run.read_settings(Settings, __doc__))
+
+
 if __name__ == "__main__":
-    ppo.main(Settings, train, __doc__)
+    run.run_program(main)

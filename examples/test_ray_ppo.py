@@ -54,7 +54,7 @@ def test_one_actor_learns_what_ppo_learns(cluster):
         settings.folder = pathlib.Path(folder)
         module.train(settings)
         saved = torch.load(f"{folder}/checkpoint.pt")
-        assert saved["state"]["steps"] == 96
+        assert saved["progress"]["steps"] == 96
         weights.append(saved["weights"])
     torch.testing.assert_close(*weights, rtol=0, atol=0)
 
@@ -108,13 +108,12 @@ def test_it_outlives_an_actor_and_a_node(cluster, monkeypatch):
     assert not script
     assert len(warnings) >= 2
     saved = torch.load(RUN / "checkpoint.pt")
-    assert saved["state"]["steps"] == 32 * sum(updates)
-    # A run of ppo.py goes on from it.
-    alone = make(ppo.Settings, steps=saved["state"]["steps"] + 32)
-    alone.resume = True
+    assert saved["progress"]["steps"] == 32 * sum(updates)
+    # ppo.py continues the run.
+    alone = make(ppo.Settings, steps=saved["progress"]["steps"] + 32)
     ppo.train(alone)
     again = torch.load(RUN / "checkpoint.pt")
-    assert again["state"]["steps"] == alone.steps
+    assert again["progress"]["steps"] == alone.steps
 
 
 def test_an_error_in_an_actor_ends_the_run_with_its_words(cluster):

@@ -4,10 +4,10 @@ r"""Publish what a run of examples/ppo.py has learned.
     python examples/ppo.py PongNoFrameskip-v4 --steps 4_000_000
     python measure/agents.py runs/PongNoFrameskip-v4-0-* --publish
 
-Copies the curve, plays 30 whole games in both ways that ppo.py has, and 30 in
+Copies the curve, plays 30 whole games in both ways that play.py has, and 30 in
 which nothing moves in what the agent sees: its newest picture in place of all
 of them. The part of agents.json is called after the title and the seed, or
-`--name`. `film` is the game that `ppo.py --film` shows. A few minutes.
+`--name`. `film` is the game that `play.py --film` shows. A few minutes.
 
 What motion is worth, two agents of the same seed:
 
@@ -24,11 +24,11 @@ from statistics import mean
 from typing import Any
 
 import numpy as np
-import torch
 
 import common
-import ppo
+import play
 from game import FastGame
+from run import read_checkpoint
 
 
 class Still(FastGame):
@@ -40,34 +40,31 @@ class Still(FastGame):
         return pictures
 
 
-WAYS = [*ppo.WAYS, "still", "film"]
+WAYS = [*play.WAYS, "still", "film"]
+COUNT = 30  # games
 
 
 def judge(folder: pathlib.Path, ways: list[str]) -> dict[str, Any]:
     """Play whole games; return their scores, and how they were learned."""
-    path = folder / "checkpoint.pt"
-    settings = ppo.read_settings(ppo.Settings, folder)
-    settings.folder = folder
-    state = torch.load(path, "cpu")["state"]
-    agent = ppo.load(settings)
-    count = settings.whole_games
-    served = ppo.WAYS["served"]
-    how = {name: (count, each) for name, each in ppo.WAYS.items()}
-    how["still"] = count, served | {"make": Still}
+    progress = read_checkpoint(folder / "checkpoint.pt")["progress"]
+    act, settings = play.load(folder)
+    served = play.WAYS["served"]
+    how = {name: (COUNT, each) for name, each in play.WAYS.items()}
+    how["still"] = COUNT, served | {"make": Still}
     how["film"] = 1, served
     scores = {}
     for way in ways:
         games, options = how[way]
         with settings.make_games(games, **options) as played:
-            scores[way] = ppo.whole_games(agent, played, settings.seed)
+            scores[way] = play.whole_games(act, played, settings.seed)
     return {
         "title": settings.env_id.removesuffix("NoFrameskip-v4"),
         "run": str(settings.seed),
-        "steps": state["steps"],
+        "steps": progress["steps"],
         "until": settings.steps,
-        "seconds": {"training": state["seconds"]},
+        "seconds": {"training": progress["seconds"]},
         # The mean of the last hundred games of the training
-        "last_score": mean(score for score, _ in state["ended"]),
+        "last_score": mean(score for score, _ in progress["ended"]),
         "scores": scores,
     }
 

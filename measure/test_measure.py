@@ -13,6 +13,7 @@ import benchmark
 import common
 import compare
 import contenders
+import play
 import ppo
 import updates
 from game import Game
@@ -134,7 +135,7 @@ def test_every_side_plays_what_the_others_play(side):
 
 
 def test_sb3s_agent_is_ours():
-    weights = torch.load(ppo.PUBLISHED)
+    weights = torch.load(play.PUBLISHED)
     settings = ppo.Settings(device="cpu")
     model = updates.sb3_model("sb3_games", settings, weights)
     obs = torch.as_tensor(model.env.reset())

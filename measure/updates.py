@@ -38,6 +38,7 @@ from stable_baselines3 import PPO
 from stable_baselines3.common import atari_wrappers, env_util, vec_env
 
 import common
+import play
 import ppo
 import sb3
 from game import BREAKOUT, Games
@@ -209,7 +210,7 @@ def take_turns(run: argparse.Namespace) -> dict[str, Any]:
     )
     weights = None
     if run.agent == "trained":
-        weights = torch.load(ppo.PUBLISHED)
+        weights = torch.load(play.PUBLISHED)
     names = SIDES
     if run.agent == "actors":
         import ray_ppo

@@ -55,7 +55,7 @@ from weave import game_md, module_pages, story_page
 
 STORY = HERE / "text/story.md"
 TEXTS = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), STORY]
-# Pictures that aren't made here: films by `examples/ppo.py --film`, what
+# Pictures that aren't made here: films by `examples/play.py --film`, what
 # `python game.py` leaves, and the stills of figures that move.
 PICTURES = ["agent.webp", "game.png", "figures/*.png"]
 SCRIPTS = [

@@ -1,0 +1,513 @@
+"""Tests of run.py, by the smallest learner, which is also a program."""
+
+import csv
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+import torch
+import tyro
+from tensorboard.backend.event_processing import event_accumulator
+
+import play
+import ppo
+import run
+from run import Ended, Run
+
+FOLDER = pathlib.Path("a [run], b")
+CHECKPOINT = FOLDER / "checkpoint.pt"
+
+
+@dataclasses.dataclass
+class Settings(run.RunSettings):
+    program = "test_run"
+
+    env_id: tyro.conf.Positional[str] = "A/Title-v0"
+    width: int = 2
+    rate: float = 0.5
+    sleep: float = 0.0
+
+
+def learn(training, network):
+    """Learn from 10 steps, in which a game has ended."""
+    if training.settings.sleep:
+        run.say("learning")
+        time.sleep(training.settings.sleep)
+    with torch.no_grad():
+        network.weight += torch.rand(1, generator=training.random)
+    return [Ended(training.steps, 7)], {"loss": network.weight.sum().item()}
+
+
+def train(settings, learn=learn):
+    with run.one_line("can't begin"):
+        torch.manual_seed(settings.seed)
+        network = torch.nn.Linear(1, settings.width)
+        training = Run(settings, weights=network)
+    with training, run.noting_signals() as asked:
+        while not training.over:
+            ended, figures = learn(training, network)
+            training.add(10, ended, figures, stop=asked.is_set())
+
+
+def main():
+    train(run.read_settings(Settings))
+
+
+@pytest.fixture
+def start(monkeypatch, tmp_path, capsys):
+    """Run the program in an empty folder; return its lines and exit code."""
+    monkeypatch.chdir(tmp_path)
+
+    def start(*words, folder=FOLDER, program=main):
+        argv = ["test_run.py", "--folder", str(folder), *words]
+        monkeypatch.setattr(sys, "argv", argv)
+        code = 0
+        try:
+            run.run_program(program)
+        except SystemExit as end:
+            code = end.code
+        return "".join(capsys.readouterr()).splitlines(), code
+
+    return start
+
+
+def with_learning(learn):
+    """The program, but with another way to learn."""
+    return lambda: train(run.read_settings(Settings), learn)
+
+
+def popen(*words, folder=FOLDER, **options):
+    """Start the program beside this one."""
+    command = [sys.executable, __file__, "--folder", str(folder), *words]
+    return subprocess.Popen(command, **options)
+
+
+def read_curve():
+    with (FOLDER / "curve.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def wait_a_second():
+    """TensorBoard puts programs in order by the second of their start."""
+    time.sleep(1.1)
+
+
+def on_the_board():
+    """What TensorBoard shows: steps and values, by their names."""
+    board = event_accumulator.EventAccumulator(str(FOLDER))
+    board.Reload()
+    shown = {
+        name: [(each.step, each.value) for each in board.Scalars(name)]
+        for name in board.Tags()["scalars"]
+    }
+    texts = board.Tensors("settings/text_summary")
+    shown["settings"] = [
+        each.tensor_proto.string_val[0].decode() for each in texts
+    ]
+    return shown
+
+
+def saved():
+    return torch.load(CHECKPOINT)
+
+
+def steps(rows):
+    return [int(row["steps"]) for row in rows]
+
+
+@pytest.mark.parametrize(
+    "kind", [ppo.Settings, play.Options], ids=lambda kind: kind.__module__
+)
+def test_each_flag_has_a_sentence_of_its_own(kind, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    with pytest.raises(SystemExit):
+        tyro.cli(kind, args=["--help"])
+    # The positional argument, -h and the flags
+    split = re.split(r"(?m)^\W (?=-|\[)", capsys.readouterr().out)
+    flags = [split[1], *split[3:]]
+    # What is between the name and the default
+    sentence = r"(?<!{)\b[A-Z][a-z][^(]+(?= \(default: )"
+    sentences = [re.search(sentence, flag)[0] for flag in flags]
+    assert len(set(sentences)) == len(dataclasses.fields(kind))
+
+
+def test_one_command_begins_a_run_and_continues_it(start):
+    """Nothing tells the two parts from one, but the time."""
+    command = "--save-every", "2", "--rate", "0.25", "--keep-every", "30"
+    start(*command, "--steps", "70")
+    rows = read_curve()
+    assert steps(rows) == [20, 40, 60, 70]
+    assert [row["score"] for row in rows] == ["5.0", "15.0", "25.0", "30.0"]
+    assert {row["length"] for row in rows} == {"7.0"}
+    kept = sorted(path.name for path in FOLDER.glob("checkpoint-*.pt"))
+    assert kept == ["checkpoint-40.pt", "checkpoint-60.pt"]
+    whole = saved()
+
+    shutil.rmtree(FOLDER)
+    start(*command, "--steps", "30")
+    wait_a_second()
+    lines, code = start("--steps", "70", "--width", "2")
+    assert code == 0
+    # It tells what has changed, and has kept the rest.
+    assert [line for line in lines if "was" in line] == [
+        "steps is 70 now, and was 30"
+    ]
+    assert json.loads((FOLDER / "settings.json").read_text())["rate"] == 0.25
+    assert saved()["weights"]["weight"].equal(whole["weights"]["weight"])
+    assert saved()["random"].equal(whole["random"])
+    parts = read_curve()
+    assert steps(parts) == [20, 30, 40, 60, 70]
+    seconds = [float(row["seconds"]) for row in parts]
+    assert seconds == sorted(seconds)
+    board = on_the_board()
+    assert [step for step, _ in board["loss"]] == steps(parts)
+    assert board["game/score"] == [(n + 10, n) for n in range(0, 70, 10)]
+    first, second = board["settings"]
+    assert '"steps": 30' in first and '"steps": 70' in second
+
+
+def test_the_score_is_that_of_the_last_hundred_games(start):
+    def learn(training, network):
+        return [Ended(training.steps, 9)] * 60, {"loss": 0.0}
+
+    start("--steps", "20", program=with_learning(learn))
+    start("--steps", "30", program=with_learning(learn))
+    means = (40 * 0 + 60 * 10) / 100, (40 * 10 + 60 * 20) / 100
+    assert [float(row["score"]) for row in read_curve()] == list(means)
+
+
+def test_no_score_is_no_number(start):
+    def learn(training, network):
+        return [], {"loss": 0.0}
+
+    start("--steps", "10", program=with_learning(learn))
+    assert read_curve()[0]["score"] == ""
+    assert "score" not in on_the_board()
+
+
+def test_runs_without_a_folder_never_meet(start, tmp_path):
+    for number in range(3):
+        settings = Settings(steps=10, seed=number // 2)
+        train(settings)
+    names = sorted(
+        path.parent.name for path in tmp_path.rglob("checkpoint.pt")
+    )
+    assert len(names) == 3
+    assert [name[:13] for name in names] == [
+        "A-Title-v0-0-",
+        "A-Title-v0-0-",
+        "A-Title-v0-1-",
+    ]
+
+
+def test_a_kill_between_two_writes_costs_no_row(start, monkeypatch):
+    """Of curve.csv or TensorBoard; none is there twice."""
+
+    class Killed(BaseException):
+        pass
+
+    write = run.write
+    for name in ("curve.csv", "checkpoint.pt"):
+
+        def die(path, data, name=name):
+            if path.name == name and saved_steps() == 20:
+                raise Killed
+            write(path, data)
+
+        def saved_steps():
+            return saved()["progress"]["steps"] if CHECKPOINT.exists() else 0
+
+        with monkeypatch.context() as patch:
+            patch.setattr(run, "write", die)
+            with pytest.raises(Killed):
+                start("--save-every", "1", "--steps", "40")
+        wait_a_second()
+        start()
+        assert steps(read_curve()) == [10, 20, 30, 40]
+        shown = [step for step, _ in on_the_board()["loss"]]
+        assert shown == [10, 20, 30, 40]
+        shutil.rmtree(FOLDER)
+
+
+def test_going_back_to_a_kept_checkpoint_leaves_no_later_rows(start):
+    start("--steps", "60", "--save-every", "2", "--keep-every", "20")
+    shutil.copy(FOLDER / "checkpoint-20.pt", CHECKPOINT)
+    wait_a_second()
+    start("--steps", "30")
+    assert steps(read_curve()) == [20, 30]
+    assert [step for step, _ in on_the_board()["loss"]] == [20, 30]
+
+
+def test_a_program_with_other_figures_loses_no_row(start):
+    def learn(training, network):
+        return [], {"norm": np.float64(2.5)}
+
+    start("--steps", "10")
+    start("--steps", "20", program=with_learning(learn))
+    start("--steps", "30")
+    rows = read_curve()
+    assert [row["norm"] for row in rows] == ["", "2.5", ""]
+    assert [row["loss"] == "" for row in rows] == [False, True, False]
+
+
+def other_program():
+    class Other(Settings):
+        program = "other"
+
+    train(run.read_settings(Other))
+
+
+@pytest.mark.parametrize(
+    ("words", "program", "told"),
+    [
+        (["B/Title-v0"], main, "A/Title-v0"),
+        (["--width", "3"], main, "size mismatch"),
+        ([], other_program, "test_run.py"),
+    ],
+)
+def test_what_does_not_fit_a_run_ends_in_a_line(start, words, program, told):
+    start("--steps", "10")
+    before = {path: path.read_bytes() for path in FOLDER.iterdir()}
+    lines, code = start(*words, "--steps", "20", program=program)
+    assert code == 2
+    assert lines[-1].startswith("test_run.py: error: ")
+    assert told in lines[-1] and str(CHECKPOINT) in lines[-1]
+    assert {path: path.read_bytes() for path in FOLDER.iterdir()} == before
+
+
+class Evil:
+    def __reduce__(self):
+        return os.mkdir, ("evil",)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda checkpoint: [1],
+        lambda checkpoint: checkpoint["weights"],
+        lambda checkpoint: checkpoint | {"progress": {"step": 3}},
+        lambda checkpoint: checkpoint | {"settings": 3},
+        lambda checkpoint: checkpoint | {"weights": Evil()},
+        None,
+    ],
+)
+def test_a_checkpoint_that_is_no_more_ends_in_a_line(start, change):
+    start("--steps", "10", "--keep-every", "10")
+    if change:
+        torch.save(change(saved()), CHECKPOINT)
+    else:
+        CHECKPOINT.write_bytes(CHECKPOINT.read_bytes()[:500])
+    lines, code = start("--steps", "20")
+    assert code == 2
+    assert "error: " in lines[-1] and str(CHECKPOINT) in lines[-1]
+    assert not pathlib.Path("evil").exists()
+    shutil.copy(FOLDER / "checkpoint-10.pt", CHECKPOINT)
+    assert start("--steps", "20")[1] == 0
+
+
+@pytest.mark.parametrize("name", ["settings.json", "curve.csv"])
+def test_other_files_may_be_lost(start, name):
+    start("--steps", "10")
+    (FOLDER / name).unlink()
+    start("--steps", "20")
+    assert steps(read_curve()) == [10, 20]
+
+
+@pytest.mark.parametrize("name", ["curve.csv", "checkpoint.pt"])
+def test_a_full_disk_leaves_the_last_checkpoint(start, monkeypatch, name):
+    start("--steps", "10")
+    fsync = os.fsync
+
+    def fail(number):
+        if name in os.readlink(f"/proc/self/fd/{number}"):
+            raise OSError(28, "No space left on device")
+        fsync(number)
+
+    before = saved()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fail)
+        lines, code = start("--steps", "20")
+    assert code == 2
+    assert "No space left" in lines[-1] and str(FOLDER) in lines[-1]
+    assert str(saved()) == str(before)
+    assert len([path for path in FOLDER.iterdir() if name in path.name]) == 1
+    start("--steps", "20")
+    assert steps(read_curve()) == [10, 20]
+
+
+@pytest.mark.parametrize("fault", ["loss", "weight"])
+def test_numbers_that_are_not_finite_replace_no_checkpoint(start, fault):
+    """A save is never far from a check, however often it saves."""
+
+    def learn_badly(training, network):
+        if training.steps == 30 and fault == "weight":
+            torch.nn.init.constant_(network.bias, np.nan)
+        bad = training.steps == 30 and fault == "loss"
+        return [], {"value_loss": np.inf if bad else 1.0}
+
+    words = "--save-every", "3", "--steps", "60"
+    lines, code = start(*words, program=with_learning(learn_badly))
+    assert code == 2
+    assert "finite since step 40" in lines[-1] and "of 30" in lines[-1]
+    assert saved()["progress"]["steps"] == 30
+    start()
+    assert saved()["progress"]["steps"] == 60
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--steps", "0"],
+        ["--rate", "nan"],
+        ["--save-every", "-1"],
+        ["--width", "1000000000000000"],
+        ["--seed", str(2**64)],
+    ],
+)
+def test_wrong_settings_end_in_a_line(start, words):
+    lines, code = start(*words)
+    assert code == 2
+    assert lines[-1].startswith("test_run.py: error: ")
+    assert not FOLDER.exists()
+
+
+def test_a_place_that_cannot_be_written_ends_in_a_line(start):
+    pathlib.Path("file").touch()
+    for folder in ("file", "file/run", "/proc/run"):
+        lines, code = start(folder=folder)
+        assert code == 2
+        assert folder in lines[-1] and "can't be written" in lines[-1]
+
+
+def test_it_trains_in_a_thread_with_numbers_of_other_libraries(start):
+    settings = Settings(
+        seed=np.int64(3),
+        steps=np.int64(10),
+        rate=torch.tensor(0.5),
+        folder=FOLDER,
+    )
+    thread = threading.Thread(target=train, args=[settings])
+    thread.start()
+    thread.join()
+    lines, _ = start("--steps", "20")
+    assert saved()["progress"]["steps"] == 20
+    assert saved()["settings"]["rate"] == 0.5
+
+
+def test_trainings_leave_no_threads(start):
+    def fail(training, network):
+        raise KeyError("a mistake")
+
+    before = threading.active_count()
+    for number in range(3):
+        start("--steps", "10", folder=str(number))
+        with pytest.raises(KeyError):
+            start(folder=f"{number} fails", program=with_learning(fail))
+    assert threading.active_count() == before
+
+
+# Signals
+
+
+def at_step(step, action):
+    """Learn, and do something at a step."""
+
+    def act_and_learn(training, network):
+        if training.steps == step:
+            action()
+        return learn(training, network)
+
+    return act_and_learn
+
+
+def test_a_signal_saves_and_ends(start, number):
+    def ask():
+        os.kill(os.getpid(), number)
+
+    start("--steps", "90", program=with_learning(at_step(20, ask)))
+    assert saved()["progress"]["steps"] == 30
+    assert signal.getsignal(number) != signal.SIG_IGN
+    start()
+    assert saved()["progress"]["steps"] == 90
+
+
+def test_what_a_shell_ignores_stays_ignored(start, number):
+    def ask():
+        os.kill(os.getpid(), number)
+
+    signal.signal(number, signal.SIG_IGN)
+    start("--steps", "90", program=with_learning(at_step(20, ask)))
+    assert saved()["progress"]["steps"] == 90
+    assert signal.getsignal(number) == signal.SIG_IGN
+
+
+@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
+def test_a_second_signal_ends_it_at_once(start, number, second):
+    pipe = subprocess.PIPE
+    with popen("--sleep", "1000", stdout=pipe, stderr=pipe) as program:
+        assert b"learning\n" in (program.stdout.readline() for _ in range(2))
+        program.send_signal(number)
+        # "ends after this update"
+        assert b"ends after" in program.stderr.readline()
+        program.send_signal(second)
+        assert program.wait(60) == -second
+
+
+def test_a_session_that_closes_sends_two_signals_and_asks_once(start):
+    def close():
+        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGHUP)
+
+    start("--steps", "90", program=with_learning(at_step(20, close)))
+    assert saved()["progress"]["steps"] == 30
+
+
+# What is printed
+
+
+@pytest.mark.parametrize("output", ["a pipe that is closed", "/dev/full"])
+def test_lines_that_cannot_be_printed_end_nothing(start, output):
+    if output == "/dev/full":
+        with open(output, "w") as full:
+            program = popen("--steps", "500", stdout=full)
+    else:
+        # As by `| head -1`
+        words = "--steps", "500", "--sleep", "0.01"
+        program = popen(*words, stdout=subprocess.PIPE)
+        program.stdout.readline()
+        program.stdout.close()
+    assert program.wait(300) == 0
+    assert saved()["progress"]["steps"] == 500
+
+
+def test_a_terminal_without_a_letter_ends_nothing(start):
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    program = popen("--steps", "10", folder="ü", env=environment)
+    assert program.wait(300) == 0
+
+
+# Two programs
+
+
+def test_two_programs_in_one_folder_end_whole(start):
+    programs = [
+        popen("--steps", "300", "--save-every", "1", stdout=subprocess.DEVNULL)
+        for _ in range(2)
+    ]
+    assert [program.wait(300) for program in programs] == [0, 0]
+    assert saved()["progress"]["steps"] == 300
+    assert len(list(FOLDER.glob("checkpoint.pt*"))) == 1
+
+
+if __name__ == "__main__":
+    run.run_program(main)
