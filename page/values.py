@@ -264,7 +264,7 @@ def measured(parts: Iterable[Measured]) -> str:
     """On which machines, when, and with which commit of game.py."""
     words = []
     for one in parts:
-        older = " (older)" if has_changed(one.commit) else ""
+        older = ", an older `game.py`" if has_changed(one.commit) else ""
         words.append(f"{one.on}, commit {one.commit}{older}")
     return "; ".join(dict.fromkeys(words))
 
