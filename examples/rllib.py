@@ -7,7 +7,8 @@ RLlib needs observations as floats, with the channels last. It takes the step
 after an end as a reset, so `Games` is in NEXT_STEP mode. Its own score,
 `episode_return_mean`, is of lives and clipped rewards; `game_score` beside it
 is of whole games. Both are written to ~/ray_results, for TensorBoard. With
-`num_env_runners` more processes play, each games of its own.
+`num_env_runners` more processes play, each games of its own. Most settings are
+those of ppo.py; no score is published.
 """
 
 import pathlib
