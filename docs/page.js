@@ -326,9 +326,10 @@ const WALL = {
 };
 const BALL = { wide: 2, high: 4 };
 const PADDLE = { wide: 16, high: 4, color: 5 };
-const BUTTON = 5.6; // pixels that a held button moves the paddle's target by
-const BEYOND = 40; // pixels that the target goes on behind a side wall
+const BUTTON = 5.73; // pixels that a held button moves the paddle's target by
+const BEYOND = { left: 4, right: 46 }; // that the target goes on behind a wall
 const WAIT = 20; // frames without a ball
+const LOST = 217; // where it is lost, below the screen
 
 // The colors of a screen by their index, and the gray of each.
 const COLORS = [[0, 0, 0], [142, 142, 142], [162, 162, 42], [180, 122, 48],
@@ -346,15 +347,16 @@ const SERVES = [{ x: 78, vx: -1 }, { x: 80, vx: 1 }, { x: 16, vx: 1 },
 const SERVED = { y: 122, vy: 1 };
 const EASY = 0.8; // pixels a frame
 
-// How fast the ball is after so many hits of the paddle since the serve, and
-// after a brick of the upper three rows.
+// How fast the ball is after so many hits of the paddle since the serve: hit
+// near the middle of the paddle, and at its ends.
 const SPEEDS = [
-  { hits: 3, vx: 1, vy: 1.5 },
-  { hits: 7, vx: 1.5, vy: 2 },
-  { hits: 11, vx: 2, vy: 1 },
-  { hits: Infinity, vx: 2, vy: 2 },
+  { hits: 3, middle: [1, 1.5], ends: [1.5, 1] },
+  { hits: 7, middle: [0.5, 2], ends: [1.5, 2] },
+  { hits: 11, middle: [2, 1], ends: [2, 1] },
+  { hits: Infinity, middle: [2, 2], ends: [2, 2] },
 ];
-const FAST = { vx: 2, vy: 3.38 };
+// After a brick of the upper three rows
+const FAST = [2, 3.375];
 
 const between = (least, value, most) => Math.max(least, Math.min(most, value));
 
@@ -391,17 +393,21 @@ class Breakout {
   }
 
   // Play a frame, in which the target of the paddle moves by so many pixels.
+  // What is hit is where it is drawn, and the ball turns with the next frame.
   frame(move) {
     const { left, right } = COURT;
     const most = right - PADDLE.wide;
-    this.target = between(left - BEYOND, this.target + move, most + BEYOND);
+    if (this.ball) this.hit();
     this.paddle += (between(left, this.target, most) - this.paddle) / 2;
+    this.target = between(left - BEYOND.left, this.target + move,
+      most + BEYOND.right);
     if (this.ball) {
-      this.fly();
-      return;
+      this.ball.x += this.ball.vx;
+      this.ball.y += this.ball.vy;
+    } else if (this.lives) {
+      this.wait -= 1;
+      if (this.wait < 0) this.serve();
     }
-    this.wait -= 1;
-    if (this.wait < 0 && this.lives) this.serve();
   }
 
   serve() {
@@ -417,52 +423,63 @@ class Breakout {
     this.mayBreak = true; // a brick: none after another, until it has turned
   }
 
-  fly() {
+  hit() {
     const { ball } = this;
-    const { left, right, top } = COURT;
-    ball.x += ball.vx;
-    ball.y += ball.vy;
-    if (ball.x < left || ball.x > right - BALL.wide) ball.vx *= -1;
-    ball.x = between(left, ball.x, right - BALL.wide);
-    if (ball.y < top) ball.vy = Math.abs(ball.vy);
-    this.hitBrick();
-    this.hitPaddle();
-    if (ball.y > 205) {
-      this.lives -= 1;
-      this.ball = null;
-      this.wait = WAIT;
-    }
+    const x = Math.round(ball.x);
+    const y = Math.round(ball.y);
+    if (x < COURT.left) ball.vx = Math.abs(ball.vx);
+    if (x + BALL.wide > COURT.right) ball.vx = -Math.abs(ball.vx);
+    if (y < COURT.top + 2) ball.vy = Math.abs(ball.vy);
+    this.hitBrick(x, y);
+    this.hitPaddle(x, y);
+    if (y < LOST) return;
+    this.lives -= 1;
+    this.ball = null;
+    this.wait = WAIT;
   }
 
-  hitBrick() {
+  // Of the ball its left and upper edge counts. It meets the upper row four
+  // pixels early, and the others two pixels late.
+  hitBrick(x, y) {
     const { ball } = this;
-    const ahead = ball.y + (ball.vy > 0 ? BALL.high : 0);
-    const below = WALL.top + WALL.high * WALL.rows;
-    if (ahead < COURT.top || ahead > below) this.mayBreak = true;
-    const row = Math.floor((ahead - WALL.top) / WALL.high);
-    const middle = ball.x + BALL.wide / 2 - COURT.left;
-    const brick = WALL.columns * row + Math.floor(middle / WALL.wide);
+    const inWall = y >= WALL.top - 2 && y <= WALL.top + 36;
+    if (!inWall) {
+      this.mayBreak = true;
+      return;
+    }
+    const row = Math.max(0, Math.floor((y - WALL.top - 2) / WALL.high));
+    const column = Math.floor((x - COURT.left) / WALL.wide);
+    const brick = WALL.columns * row +
+      between(0, column, WALL.columns - 1);
     if (!this.mayBreak || !this.bricks[brick]) return;
     this.bricks[brick] = 0;
     this.score += WALL.points[row];
     this.mayBreak = false;
+    ball.vy = -ball.vy;
     if (row < 3) this.fast = true;
-    const speed = this.fast ? FAST.vy : Math.abs(ball.vy);
-    ball.vy = -Math.sign(ball.vy) * speed;
+    if (this.fast) this.fly(FAST);
+  }
+
+  hitPaddle(x, y) {
+    const { ball } = this;
+    const { floor } = COURT;
+    const off = x - Math.round(this.paddle);
+    if (ball.vy < 0 || y + BALL.high <= floor) return;
+    if (y >= floor + PADDLE.high) return;
+    if (off <= -BALL.wide || off >= PADDLE.wide) return;
+    this.hits += 1;
+    const speeds = SPEEDS.find(({ hits }) => this.hits <= hits);
+    const atEnd = off < 2 || off > 10;
+    ball.vx = off < 7 ? -1 : 1;
+    ball.vy = -1;
+    this.fly(this.fast ? FAST : atEnd ? speeds.ends : speeds.middle);
     if (!this.bricks.includes(1)) this.bricks.fill(1);
   }
 
-  hitPaddle() {
-    const { ball } = this;
-    const low = ball.y + BALL.high - COURT.floor;
-    const off = ball.x + BALL.wide / 2 - this.paddle;
-    if (ball.vy < 0 || low < 0 || low > 8) return;
-    if (off < -1 || off > PADDLE.wide + 1) return;
-    this.hits += 1;
-    const speed = this.fast ? FAST :
-      SPEEDS.find(({ hits }) => this.hits <= hits);
-    ball.vx = off < PADDLE.wide / 2 ? -speed.vx : speed.vx;
-    ball.vy = -speed.vy;
+  // Go on the same way at another speed.
+  fly([across, down]) {
+    this.ball.vx = Math.sign(this.ball.vx) * across;
+    this.ball.vy = Math.sign(this.ball.vy) * down;
   }
 }
 
@@ -606,6 +623,7 @@ function look(network, pictures) {
 // somebody first asks for it.
 const PARTS = 8; // scripts of the network
 const FRAMES = 4; // that an action is held for
+const MOST = 108_000; // frames of a game, as on the emulator
 const PIXELS = SIZE ** 2;
 const MOVES = [0, 0, BUTTON, -BUTTON]; // NOOP, FIRE, RIGHT, LEFT
 
@@ -638,11 +656,13 @@ const Agent = {
   async play(seed, { still = false } = {}) {
     await Agent.load();
     const game = new AgentGame(seed);
-    for (let step = 1; game.breakout.lives && step < 5000; step++) {
-      game.look({ still });
-      game.sample();
-      for (let frame = 0; frame < FRAMES; frame++) game.frame();
-      if (step % 16 === 0) await new Promise((done) => setTimeout(done));
+    for (let frame = 0; game.breakout.lives && frame < MOST; frame++) {
+      if (game.decides) {
+        game.look({ still });
+        game.sample();
+      }
+      game.frame();
+      if (frame % 64 === 0) await new Promise((done) => setTimeout(done));
     }
     return game.breakout.score;
   },
@@ -713,13 +733,26 @@ function moved(state, what, across, down) {
   return { ...state, ball: { ...state.ball, x, y } };
 }
 
-// A game that the agent plays.
+// A game that the agent plays. FIRE is pressed for it, as in its training: for
+// the first step of each life, whose last screen then fills the stack.
 class AgentGame extends SeenGame {
   constructor(seed) {
     super(seed);
     this.random = randomFrom(~seed);
     this.answer = null; // of the network, to the pictures that it was given
+    this.fire();
+  }
+
+  fire() {
+    this.breakout.wait = 0;
+    this.count = 0;
     this.action = 0;
+    this.serving = true;
+  }
+
+  // Whether an action is sampled before the next frame.
+  get decides() {
+    return this.count % FRAMES === 0 && !this.serving;
   }
 
   // Ask the network. With `still` it is given the newest picture four times.
@@ -742,7 +775,14 @@ class AgentGame extends SeenGame {
   }
 
   frame() {
+    const { lives } = this.breakout;
     super.frame(MOVES[this.action]);
+    if (this.breakout.lives < lives) {
+      this.fire();
+    } else if (this.serving && this.count === FRAMES) {
+      this.serving = false;
+      this.fill();
+    }
   }
 
   // Play some steps without the network, by following the ball, so that there
@@ -753,6 +793,7 @@ class AgentGame extends SeenGame {
       const ahead = ball ? ball.x - paddle - PADDLE.wide / 2 : 0;
       super.frame(between(-BUTTON, ahead, BUTTON));
     }
+    this.serving = false;
     return this;
   }
 }
@@ -840,9 +881,9 @@ function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
 
   // A step begins with its action, and ends with the answer to its picture.
   function frame() {
-    if (game.count % FRAMES === 0) game.sample();
+    if (game.decides) game.sample();
     game.frame();
-    if (game.count % FRAMES === 0) game.look({ still: still() });
+    if (game.decides) game.look({ still: still() });
     show(game, time.running);
     if (game.breakout.lives) return;
     go(false);
@@ -850,7 +891,7 @@ function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
   }
 
   function finishStep() {
-    while (game.count % FRAMES && game.breakout.lives) frame();
+    while (!game.decides && game.breakout.lives) frame();
   }
 
   function restart() {
@@ -1650,15 +1691,15 @@ figure("play", (box, $in) => {
   }
 
   function frame() {
-    const decides = game.count % FRAMES === 0;
     if (byAgent) {
-      if (decides) {
+      if (game.decides) {
         game.look();
         game.sample();
       }
       game.frame();
     } else {
-      if (view < SLOW || (decides && view !== STILL)) move = wanted();
+      const decides = view < SLOW || game.count % FRAMES === 0;
+      if (decides && view !== STILL) move = wanted();
       game.frame(move);
     }
     if (view < SLOW || game.count % FRAMES === 0) show();

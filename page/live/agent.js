@@ -2,6 +2,7 @@
 // somebody first asks for it.
 const PARTS = 8; // scripts of the network
 const FRAMES = 4; // that an action is held for
+const MOST = 108_000; // frames of a game, as on the emulator
 const PIXELS = SIZE ** 2;
 const MOVES = [0, 0, BUTTON, -BUTTON]; // NOOP, FIRE, RIGHT, LEFT
 
@@ -34,11 +35,13 @@ const Agent = {
   async play(seed, { still = false } = {}) {
     await Agent.load();
     const game = new AgentGame(seed);
-    for (let step = 1; game.breakout.lives && step < 5000; step++) {
-      game.look({ still });
-      game.sample();
-      for (let frame = 0; frame < FRAMES; frame++) game.frame();
-      if (step % 16 === 0) await new Promise((done) => setTimeout(done));
+    for (let frame = 0; game.breakout.lives && frame < MOST; frame++) {
+      if (game.decides) {
+        game.look({ still });
+        game.sample();
+      }
+      game.frame();
+      if (frame % 64 === 0) await new Promise((done) => setTimeout(done));
     }
     return game.breakout.score;
   },
@@ -109,13 +112,26 @@ function moved(state, what, across, down) {
   return { ...state, ball: { ...state.ball, x, y } };
 }
 
-// A game that the agent plays.
+// A game that the agent plays. FIRE is pressed for it, as in its training: for
+// the first step of each life, whose last screen then fills the stack.
 class AgentGame extends SeenGame {
   constructor(seed) {
     super(seed);
     this.random = randomFrom(~seed);
     this.answer = null; // of the network, to the pictures that it was given
+    this.fire();
+  }
+
+  fire() {
+    this.breakout.wait = 0;
+    this.count = 0;
     this.action = 0;
+    this.serving = true;
+  }
+
+  // Whether an action is sampled before the next frame.
+  get decides() {
+    return this.count % FRAMES === 0 && !this.serving;
   }
 
   // Ask the network. With `still` it is given the newest picture four times.
@@ -138,7 +154,14 @@ class AgentGame extends SeenGame {
   }
 
   frame() {
+    const { lives } = this.breakout;
     super.frame(MOVES[this.action]);
+    if (this.breakout.lives < lives) {
+      this.fire();
+    } else if (this.serving && this.count === FRAMES) {
+      this.serving = false;
+      this.fill();
+    }
   }
 
   // Play some steps without the network, by following the ball, so that there
@@ -149,6 +172,7 @@ class AgentGame extends SeenGame {
       const ahead = ball ? ball.x - paddle - PADDLE.wide / 2 : 0;
       super.frame(between(-BUTTON, ahead, BUTTON));
     }
+    this.serving = false;
     return this;
   }
 }

@@ -8,9 +8,10 @@ const WALL = {
 };
 const BALL = { wide: 2, high: 4 };
 const PADDLE = { wide: 16, high: 4, color: 5 };
-const BUTTON = 5.6; // pixels that a held button moves the paddle's target by
-const BEYOND = 40; // pixels that the target goes on behind a side wall
+const BUTTON = 5.73; // pixels that a held button moves the paddle's target by
+const BEYOND = { left: 4, right: 46 }; // that the target goes on behind a wall
 const WAIT = 20; // frames without a ball
+const LOST = 217; // where it is lost, below the screen
 
 // The colors of a screen by their index, and the gray of each.
 const COLORS = [[0, 0, 0], [142, 142, 142], [162, 162, 42], [180, 122, 48],
@@ -28,15 +29,16 @@ const SERVES = [{ x: 78, vx: -1 }, { x: 80, vx: 1 }, { x: 16, vx: 1 },
 const SERVED = { y: 122, vy: 1 };
 const EASY = 0.8; // pixels a frame
 
-// How fast the ball is after so many hits of the paddle since the serve, and
-// after a brick of the upper three rows.
+// How fast the ball is after so many hits of the paddle since the serve: hit
+// near the middle of the paddle, and at its ends.
 const SPEEDS = [
-  { hits: 3, vx: 1, vy: 1.5 },
-  { hits: 7, vx: 1.5, vy: 2 },
-  { hits: 11, vx: 2, vy: 1 },
-  { hits: Infinity, vx: 2, vy: 2 },
+  { hits: 3, middle: [1, 1.5], ends: [1.5, 1] },
+  { hits: 7, middle: [0.5, 2], ends: [1.5, 2] },
+  { hits: 11, middle: [2, 1], ends: [2, 1] },
+  { hits: Infinity, middle: [2, 2], ends: [2, 2] },
 ];
-const FAST = { vx: 2, vy: 3.38 };
+// After a brick of the upper three rows
+const FAST = [2, 3.375];
 
 const between = (least, value, most) => Math.max(least, Math.min(most, value));
 
@@ -73,17 +75,21 @@ class Breakout {
   }
 
   // Play a frame, in which the target of the paddle moves by so many pixels.
+  // What is hit is where it is drawn, and the ball turns with the next frame.
   frame(move) {
     const { left, right } = COURT;
     const most = right - PADDLE.wide;
-    this.target = between(left - BEYOND, this.target + move, most + BEYOND);
+    if (this.ball) this.hit();
     this.paddle += (between(left, this.target, most) - this.paddle) / 2;
+    this.target = between(left - BEYOND.left, this.target + move,
+      most + BEYOND.right);
     if (this.ball) {
-      this.fly();
-      return;
+      this.ball.x += this.ball.vx;
+      this.ball.y += this.ball.vy;
+    } else if (this.lives) {
+      this.wait -= 1;
+      if (this.wait < 0) this.serve();
     }
-    this.wait -= 1;
-    if (this.wait < 0 && this.lives) this.serve();
   }
 
   serve() {
@@ -99,52 +105,63 @@ class Breakout {
     this.mayBreak = true; // a brick: none after another, until it has turned
   }
 
-  fly() {
+  hit() {
     const { ball } = this;
-    const { left, right, top } = COURT;
-    ball.x += ball.vx;
-    ball.y += ball.vy;
-    if (ball.x < left || ball.x > right - BALL.wide) ball.vx *= -1;
-    ball.x = between(left, ball.x, right - BALL.wide);
-    if (ball.y < top) ball.vy = Math.abs(ball.vy);
-    this.hitBrick();
-    this.hitPaddle();
-    if (ball.y > 205) {
-      this.lives -= 1;
-      this.ball = null;
-      this.wait = WAIT;
-    }
+    const x = Math.round(ball.x);
+    const y = Math.round(ball.y);
+    if (x < COURT.left) ball.vx = Math.abs(ball.vx);
+    if (x + BALL.wide > COURT.right) ball.vx = -Math.abs(ball.vx);
+    if (y < COURT.top + 2) ball.vy = Math.abs(ball.vy);
+    this.hitBrick(x, y);
+    this.hitPaddle(x, y);
+    if (y < LOST) return;
+    this.lives -= 1;
+    this.ball = null;
+    this.wait = WAIT;
   }
 
-  hitBrick() {
+  // Of the ball its left and upper edge counts. It meets the upper row four
+  // pixels early, and the others two pixels late.
+  hitBrick(x, y) {
     const { ball } = this;
-    const ahead = ball.y + (ball.vy > 0 ? BALL.high : 0);
-    const below = WALL.top + WALL.high * WALL.rows;
-    if (ahead < COURT.top || ahead > below) this.mayBreak = true;
-    const row = Math.floor((ahead - WALL.top) / WALL.high);
-    const middle = ball.x + BALL.wide / 2 - COURT.left;
-    const brick = WALL.columns * row + Math.floor(middle / WALL.wide);
+    const inWall = y >= WALL.top - 2 && y <= WALL.top + 36;
+    if (!inWall) {
+      this.mayBreak = true;
+      return;
+    }
+    const row = Math.max(0, Math.floor((y - WALL.top - 2) / WALL.high));
+    const column = Math.floor((x - COURT.left) / WALL.wide);
+    const brick = WALL.columns * row +
+      between(0, column, WALL.columns - 1);
     if (!this.mayBreak || !this.bricks[brick]) return;
     this.bricks[brick] = 0;
     this.score += WALL.points[row];
     this.mayBreak = false;
+    ball.vy = -ball.vy;
     if (row < 3) this.fast = true;
-    const speed = this.fast ? FAST.vy : Math.abs(ball.vy);
-    ball.vy = -Math.sign(ball.vy) * speed;
+    if (this.fast) this.fly(FAST);
+  }
+
+  hitPaddle(x, y) {
+    const { ball } = this;
+    const { floor } = COURT;
+    const off = x - Math.round(this.paddle);
+    if (ball.vy < 0 || y + BALL.high <= floor) return;
+    if (y >= floor + PADDLE.high) return;
+    if (off <= -BALL.wide || off >= PADDLE.wide) return;
+    this.hits += 1;
+    const speeds = SPEEDS.find(({ hits }) => this.hits <= hits);
+    const atEnd = off < 2 || off > 10;
+    ball.vx = off < 7 ? -1 : 1;
+    ball.vy = -1;
+    this.fly(this.fast ? FAST : atEnd ? speeds.ends : speeds.middle);
     if (!this.bricks.includes(1)) this.bricks.fill(1);
   }
 
-  hitPaddle() {
-    const { ball } = this;
-    const low = ball.y + BALL.high - COURT.floor;
-    const off = ball.x + BALL.wide / 2 - this.paddle;
-    if (ball.vy < 0 || low < 0 || low > 8) return;
-    if (off < -1 || off > PADDLE.wide + 1) return;
-    this.hits += 1;
-    const speed = this.fast ? FAST :
-      SPEEDS.find(({ hits }) => this.hits <= hits);
-    ball.vx = off < PADDLE.wide / 2 ? -speed.vx : speed.vx;
-    ball.vy = -speed.vy;
+  // Go on the same way at another speed.
+  fly([across, down]) {
+    this.ball.vx = Math.sign(this.ball.vx) * across;
+    this.ball.vy = Math.sign(this.ball.vy) * down;
   }
 }
 

@@ -81,9 +81,9 @@ function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
 
   // A step begins with its action, and ends with the answer to its picture.
   function frame() {
-    if (game.count % FRAMES === 0) game.sample();
+    if (game.decides) game.sample();
     game.frame();
-    if (game.count % FRAMES === 0) game.look({ still: still() });
+    if (game.decides) game.look({ still: still() });
     show(game, time.running);
     if (game.breakout.lives) return;
     go(false);
@@ -91,7 +91,7 @@ function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
   }
 
   function finishStep() {
-    while (game.count % FRAMES && game.breakout.lives) frame();
+    while (!game.decides && game.breakout.lives) frame();
   }
 
   function restart() {

@@ -44,15 +44,15 @@ figure("play", (box, $in) => {
   }
 
   function frame() {
-    const decides = game.count % FRAMES === 0;
     if (byAgent) {
-      if (decides) {
+      if (game.decides) {
         game.look();
         game.sample();
       }
       game.frame();
     } else {
-      if (view < SLOW || (decides && view !== STILL)) move = wanted();
+      const decides = view < SLOW || game.count % FRAMES === 0;
+      if (decides && view !== STILL) move = wanted();
       game.frame(move);
     }
     if (view < SLOW || game.count % FRAMES === 0) show();
