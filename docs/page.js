@@ -324,6 +324,7 @@ const WALL = {
   points: [7, 7, 4, 4, 1, 1],
   colors: [5, 4, 3, 2, 8, 6],
 };
+const MOST_POINTS = 864; // of two walls: there is no third
 const BALL = { wide: 2, high: 4 };
 const PADDLE = { wide: 16, high: 4, color: 5 };
 const BUTTON = 5.73; // pixels that a held button moves the paddle's target by
@@ -473,7 +474,8 @@ class Breakout {
     ball.vx = off < 7 ? -1 : 1;
     ball.vy = -1;
     this.fly(this.fast ? FAST : atEnd ? speeds.ends : speeds.middle);
-    if (!this.bricks.includes(1)) this.bricks.fill(1);
+    const cleared = !this.bricks.includes(1);
+    if (cleared && this.score < MOST_POINTS) this.bricks.fill(1);
   }
 
   // Go on the same way at another speed.
@@ -1510,6 +1512,7 @@ figure("maximum", async (box, $in) => {
 // pictures, the filters and the probabilities answer.
 figure("network", (box, $in) => {
   const SIDE = 20; // of a filter's picture
+  const COLUMNS = 4; // that they stand in
   const [REACH, STRIDE] = [8, 4]; // of a filter, in pixels of the pictures
   const HEAT = [255, 96, 64];
   const BRIGHTER = 1.6; // as small pictures are shown
@@ -1600,15 +1603,25 @@ figure("network", (box, $in) => {
     begin: () => new AgentGame(newSeed()).warmUp(60),
   });
 
+  // One of them is a stop of Tab; the arrow keys go on from there.
   function choose(i) {
     chosen = i;
+    filters.forEach((button, at) => (button.tabIndex = at === i ? 0 : -1));
     if (box.playing().answer) showFilters(box.playing());
   }
   filters.forEach((button, i) => {
     for (const event of ["pointerenter", "focus", "click"]) {
       button.addEventListener(event, () => choose(i));
     }
+    button.addEventListener("keydown", (event) => {
+      const arrow = ARROWS[event.key];
+      if (!arrow) return;
+      event.preventDefault();
+      const next = i + arrow[0] + arrow[1] * COLUMNS;
+      filters[next]?.focus();
+    });
   });
+  choose(chosen);
 
   // Move it so far from where it was.
   function move(what, across, down, before) {

@@ -13,9 +13,10 @@ def take() -> None:
             device_scale_factor=2,
             reduced_motion="reduce",
         )
+        page.add_init_script("Math.random = () => 0.5")  # the same games
         for path in DOCS.glob("*.html"):
             page.goto(path.as_uri())
-            page.evaluate("() => Agent.load()")  # of which some are
+            page.evaluate("() => Agent.load()")  # which some show
             page.add_style_tag(content="header { display: none }")
             for figure in page.locator("figure:has(.stage .screen)").all():
                 name = figure.get_attribute("id")

@@ -273,7 +273,7 @@ def pull(handle, across, down, way):
 
 
 def test_a_filter_is_seen_large(visit):
-    """The one that is pointed at, clicked or reached by Tab."""
+    """The one that is pointed at, clicked or reached by the keyboard."""
     page = visit()
     page.evaluate("() => Agent.load()")
     figure = look_at(page, "network")
@@ -285,6 +285,9 @@ def test_a_filter_is_seen_large(visit):
         now = seen(figure, ".over").tobytes()
         assert now != seen_before
         seen_before = now
+    filters.nth(7).press("ArrowUp")
+    expect(filters.nth(3)).to_be_focused()
+    expect(filters.nth(3)).to_have_attribute("aria-pressed", "true")
 
 
 # What if nothing moves

@@ -6,6 +6,7 @@ const WALL = {
   points: [7, 7, 4, 4, 1, 1],
   colors: [5, 4, 3, 2, 8, 6],
 };
+const MOST_POINTS = 864; // of two walls: there is no third
 const BALL = { wide: 2, high: 4 };
 const PADDLE = { wide: 16, high: 4, color: 5 };
 const BUTTON = 5.73; // pixels that a held button moves the paddle's target by
@@ -155,7 +156,8 @@ class Breakout {
     ball.vx = off < 7 ? -1 : 1;
     ball.vy = -1;
     this.fly(this.fast ? FAST : atEnd ? speeds.ends : speeds.middle);
-    if (!this.bricks.includes(1)) this.bricks.fill(1);
+    const cleared = !this.bricks.includes(1);
+    if (cleared && this.score < MOST_POINTS) this.bricks.fill(1);
   }
 
   // Go on the same way at another speed.

@@ -2,6 +2,7 @@
 // pictures, the filters and the probabilities answer.
 figure("network", (box, $in) => {
   const SIDE = 20; // of a filter's picture
+  const COLUMNS = 4; // that they stand in
   const [REACH, STRIDE] = [8, 4]; // of a filter, in pixels of the pictures
   const HEAT = [255, 96, 64];
   const BRIGHTER = 1.6; // as small pictures are shown
@@ -92,15 +93,25 @@ figure("network", (box, $in) => {
     begin: () => new AgentGame(newSeed()).warmUp(60),
   });
 
+  // One of them is a stop of Tab; the arrow keys go on from there.
   function choose(i) {
     chosen = i;
+    filters.forEach((button, at) => (button.tabIndex = at === i ? 0 : -1));
     if (box.playing().answer) showFilters(box.playing());
   }
   filters.forEach((button, i) => {
     for (const event of ["pointerenter", "focus", "click"]) {
       button.addEventListener(event, () => choose(i));
     }
+    button.addEventListener("keydown", (event) => {
+      const arrow = ARROWS[event.key];
+      if (!arrow) return;
+      event.preventDefault();
+      const next = i + arrow[0] + arrow[1] * COLUMNS;
+      filters[next]?.focus();
+    });
   });
+  choose(chosen);
 
   // Move it so far from where it was.
   function move(what, across, down, before) {
