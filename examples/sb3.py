@@ -122,25 +122,25 @@ class GamesVecEnv(VecEnv):
 @dataclasses.dataclass
 class Settings:
     env_id: tyro.conf.Positional[str] = BREAKOUT
-    """Any Atari title."""
+    """Gymnasium's id of an Atari game."""
     folder: pathlib.Path | None = None
-    """The run's, to begin or to go on there. None: a new one in runs/sb3/."""
+    """Folder of the run, to begin or to continue; None: a new one."""
     evaluate: bool = False
-    """Play whole games with the run's last model, and train nothing."""
+    """Whether whole games are played, and nothing is trained."""
     whole_games: int = 30
-    """How many games --evaluate plays."""
+    """Games that are played to evaluate."""
     seed: int = 0
-    """Of the weights, and of what is sampled."""
+    """Seed of the weights, the games and the sampled actions."""
     steps: int = 10_000_000
-    """Steps of all games together."""
+    """Steps of the whole training, in all games together."""
     games: int = 8
-    """How many games are played at once."""
+    """Games that are played at once."""
     keep_every: int = 100_000
     """Steps between two models that are kept."""
     device: str = "auto"
-    """Where the network computes."""
+    """Device that computes the network."""
     processes: int | None = None
-    """How many processes play. None: one for each core."""
+    """Processes that play; None: one for each core."""
 
 
 def fail(words: str) -> NoReturn:

@@ -1,7 +1,6 @@
 """Tests of rllib.py: `Games` under RLlib."""
 
 import os
-import signal
 import sys
 import tempfile
 
@@ -24,14 +23,11 @@ def cluster(monkeypatch, tmp_path):
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     monkeypatch.setenv("HOME", str(tmp_path))  # where both write
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
-    # Whatever the shell ignores.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     # short, since sockets lie in it
     with tempfile.TemporaryDirectory(prefix="ray") as folder:
         ray.init(num_cpus=2, include_dashboard=False, _temp_dir=folder)
         yield
         ray.shutdown()
-    signal.signal(signal.SIGINT, before)
 
 
 def test_its_episodes_are_those_of_a_game():

@@ -22,6 +22,7 @@ from tensorboard.backend.event_processing import event_accumulator
 import play
 import ppo
 import run
+import sb3
 from run import Ended, Run
 
 FOLDER = pathlib.Path("a [run], b")
@@ -126,7 +127,9 @@ def steps(rows):
 
 
 @pytest.mark.parametrize(
-    "kind", [ppo.Settings, play.Options], ids=lambda kind: kind.__module__
+    "kind",
+    [ppo.Settings, play.Options, sb3.Settings],
+    ids=lambda kind: kind.__module__,
 )
 def test_each_flag_has_a_sentence_of_its_own(kind, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "300")

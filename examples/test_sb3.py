@@ -15,7 +15,6 @@ import zipfile
 import gymnasium as gym
 import numpy as np
 import pytest
-import torch
 from stable_baselines3.common.evaluation import evaluate_policy
 
 import sb3
@@ -24,7 +23,6 @@ from sb3 import GamesVecEnv
 
 BREAKOUT = "BreakoutNoFrameskip-v4"
 HERE = dict(noop_max=0, processes=0)
-torch.set_num_threads(1)  # the games need the other cores
 
 
 def cut_off_after(steps, monkeypatch):

@@ -3,7 +3,6 @@
 import gymnasium as gym
 import numpy as np
 import pytest
-import torch
 from gymnasium.utils.env_checker import check_env
 from gymnasium.wrappers import RecordEpisodeStatistics, RecordVideo
 from stable_baselines3 import PPO
@@ -14,7 +13,6 @@ from game import TRAINING, FastGame
 from single_env import GameEnv
 
 gym.register("Game-v0", entry_point="single_env:GameEnv")
-torch.set_num_threads(1)
 
 
 @pytest.mark.parametrize("options", [{}, TRAINING, {"grayscale": False}])
