@@ -1,138 +1,75 @@
-"""Train an agent with DQN on one game: small, whole, and to be changed.
+"""Train an agent with DQN on one game: the smallest one, to be changed.
 
-The algorithm is that of Mnih et al. 2015, the settings are mostly those of
-CleanRL's `dqn_atari.py`. Scores rise after some 200,000 steps. Copy it beside
-game.py.
+The algorithm is that of Mnih et al. 2015; the settings are mostly those of
+CleanRL's `dqn_atari.py`. Copy this file beside game.py, with run.py, which
+keeps a training, ppo.py, which has the options of the games, and play.py.
 
     pip install -r requirements.txt torch tensorboard tyro
-    python examples/dqn.py             # train on Breakout
-    python examples/dqn.py --resume    # continue the newest run
-    python examples/dqn.py --evaluate  # play 30 whole games
+    python examples/dqn.py --folder runs/dqn  # begin there, or continue
+    python examples/play.py runs/dqn          # play 30 whole games
 
-Each run has a folder, runs/dqn/ENV_ID-SEED-TIME, with settings.json, a log for
-`tensorboard --logdir runs`, and checkpoint.pt. That doesn't have the memory,
-which would be 700 MB: a run that is resumed fills it again before it learns.
-Ctrl-C, SIGTERM or a closed terminal save and end a training, a second signal
-ends it at once.
+A checkpoint doesn't have the memory, which would be 700 MB: a run that is
+continued fills it again before it learns.
 """
 
 import collections
-import contextlib
 import dataclasses
-import datetime
-import io
-import json
 import math
-import os
 import pathlib
 import random
-import signal
 import sys
-import threading
-import time
-from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
-import tyro
 from torch import Tensor, nn
-from torch.utils.tensorboard import SummaryWriter
 
-# In this repository game.py lies one folder up; copied, it lies beside.
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-from game import BREAKOUT, TRAINING, Games
+# In this repository game.py is one folder up; in a copy it is beside.
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from game import Games
+from ppo import GameSettings, ended_games
+from run import (
+    Ended,
+    Run,
+    noting_signals,
+    one_line,
+    read_settings,
+    run_program,
+    say,
+)
 
-RUNS = pathlib.Path("runs/dqn")
-REPORT = 1_000  # steps between two points of a curve
-EXPLORE_TO_EVALUATE = 0.05  # as in the paper
+REPORT = 1_000  # steps between two reports to the run
 
 # ## Settings
 
 
 @dataclasses.dataclass
-class GameOptions:
-    # what a lost life does to the episode
-    on_life_loss: Literal["restart", "continue", "ignore"] = "continue"
-    # a game begins with up to so many frames without an action
-    noop_max: int = TRAINING["noop_max"]
-    # FIRE is held for a step before each episode
-    fire_on_reset: bool = TRAINING["fire_on_reset"]
-    # rewards become -1, 0 or 1; scores stay raw
-    clip_reward: bool = TRAINING["clip_reward"]
-    action_repeat: int = 4  # frames to a step
-    stack: int = 4  # pictures to an observation
-    size: tuple[int, int] = (84, 84)  # height and width of a picture
-    grayscale: bool = True  # else pictures are in color
-    # that the console ignores a frame's action; None: as the id has it
-    repeat_action_probability: float | None = None
+class Settings(GameSettings):
+    """The settings of CleanRL, but for a smaller memory."""
 
+    program = "dqn"
 
-@dataclasses.dataclass
-class Here:
-    """What is done now, and where; not kept with the run."""
-
-    resume: bool = False  # continue a run
-    evaluate: bool = False  # play whole games
-    # of the run; None: a new one, or the newest to resume or evaluate
-    folder: pathlib.Path | None = None
-    whole_games: int = 30  # to evaluate
-    device: str = "cuda" if torch.cuda.is_available() else "cpu"
-    processes: int | None = None  # that play to evaluate
-
-
-@dataclasses.dataclass
-class Settings(GameOptions, Here):
-    # any Atari title
-    env_id: tyro.conf.Positional[str] = BREAKOUT
-    seed: int = 0  # of the weights, and of what is drawn
-    steps: int = 2_000_000  # in all
-    memory: int = 100_000  # steps to remember, 7 kB each; DQN had 1,000,000
-    # steps are played before the first update; CleanRL has 80,000
+    steps: int = 1_000_000
+    """Steps of the whole training."""
+    memory: int = 100_000
+    """Steps to remember, 7 kB each; DQN had 1,000,000."""
     learn_after: int = 5_000
-    learn_every: int = 4  # steps between two updates
-    target_every: int = 1_000  # steps between two copies to the target
-    batch: int = 32  # steps to learn from in an update
-    learning_rate: float = 1e-4  # constant
-    gamma: float = 0.99  # what a reward is worth a step earlier
-    # the share of random actions, which falls from 1 to this in the first
-    # tenth of the steps
+    """Steps before the first update; CleanRL has 80,000."""
+    learn_every: int = 4
+    """Steps between two updates."""
+    target_every: int = 1_000
+    """Steps between two copies of the network to the target."""
+    batch: int = 32
+    """Remembered steps that an update learns from."""
+    learning_rate: float = 1e-4
+    """Learning rate, which is constant."""
+    gamma: float = 0.99
+    """Discount: the worth of a reward one step earlier."""
     explore: float = 0.01
-    save_every: int = 10_000  # steps between two checkpoints
-
-    def make_games(self, count: int, **options: Any) -> Games:
-        """Make games as these settings have them, but for `options`."""
-        mine = part_of(self, GameOptions)
-        if self.repeat_action_probability is None:
-            del mine["repeat_action_probability"]
-        return Games(count, self.env_id, seed=self.seed, **mine | options)
-
-
-def part_of(settings: Settings, kind: type) -> dict[str, Any]:
-    """Return the settings that a class has."""
-    names = [field.name for field in dataclasses.fields(kind)]
-    return {name: getattr(settings, name) for name in names}
-
-
-class RunError(Exception):
-    """Ends the program with its words, and without a traceback."""
-
-
-def check(settings: Settings) -> None:
-    """Raise an error if a setting can't be."""
-    shares = ("gamma", "explore", "repeat_action_probability")
-    for name, value in vars(settings).items():
-        if name in ("seed", "noop_max", "processes"):
-            continue  # `Games` checks these
-        low = 1 if type(value) is int else 0
-        high = 1 if name in shares else sys.float_info.max
-        if isinstance(value, int | float) and not low <= value <= high:
-            raise RunError(f"--{name.replace('_', '-')} can't be {value}")
-    try:
-        with settings.make_games(1) as games:
-            make_network(games).to(settings.device)
-    except Exception as error:  # PyTorch raises all kinds
-        raise RunError(error) from error
+    """Share of random actions; it falls from 1 in a tenth of the steps."""
+    save_every: int = 10
+    """Thousands of steps between two checkpoints, each with a row."""
 
 
 # ## The memory, and the network
@@ -146,7 +83,7 @@ class Memory:
     """
 
     def __init__(self, capacity: int) -> None:
-        # one that is full forgets the oldest
+        # A memory that is full forgets its oldest step.
         self.steps: collections.deque = collections.deque(maxlen=capacity)
 
     def start(self, obs: np.ndarray) -> None:
@@ -200,6 +137,21 @@ def values(network: nn.Module, obs: Any) -> Tensor:
     return network(obs.to(device, torch.float32) / 255)
 
 
+@torch.no_grad()
+def choose(network: nn.Module, obs: Any, explore: float) -> list[int]:
+    """Choose the best action for each game, or a random one."""
+    best = values(network, obs)
+    return [
+        random.randrange(len(row))
+        if random.random() < explore
+        else row.argmax().item()
+        for row in best
+    ]
+
+
+# ## Learning
+
+
 def learn(
     network: nn.Module,
     target: nn.Module,
@@ -225,170 +177,14 @@ def learn(
     return {"loss": loss.item(), "value": expected.mean().item()}
 
 
-# ## A run and its folder
-
-
-@contextlib.contextmanager
-def noting_signals() -> Iterator[threading.Event]:
-    """Set an event when the program is asked to end; twice ends it at once."""
-    asked = threading.Event()
-    before = {}
-
-    def note(number: int, frame: Any) -> None:
-        asked.set()
-        signal.signal(number, signal.SIG_DFL)
-        # `print` may be what was interrupted, and the terminal closed.
-        with contextlib.suppress(OSError):
-            os.write(2, b"saves and ends; once more: ends at once\n")
-
-    # Python allows handlers in the main thread alone. Windows has no SIGHUP.
-    if threading.current_thread() is threading.main_thread():
-        for name in {"SIGINT", "SIGTERM", "SIGHUP"} & vars(signal).keys():
-            number = getattr(signal, name)
-            before[number] = signal.getsignal(number)
-            if before[number] != signal.SIG_IGN:  # by `nohup` or a shell's `&`
-                signal.signal(number, note)
-    try:
-        yield asked
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def write(path: pathlib.Path, data: bytes) -> None:
-    """Write a file whole, or leave what was there."""
-    new = path.with_name(f"{path.name}.new")
-    try:
-        new.write_bytes(data)
-        new.replace(path)
-    except OSError as error:
-        new.unlink(missing_ok=True)
-        raise RunError(f"{path} can't be written: {error}") from error
-
-
-def read_checkpoint(path: pathlib.Path) -> dict[str, Any]:
-    try:
-        # On the CPU: the machine that wrote it may have had other devices.
-        return torch.load(path, "cpu")
-    except Exception as error:  # PyTorch raises all kinds
-        raise RunError(f"{path} can't be read ({error!r:.60})") from error
-
-
-def read_settings(folder: pathlib.Path) -> Settings:
-    """Return the settings of a run."""
-    path = folder / "settings.json"
-    try:
-        saved = json.loads(path.read_text())
-        saved["size"] = tuple(saved["size"])
-        return Settings(**saved)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise RunError(f"{path} can't be read ({error!r})") from error
-
-
-def name_of(settings: Settings) -> str:
-    """Return the name of a run, but for its time."""
-    return f"{settings.env_id.replace('/', '-')}-{settings.seed}"
-
-
-class Run:
-    """The progress of a training, and the folder that keeps it."""
-
-    def __init__(self, settings: Settings, **parts: Any) -> None:
-        self.parts = parts  # that a checkpoint keeps, by their names
-        self.steps = 0
-        self.scores: list[float] = []  # of the last hundred whole games
-        now = f"{datetime.datetime.now():%Y%m%d-%H%M%S-%f}"
-        self.folder = settings.folder or RUNS / f"{name_of(settings)}-{now}"
-        path = self.folder / "settings.json"
-        if settings.resume:
-            self._load(settings)
-        elif path.exists():
-            raise RunError(f"{self.folder} has a run: --resume continues it")
-        self.folder.mkdir(parents=True, exist_ok=True)
-        here = part_of(settings, Here)
-        kept = {k: v for k, v in vars(settings).items() if k not in here}
-        # NumPy's and PyTorch's numbers become Python's.
-        text = json.dumps(kept, indent=2, default=lambda it: it.tolist())
-        write(path, text.encode())
-        # What can be read again is what is used.
-        self.settings = read_settings(self.folder)
-        vars(self.settings).update(here)
-        self._saved = self.steps
-        self._start = self.steps, time.perf_counter()
-        self._next_line = 0.0
-        # What came after the checkpoint is played again.
-        self._board = SummaryWriter(self.folder, purge_step=self.steps + 1)
-        print(f"{self.folder}: {self.steps:,} steps of {settings.steps:,}")
-
-    def _load(self, settings: Settings) -> None:
-        """Go on from a checkpoint."""
-        saved = read_checkpoint(self.folder / "checkpoint.pt")
-        for name, part in self.parts.items():
-            part.load_state_dict(saved[name])
-        until = saved["state"].pop("until")
-        vars(self).update(saved["state"])
-        if until != settings.steps:
-            print(
-                f"--steps was {until:,}: the share of random actions falls "
-                f"until {settings.steps // 10:,} now, and changes at once"
-            )
-
-    def add(
-        self, steps: int, scores: list[float], figures: dict[str, Any]
-    ) -> None:
-        """Count steps, with the games that ended in them and their figures."""
-        self.steps += steps
-        self.scores = [*self.scores, *scores][-100:]
-        # A sum is finite only if all that is added is.
-        total = figures["loss"] or 0
-        total += sum(
-            w.sum().item() for w in self.parts["weights"].parameters()
-        )
-        if not math.isfinite(total):
-            raise RunError(
-                "loss or weights have numbers that aren't finite since step "
-                f"{self.steps:,}; {self.folder} has those of {self._saved:,}"
-            )
-        before, start = self._start
-        speed = (self.steps - before) / (time.perf_counter() - start)
-        # no number if no game has ended
-        score = np.mean(self.scores).item() if self.scores else None
-        more = {"steps_per_second": speed, "score": score}
-        for name, value in (figures | more).items():
-            if value is not None:
-                self._board.add_scalar(name, value, self.steps)
-        if time.perf_counter() >= self._next_line:
-            self._next_line = time.perf_counter() + 10
-            minutes = (self.settings.steps - self.steps) / speed / 60
-            result = f"score {score:.1f}" if self.scores else "no game ended"
-            print(
-                f"{self.steps:,} steps, {speed:,.0f} steps/s, "
-                f"{minutes // 60:.0f}:{minutes % 60:02.0f} h left, {result}",
-                flush=True,
-            )
-
-    def save(self) -> None:
-        """Write a checkpoint to resume from."""
-        parts = {name: part.state_dict() for name, part in self.parts.items()}
-        state = {
-            "steps": self.steps,
-            "scores": self.scores,
-            "until": self.settings.steps,
-        }
-        checkpoint = io.BytesIO()
-        torch.save(parts | {"state": state}, checkpoint)
-        write(self.folder / "checkpoint.pt", checkpoint.getvalue())
-        self._saved = self.steps
-        self._board.flush()
-
-
 def train(settings: Settings) -> None:
-    """Play and learn; save as it goes."""
+    """Play and learn until all steps are played, or a signal comes."""
     # One observation is too little work to share: threads would only wait.
     torch.set_num_threads(1)
-    torch.manual_seed(settings.seed)
-    # A process of its own would only be waited for.
-    with settings.make_games(1, processes=0) as games:
+    with one_line("can't begin"):
+        torch.manual_seed(settings.seed)
+        # Another process would only be waited for.
+        games = settings.make_games(1, processes=0)
         network = make_network(games).to(settings.device)
         target = make_network(games).to(settings.device)
         target.load_state_dict(network.state_dict())
@@ -396,22 +192,22 @@ def train(settings: Settings) -> None:
         run = Run(
             settings, weights=network, target=target, optimizer=optimizer
         )
-        settings = run.settings
-        optimizer.param_groups[0]["lr"] = settings.learning_rate
-        # A run that is resumed plays another game than before.
-        random.seed(settings.seed + run.steps)
+    optimizer.param_groups[0]["lr"] = settings.learning_rate
+    # A run that is continued plays another game than before.
+    random.seed(int(settings.seed) + run.steps)
+    memory = Memory(settings.memory)
+    enough = min(settings.learn_after, settings.memory)
+    ended: list[Ended] = []
+    figures: dict[str, float] = {}
+    with games, run:
         obs, _ = games.reset(seed=random.randrange(2**31))
-        memory = Memory(settings.memory)
         memory.start(obs[0])
         count = min(settings.memory, settings.steps - run.steps)
         size = count * obs[0, -1].nbytes / 1e9
-        print(f"the memory grows to {size:.1f} GB, for {count:,} steps")
-        enough = min(settings.learn_after, settings.memory)
-        scores: list[float] = []
-        figures: dict[str, Any] = {"loss": None, "value": None}
+        say(f"the memory grows to {size:.1f} GB, for {count:,} steps")
         step = run.steps
         with noting_signals() as asked:
-            while step < settings.steps and not asked.is_set():
+            while not run.over:
                 step += 1
                 explore = np.interp(
                     step, [0, settings.steps / 10], [1, settings.explore]
@@ -427,8 +223,7 @@ def train(settings: Settings) -> None:
                 memory.add(action, rewards[0], terminated[0], after)
                 if over:
                     memory.start(obs[0])
-                if "_episode" in infos:
-                    scores.append(infos["episode"]["r"][0].item())
+                ended += ended_games(infos).values()
                 is_time = step % settings.learn_every == 0
                 if is_time and len(memory.steps) >= enough:
                     figures = learn(
@@ -436,91 +231,17 @@ def train(settings: Settings) -> None:
                     )
                 if step % settings.target_every == 0:
                     target.load_state_dict(network.state_dict())
-                last = asked.is_set() or step == settings.steps
-                if last or step % REPORT == 0:
+                stop = asked.is_set()
+                if stop or step % REPORT == 0 or step == settings.steps:
                     more = {"explore": explore}
-                    run.add(step - run.steps, scores, figures | more)
-                    scores = []
-                if last or step % settings.save_every == 0:
-                    run.save()
-
-
-# ## What has been learned
-
-
-@torch.no_grad()
-def choose(network: nn.Module, obs: Any, explore: float) -> list[int]:
-    """Choose the best action for each game, or a random one."""
-    best = values(network, obs)
-    return [
-        random.randrange(len(row))
-        if random.random() < explore
-        else row.argmax().item()
-        for row in best
-    ]
-
-
-def evaluate(settings: Settings) -> None:
-    """Play whole games with raw points, and print their scores."""
-    assert settings.folder
-    path = settings.folder / "checkpoint.pt"
-    print(f"weights: {path}", flush=True)
-    saved = read_checkpoint(path)
-    random.seed(settings.seed)
-    scores: dict[int, float] = {}
-    options = dict(clip_reward=False, processes=settings.processes)
-    with settings.make_games(settings.whole_games, **options) as games:
-        network = make_network(games).to(settings.device)
-        network.load_state_dict(saved["weights"])
-        obs, _ = games.reset()
-        while len(scores) < games.num_envs:
-            actions: list[Any] = choose(network, obs, EXPLORE_TO_EVALUATE)
-            # A game that has ended rests.
-            for i in scores:
-                actions[i] = None
-            obs, *_, infos = games.step(actions)
-            for i in np.flatnonzero(infos.get("_episode", [])).tolist():
-                scores[i] = infos["episode"]["r"][i].item()
-                print(f"game {i}: {scores[i]:.0f} points", flush=True)
-    points = list(scores.values())
-    print(
-        f"mean {np.mean(points):.1f} ({min(points):.0f} to {max(points):.0f})"
-    )
-
-
-# ## The program
-
-
-def find_run(settings: Settings) -> Settings:
-    """Return the settings of the run that is meant.
-
-    They are those that it was begun with, unless the command line has others.
-    """
-    pattern = f"{name_of(settings)}-*/checkpoint.pt"
-    folders = [path.parent for path in sorted(RUNS.glob(pattern))]
-    folder = settings.folder or (folders[-1] if folders else None)
-    if folder is None:
-        raise RunError(f"there is no run {RUNS}/{pattern}: train it first")
-    found = tyro.cli(Settings, default=read_settings(folder))
-    return dataclasses.replace(found, folder=folder)
+                    run.add(step - run.steps, ended, figures | more, stop)
+                    ended = []
 
 
 def main() -> None:
-    """Train or evaluate, as the command line says."""
-    settings = tyro.cli(Settings, description=__doc__)
-    try:
-        if settings.resume or settings.evaluate:
-            settings = find_run(settings)
-        check(settings)
-        if settings.evaluate:
-            evaluate(settings)
-        else:
-            train(settings)
-    except RunError as error:
-        name = pathlib.Path(sys.argv[0]).name
-        print(f"{name}: error: {error}", file=sys.stderr)
-        sys.exit(2)
+    """Train, as the command line says."""
+    train(read_settings(Settings, __doc__))
 
 
 if __name__ == "__main__":
-    main()
+    run_program(main)

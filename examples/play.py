@@ -13,6 +13,7 @@ taught. The settings of the games are those of the run.
 import dataclasses
 import os
 import pathlib
+import random
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -57,10 +58,13 @@ class Options:
     """Processes that play; None: one for each core, 0: this one."""
 
 
-class Learned(NamedTuple):
-    """An agent, as what it does and the settings it was trained with."""
+Act = Callable[[np.ndarray], list[int]]  # observations to actions
 
-    act: Callable[[np.ndarray], list[int]]
+
+class Learned(NamedTuple):
+    """What an agent does, and the settings it was trained with."""
+
+    act: Act
     settings: ppo.GameSettings
 
 
@@ -75,28 +79,47 @@ def load(path: pathlib.Path, device: str = "cpu") -> Learned:
         path = path / "checkpoint.pt"
     say(f"weights: {path}")
     saved = read_checkpoint(path)
-    settings = ppo.Settings()
-    if "weights" in saved:
-        settings = saved_settings(ppo.Settings, saved, path)
-        saved = saved["weights"]
-    # It plays in full precision.
-    settings.bfloat16 = False
-    settings.device = device
+    if "weights" not in saved:
+        saved = {"program": "ppo", "settings": {}, "weights": saved}
+    load_agent = load_dqn if saved.get("program") == "dqn" else load_ppo
     with one_line(f"{path} doesn't fit"):
-        with settings.make_games(1, processes=0) as games:
-            agent, _ = ppo.make_agent(settings, games)
-        agent.load_state_dict(saved)
+        return load_agent(saved, path, device)
+
+
+def load_ppo(
+    saved: dict[str, Any], path: pathlib.Path, device: str
+) -> Learned:
+    """PPO samples actions, as in training, but computes in float32."""
+    settings = saved_settings(ppo.Settings, saved, path)
+    settings.device = device
+    settings.bfloat16 = False
+    with settings.make_games(1, processes=0) as games:
+        agent, _ = ppo.make_agent(settings, games)
+    agent.load_state_dict(saved["weights"])
 
     def act(obs: np.ndarray) -> list[int]:
         policy, _ = agent(torch.as_tensor(obs, device=device))
-        return policy.sample().tolist()  # as in training
+        return policy.sample().tolist()
 
     return Learned(act, settings)
 
 
+def load_dqn(
+    saved: dict[str, Any], path: pathlib.Path, device: str
+) -> Learned:
+    """DQN takes the best action, and sometimes a random one, as its paper."""
+    import dqn  # PPO plays without this file, too.
+
+    settings = saved_settings(dqn.Settings, saved, path)
+    with settings.make_games(1, processes=0) as games:
+        network = dqn.make_network(games).to(device)
+    network.load_state_dict(saved["weights"])
+    return Learned(lambda obs: dqn.choose(network, obs, 0.05), settings)
+
+
 @torch.no_grad()
 def whole_games(
-    act: Callable[[np.ndarray], list[int]],
+    act: Act,
     games: Games,
     seed: int,
     show: Callable[[np.ndarray], None] | None = None,
@@ -113,6 +136,7 @@ def whole_games(
         show: Called with each screen of the first game.
     """
     torch.manual_seed(seed)
+    random.seed(seed)
     scores: dict[int, float] = {}
     obs, _ = games.reset(seed=seed)
     while len(scores) < games.num_envs:

@@ -1,40 +1,42 @@
 """Tests of dqn.py."""
 
-import contextlib
 import pathlib
+import re
 import signal
 import sys
-import threading
 
 import numpy as np
 import pytest
 import torch
-from tensorboard.backend.event_processing import event_accumulator
 
 import dqn
+import play
+import run
 from game import Games
 
-RUN = pathlib.Path("run")
-CHECKPOINT = RUN / "checkpoint.pt"
+FOLDER = pathlib.Path("run")
 
 
 @pytest.fixture
-def run(monkeypatch, tmp_path, capsys):
-    """Run the program in an empty folder; return the lines that it prints."""
+def train(monkeypatch, tmp_path, capsys):
+    """Train in an empty folder, in this program; return the lines."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(dqn, "REPORT", 100)
 
-    def run(command):
-        argv = f"dqn.py --device cpu --folder {RUN} {command}".split()
+    def train(command):
+        argv = f"dqn.py --device cpu --folder {FOLDER} {command}".split()
         monkeypatch.setattr(sys, "argv", argv)
-        with contextlib.suppress(SystemExit):
-            dqn.main()
+        dqn.main()
         return "".join(capsys.readouterr()).splitlines()
 
-    return run
+    return train
 
 
-def test_it_remembers_what_was_played_and_each_frame_once(run, monkeypatch):
+def saved():
+    return torch.load(FOLDER / "checkpoint.pt")
+
+
+def test_it_remembers_what_was_played_and_each_frame_once(train, monkeypatch):
     """What its memory holds is what a game plays, step by step."""
     memory = dqn.Memory(1000)
     monkeypatch.setattr(dqn, "Memory", lambda _: memory)
@@ -46,7 +48,7 @@ def test_it_remembers_what_was_played_and_each_frame_once(run, monkeypatch):
             seeds.append(seed) or reset(games, seed=seed)
         ),
     )
-    run("--steps 600 --learn-after 590")
+    train("--steps 600 --learn-after 590")
     assert len(memory.steps) == 600
     ends = 0
     with Games(1, processes=0) as games:
@@ -65,43 +67,6 @@ def test_it_remembers_what_was_played_and_each_frame_once(run, monkeypatch):
     # Four more at the start of each episode; one that has only begun has
     # none in the memory yet.
     assert len(kept) in (600 + 4 * ends, 600 + 4 * (ends + 1))
-
-
-def test_a_run_can_be_resumed_and_judged(run, monkeypatch):
-    """Interrupted in the midst of a report, with one picture of 64×48."""
-    add = dqn.Memory.add
-
-    def interrupt(memory, *step):
-        if len(memory.steps) == 449:
-            signal.raise_signal(signal.SIGTERM)
-        add(memory, *step)
-
-    monkeypatch.setattr(dqn.Memory, "add", interrupt)
-    small = "--stack 1 --size 64 48 --no-grayscale"
-    run(f"--steps 1000 --learn-after 100 --save-every 200 {small}")
-    monkeypatch.setattr(dqn.Memory, "add", add)
-    interrupted = torch.load(CHECKPOINT)
-    assert interrupted["state"]["steps"] == 450
-    assert "--resume" in run(f"--steps 1000 {small}")[-1]
-    lines = run("--resume --steps 700")
-    assert any("random actions" in line for line in lines)
-    # A picture in color is 9 kB.
-    assert any("grows to 0.0 GB, for 250 steps" in line for line in lines)
-    saved = torch.load(CHECKPOINT)
-    assert saved["state"]["steps"] == 700
-    name = "0.weight"
-    assert not saved["weights"][name].equal(interrupted["weights"][name])
-    board = event_accumulator.EventAccumulator(str(RUN))
-    board.Reload()
-    # Every report, and the ends.
-    steps = [100, 200, 300, 400, 450, 500, 600, 700]
-    assert [each.step for each in board.Scalars("explore")] == steps
-    # The memory had to be filled again.
-    steps.remove(500)
-    assert [each.step for each in board.Scalars("loss")] == steps
-    *games, mean = run("--evaluate --whole-games 2")[-3:]
-    points = [int(line.split()[2]) for line in games]
-    assert mean.startswith(f"mean {np.mean(points):.1f} ({min(points)} to ")
 
 
 @pytest.mark.parametrize("terminated", [False, True])
@@ -126,59 +91,67 @@ def test_it_learns_the_reward_and_what_follows(terminated):
     assert value == pytest.approx(worth, abs=0.01)
 
 
-def test_a_loss_that_is_not_finite_replaces_no_checkpoint(run):
-    small = "--learn-after 100 --stack 1 --size 36 36 --save-every 100"
-    run(f"--steps 300 {small}")
-    line = run("--resume --steps 600 --learning-rate 1e30")[-1]
-    assert "finite since step" in line
-    state = torch.load(CHECKPOINT)
-    weights = state["weights"].values()
-    assert all(weight.isfinite().all() for weight in weights)
-    assert 300 <= state["state"]["steps"] < 600
+def test_a_run_is_continued_and_plays(train, monkeypatch, capsys):
+    """Interrupted in the midst of a report, with one picture of 64×48."""
+    add = dqn.Memory.add
 
+    def interrupt(memory, *step):
+        if len(memory.steps) == 449:
+            signal.raise_signal(signal.SIGTERM)
+        add(memory, *step)
 
-@pytest.mark.parametrize(
-    "command",
-    ["--explore 2", "--learning-rate nan", "--batch 0", "--stack 0"],
-)
-def test_wrong_input_ends_in_a_line(run, command):
-    assert run(command)[-1].startswith("dqn.py: error: ")
-    assert not RUN.exists()
-
-
-def test_it_trains_in_a_thread_and_with_numbers_of_numpy(run):
-    settings = dqn.Settings(
-        steps=np.int64(200),
-        learn_after=100,
-        gamma=np.float32(0.5),
-        learning_rate=np.float32(1e-3),
-        folder=RUN,
-        device="cpu",
-    )
-    thread = threading.Thread(target=dqn.train, args=[settings])
-    thread.start()
-    thread.join()
-    run("--resume --steps 300")
-    assert torch.load(CHECKPOINT)["state"]["steps"] == 300
-
-
-def test_a_checkpoint_that_is_cut_in_half_is_named(run):
-    run("--steps 200")
-    data = CHECKPOINT.read_bytes()
-    CHECKPOINT.write_bytes(data[: len(data) // 2])
-    assert f"{CHECKPOINT} can't be read" in run("--resume")[-1]
-
-
-def test_a_full_disk_leaves_the_last_checkpoint(run, monkeypatch):
-    run("--steps 200")
-
-    def fail(path, data):
-        path.touch()
-        raise OSError(28, "No space left on device")
-
+    small = "--stack 1 --size 64 48 --no-grayscale --target-every 100"
     with monkeypatch.context() as patch:
-        patch.setattr(pathlib.Path, "write_bytes", fail)
-        line = run("--resume --steps 300")[-1]
-    assert "No space left" in line and str(RUN) in line
-    assert not list(RUN.glob("*.new"))
-    assert torch.load(CHECKPOINT)["state"]["steps"] == 200
+        patch.setattr(dqn.Memory, "add", interrupt)
+        train(f"--steps 1000 --learn-after 120 --save-every 1 {small}")
+    interrupted = saved()
+    assert interrupted["progress"]["steps"] == 450
+    # A picture in color is 9 kB.
+    assert any(
+        "0.0 GB, for 250 steps" in line for line in train("--steps 700")
+    )
+    name = "0.weight"
+    for part in ("weights", "target"):
+        assert not saved()[part][name].equal(interrupted[part][name])
+    rows = saved()["progress"]["rows"]
+    # Every report, and the ends
+    steps = [100, 200, 300, 400, 450, 500, 600, 700]
+    assert [row["steps"] for row in rows] == steps
+    # The memory had to be filled again.
+    learned = [row["steps"] for row in rows if "loss" in row]
+    assert learned == [200, 300, 400, 450, 600, 700]
+    explored = [row["explore"] for row in rows]
+    assert explored[0] < 0.02 and explored[-1] == pytest.approx(0.01)
+
+    act, settings = play.load(FOLDER)
+    with settings.make_games(2, processes=0, clip_reward=False) as games:
+        assert len(play.whole_games(act, games, 0)) == 2
+
+
+def test_weights_that_are_not_finite_are_never_saved(train, monkeypatch):
+    """Whenever it saves."""
+    learn = dqn.learn
+    updates = []
+
+    def learn_badly(network, *others):
+        updates.append(0)
+        if len(updates) == 40:
+            torch.nn.init.constant_(network[0].bias, np.nan)
+        return learn(network, *others)
+
+    monkeypatch.setattr(dqn, "learn", learn_badly)
+    small = "--stack 1 --size 36 36 --learn-after 100 --save-every 2"
+    # The fortieth update is that of step 256.
+    with pytest.raises(run.RunError, match="since step 300.* of 200"):
+        train(f"--steps 500 {small}")
+    weights = saved()["weights"].values()
+    assert all(weight.isfinite().all() for weight in weights)
+
+
+def test_ppo_cannot_continue_its_run(train, monkeypatch):
+    train("--steps 100")
+    import ppo
+
+    monkeypatch.setattr(sys, "argv", ["ppo.py", "--folder", str(FOLDER)])
+    with pytest.raises(run.RunError, match=re.escape("of dqn.py")):
+        ppo.main()

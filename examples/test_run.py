@@ -19,6 +19,7 @@ import torch
 import tyro
 from tensorboard.backend.event_processing import event_accumulator
 
+import dqn
 import play
 import ppo
 import run
@@ -128,7 +129,7 @@ def steps(rows):
 
 @pytest.mark.parametrize(
     "kind",
-    [ppo.Settings, play.Options, sb3.Settings],
+    [ppo.Settings, dqn.Settings, play.Options, sb3.Settings],
     ids=lambda kind: kind.__module__,
 )
 def test_each_flag_has_a_sentence_of_its_own(kind, capsys, monkeypatch):
