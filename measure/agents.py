@@ -1,4 +1,4 @@
-r"""Publish what a run of examples/ppo.py has learned.
+r"""Publish what a run of examples/ppo.py or dqn.py has learned.
 
     pip install -r requirements.txt --group measure
     python examples/ppo.py PongNoFrameskip-v4 --steps 4_000_000
@@ -18,12 +18,17 @@ What motion is worth, two agents of the same seed:
     done
 """
 
+import csv
+import json
 import pathlib
 import shutil
+import tempfile
 from statistics import mean
 from typing import Any
 
 import numpy as np
+import torch
+from tensorboard.backend.event_processing import event_accumulator
 
 import common
 import play
@@ -46,7 +51,8 @@ COUNT = 30  # games
 
 def judge(folder: pathlib.Path, ways: list[str]) -> dict[str, Any]:
     """Play whole games; return their scores, and how they were learned."""
-    progress = read_checkpoint(folder / "checkpoint.pt")["progress"]
+    saved = read_checkpoint(folder / "checkpoint.pt")
+    progress = saved["progress"]
     act, settings = play.load(folder)
     served = play.WAYS["served"]
     how = {name: (COUNT, each) for name, each in play.WAYS.items()}
@@ -60,6 +66,7 @@ def judge(folder: pathlib.Path, ways: list[str]) -> dict[str, Any]:
     return {
         "title": settings.env_id.removesuffix("NoFrameskip-v4"),
         "run": str(settings.seed),
+        "program": saved["program"],
         "steps": progress["steps"],
         "until": settings.steps,
         "seconds": {"training": progress["seconds"]},
@@ -69,17 +76,46 @@ def judge(folder: pathlib.Path, ways: list[str]) -> dict[str, Any]:
     }
 
 
+def renew(old: pathlib.Path, new: pathlib.Path) -> None:
+    """Write a run of before run.py as one of today.
+
+    Its settings lay beside the checkpoint. DQN had its curve in the log for
+    TensorBoard alone.
+    """
+    saved = read_checkpoint(old / "checkpoint.pt")
+    progress = saved["progress"] = saved.pop("state")
+    saved["settings"] = json.loads((old / "settings.json").read_text())
+    saved["program"] = "dqn" if "target" in saved else "ppo"
+    if saved["program"] == "dqn":
+        board = event_accumulator.EventAccumulator(str(old))
+        points = board.Reload().Scalars("score")
+        progress["seconds"] = points[-1].wall_time - points[0].wall_time
+        progress["ended"] = [(score, 0) for score in progress["scores"]]
+        with (new / "curve.csv").open("w") as file:
+            rows = [(point.step, point.value) for point in points]
+            csv.writer(file).writerows([("steps", "score"), *rows])
+    else:
+        shutil.copy(old / "curve.csv", new)
+    torch.save(saved, new / "checkpoint.pt")
+
+
 def main() -> None:
     parser = common.options(__doc__)
     parser.add_argument("folder", type=pathlib.Path, help="folder of the run")
     parser.add_argument("--name", help="of the part; or title and seed")
     parser.add_argument("--ways", nargs="+", default=WAYS, choices=WAYS)
     run = parser.parse_args()
-    data = judge(run.folder, run.ways)
-    name = run.name or f"{data['title']}-{data['run']}"
-    common.measure(run, "agents", {name: lambda: data}, timed=False)
-    curve = common.folder(run.publish) / f"{name}.csv"
-    shutil.copy(run.folder / "curve.csv", curve)
+    with tempfile.TemporaryDirectory() as new:
+        folder = run.folder
+        if "state" in read_checkpoint(folder / "checkpoint.pt"):
+            renew(folder, pathlib.Path(new))
+            folder = pathlib.Path(new)
+        data = judge(folder, run.ways)
+        program = "" if data["program"] == "ppo" else f"-{data['program']}"
+        name = run.name or f"{data['title']}{program}-{data['run']}"
+        common.measure(run, "agents", {name: lambda: data}, timed=False)
+        curve = common.folder(run.publish) / f"{name}.csv"
+        shutil.copy(folder / "curve.csv", curve)
 
 
 if __name__ == "__main__":

@@ -7,16 +7,18 @@ import sys
 import numpy as np
 import pytest
 import torch
+from torch.utils.tensorboard import SummaryWriter
 
 import agents
 import benchmark
 import common
 import compare
 import contenders
+import dqn
 import play
 import ppo
 import updates
-from game import Game
+from game import BREAKOUT, Game, Games
 
 
 @pytest.fixture
@@ -95,6 +97,26 @@ def test_a_contender_plays_its_games_and_shows_four_pictures(name):
         assert shape == sorted([count, 4, 84, 84])
         assert player.dtype == np.uint8
         assert player.play(0.2) > 0
+
+
+def test_a_run_of_before_run_py_is_published(runs, monkeypatch):
+    with Games(1, processes=0) as games:
+        weights = dqn.make_network(games).state_dict()
+    state = {"steps": 2000, "scores": [1.0, 3.0], "until": 2000}
+    saved = {"weights": weights, "target": weights, "state": state}
+    torch.save(saved, runs / "checkpoint.pt")
+    settings = {"env_id": BREAKOUT, "seed": 0, "steps": 2000}
+    (runs / "settings.json").write_text(json.dumps(settings))
+    with SummaryWriter(runs) as board:
+        board.add_scalar("score", 1.5, 1000)
+        board.add_scalar("score", 2.0, 2000)
+    run(monkeypatch, agents, str(runs), "--ways", "film")
+    made = common.folder(publish=False)
+    part = json.loads((made / "agents.json").read_text())["Breakout-dqn-0"]
+    assert (part["steps"], part["last_score"]) == (2000, 2)
+    assert len(part["scores"]["film"]) == 1
+    curve = (made / "Breakout-dqn-0.csv").read_text().split()
+    assert curve == ["steps,score", "1000,1.5", "2000,2.0"]
 
 
 @pytest.mark.parametrize("part", compare.PARTS)
