@@ -326,7 +326,7 @@ const WALL = {
 };
 const MOST_POINTS = 864; // of two walls: there is no third
 const BALL = { wide: 2, high: 4 };
-const PADDLE = { wide: 16, high: 4, color: 5 };
+const PADDLE = { wide: 16, high: 4, color: 5, most: 144 }; // most to the right
 const BUTTON = 5.73; // pixels that a held button moves the paddle's target by
 const BEYOND = { left: 4, right: 46 }; // that the target goes on behind a wall
 const WAIT = 20; // frames without a ball
@@ -396,8 +396,8 @@ class Breakout {
   // Play a frame, in which the target of the paddle moves by so many pixels.
   // What is hit is where it is drawn, and the ball turns with the next frame.
   frame(move) {
-    const { left, right } = COURT;
-    const most = right - PADDLE.wide;
+    const { left } = COURT;
+    const { most } = PADDLE;
     if (this.ball) this.hit();
     this.paddle += (between(left, this.target, most) - this.paddle) / 2;
     this.target = between(left - BEYOND.left, this.target + move,
@@ -426,8 +426,8 @@ class Breakout {
 
   hit() {
     const { ball } = this;
-    const x = Math.round(ball.x);
-    const y = Math.round(ball.y);
+    const x = Math.floor(ball.x);
+    const y = Math.floor(ball.y);
     if (x < COURT.left) ball.vx = Math.abs(ball.vx);
     if (x + BALL.wide > COURT.right) ball.vx = -Math.abs(ball.vx);
     if (y < COURT.top + 2) ball.vy = Math.abs(ball.vy);
@@ -439,8 +439,8 @@ class Breakout {
     this.wait = WAIT;
   }
 
-  // Of the ball its left and upper edge counts. It meets the upper row four
-  // pixels early, and the others two pixels late.
+  // Of the ball its left and upper edge counts. It meets a row a pixel late on
+  // its way up, and two on its way down, but the upper row early.
   hitBrick(x, y) {
     const { ball } = this;
     const inWall = y >= WALL.top - 2 && y <= WALL.top + 36;
@@ -448,7 +448,8 @@ class Breakout {
       this.mayBreak = true;
       return;
     }
-    const row = Math.max(0, Math.floor((y - WALL.top - 2) / WALL.high));
+    const late = ball.vy > 0 ? 2 : 1;
+    const row = Math.max(0, Math.floor((y - WALL.top - late) / WALL.high));
     const column = Math.floor((x - COURT.left) / WALL.wide);
     const brick = WALL.columns * row +
       between(0, column, WALL.columns - 1);
@@ -470,6 +471,7 @@ class Breakout {
     if (off <= -BALL.wide || off >= PADDLE.wide) return;
     this.hits += 1;
     const speeds = SPEEDS.find(({ hits }) => this.hits <= hits);
+    if (off === 6) ball.x -= 4 * Math.sign(ball.vx); // as on the console
     const atEnd = off < 2 || off > 10;
     ball.vx = off < 7 ? -1 : 1;
     ball.vy = -1;
@@ -521,7 +523,7 @@ function screenOf({ score, lives, paddle, ball, bricks }) {
   });
   fill(Math.round(paddle), floor, PADDLE.wide, PADDLE.high, PADDLE.color);
   if (ball) {
-    fill(Math.round(ball.x), Math.round(ball.y), BALL.wide, BALL.high, 5);
+    fill(Math.floor(ball.x), Math.floor(ball.y), BALL.wide, BALL.high, 5);
   }
   return pixels;
 }
@@ -726,7 +728,7 @@ class SeenGame {
 function moved(state, what, across, down) {
   const { left, right, top, floor } = COURT;
   if (what === "paddle") {
-    const paddle = between(left, state.paddle + across, right - PADDLE.wide);
+    const paddle = between(left, state.paddle + across, PADDLE.most);
     return { ...state, paddle };
   }
   if (!state.ball) return state;

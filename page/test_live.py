@@ -18,7 +18,19 @@ from playwright.sync_api import expect
 
 from conftest import look_at, until
 from published import agent, ask
-from recordings import MOMENT, colours, read_film, small, unpack
+from recordings import (
+    BREAKOUT,
+    FIRE,
+    LEFT,
+    MOMENT,
+    NOOP,
+    RIGHT,
+    colours,
+    make,
+    read_film,
+    small,
+    unpack,
+)
 
 FILM = read_film("agent/agent")
 FRAMES = unpack(FILM.frames, 84, 84)
@@ -78,6 +90,34 @@ def test_a_picture_is_what_the_module_would_make(page):
         seen = np.array(pictures, np.uint8).reshape(4, 84, 84)
         assert (seen[-len(made) :] == made[-4:]).all()
     assert len({picture.tobytes() for picture in made}) > 30
+
+
+def test_the_ball_flies_as_the_consoles(page):
+    """And the paddle glides as there, by the same buttons."""
+    env, ale = make(BREAKOUT)
+    actions, there = [], []
+    action = FIRE
+    while len(actions) < 500:
+        env.step(action)
+        actions.append(action)
+        ram = [int(byte) for byte in ale.getRAM()]
+        ball, paddle = ram[99] - 49, ram[72] - 47
+        there.append([ball, ram[101] + 9, paddle])
+        ahead = ball - paddle - 8
+        action = RIGHT if ahead > 5 else LEFT if ahead < -5 else NOOP
+    here = page.evaluate(
+        """([actions, served]) => {
+            const serve = SERVES.findIndex(({ x }) => x === served);
+            const game = new Breakout(() => serve / SERVES.length);
+            game.wait = 0;
+            return actions.map((action) => {
+              game.frame(MOVES[action]);
+              return [game.ball.x, game.ball.y, game.paddle]; }); }""",
+        [actions, there[0][0]],
+    )
+    assert np.abs(np.array(here) - there).max() < 3
+    turns = np.diff(np.sign(np.diff(np.array(there)[:, 1])))
+    assert np.count_nonzero(turns) > 5  # at bricks and at the paddle
 
 
 def test_the_agent_needs_motion(page):

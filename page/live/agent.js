@@ -103,7 +103,7 @@ class SeenGame {
 function moved(state, what, across, down) {
   const { left, right, top, floor } = COURT;
   if (what === "paddle") {
-    const paddle = between(left, state.paddle + across, right - PADDLE.wide);
+    const paddle = between(left, state.paddle + across, PADDLE.most);
     return { ...state, paddle };
   }
   if (!state.ball) return state;
