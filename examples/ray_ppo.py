@@ -6,7 +6,7 @@
     python examples/ray_ppo.py --actors 16   # on the first; it finds the rest
 
 Without a cluster Ray starts one of this machine's cores. The learner and its
-settings, checkpoints, curves and films are those of ppo.py: an actor plays
+settings, checkpoints and curves are those of ppo.py: an actor plays
 `--games` games, so that 4 actors learn from updates 4 times as large. With one
 actor the weights are ppo.py's, bit for bit.
 

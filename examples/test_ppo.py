@@ -8,6 +8,7 @@ import pathlib
 import signal
 import subprocess
 import sys
+from multiprocessing.process import BaseProcess
 from unittest import mock
 
 import numpy as np
@@ -131,26 +132,29 @@ def test_a_package_called_game_is_not_taken(tmp_path):
 # What is asked of a training while it goes
 
 
-def test_a_killed_worker_is_told_and_the_training_goes_on(train, monkeypatch):
-    def kill():
-        multiprocessing.active_children()[0].kill()
-
-    in_first_update(monkeypatch, kill)
-    with pytest.warns(RuntimeWarning, match="SIGKILL") as warnings:
-        train("--steps 128")
-    assert len(warnings) == 1
-    assert saved_steps() == 128
-
-
-def test_a_signal_ends_the_update_and_the_rate_goes_on(
+@pytest.mark.filterwarnings("ignore:the worker:RuntimeWarning")
+def test_a_group_is_asked_while_a_lost_worker_is_replaced(
     train, monkeypatch, number
 ):
-    in_first_update(monkeypatch, lambda: os.kill(os.getpid(), number))
-    train("--steps 128 --processes 0")
-    assert saved_steps() == UPDATE
+    """The new worker gets the signal, too, while it imports."""
+    start = BaseProcess.start
+
+    def start_and_ask(process):
+        monkeypatch.setattr(BaseProcess, "start", start)
+        start(process)
+        os.kill(process.pid, number)
+        os.kill(os.getpid(), number)
+
+    def kill():
+        multiprocessing.active_children()[0].kill()
+        monkeypatch.setattr(BaseProcess, "start", start_and_ask)
+
+    in_first_update(monkeypatch, kill)
+    train("--steps 128")
+    assert saved_steps() == 64
     train("")
     assert saved_steps() == 128
-    # The rate that the last update had: the fourth of four.
+    # The rate that the last update had: the fourth of four
     rate = saved()["optimizer"]["param_groups"][0]["lr"]
     assert rate == pytest.approx(PLAIN.learning_rate / 4)
 
@@ -186,12 +190,10 @@ def test_other_settings_train(train, command):
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ("CartPole-v1", "CartPole"),
         ("PongNoFrameskp-v4", "PongNoFrameskip"),
         ("--size 20 20", "Kernel size"),
         ("--processes -1", "processes"),
         ("--max-gradient nan", "--max-gradient"),
-        ("--repeat-action-probability 2", "repeat_action_probability"),
         ("--device nonsense", "nonsense"),
     ],
 )

@@ -61,37 +61,32 @@ def train(settings, learn=learn):
             training.add(10, ended, figures, stop=asked.is_set())
 
 
-def main():
-    train(run.read_settings(Settings))
+def main(learn=learn):
+    train(run.read_settings(Settings), learn)
 
 
 @pytest.fixture
 def start(monkeypatch, tmp_path, capsys):
-    """Run the program in an empty folder; return its lines and exit code."""
+    """Run the program in an empty folder; return the lines that it prints."""
     monkeypatch.chdir(tmp_path)
 
-    def start(*words, folder=FOLDER, program=main):
-        argv = ["test_run.py", "--folder", str(folder), *words]
+    def start(command, learn=learn, folder=FOLDER, program=main):
+        argv = ["test_run.py", "--folder", str(folder), *command.split()]
         monkeypatch.setattr(sys, "argv", argv)
-        code = 0
-        try:
-            run.run_program(program)
-        except SystemExit as end:
-            code = end.code
-        return "".join(capsys.readouterr()).splitlines(), code
+        program(learn)
+        return capsys.readouterr().out.splitlines()
 
     return start
 
 
-def with_learning(learn):
-    """The program, but with another way to learn."""
-    return lambda: train(run.read_settings(Settings), learn)
-
-
-def popen(*words, folder=FOLDER, **options):
+def popen(command, folder=FOLDER, **options):
     """Start the program beside this one."""
-    command = [sys.executable, __file__, "--folder", str(folder), *words]
-    return subprocess.Popen(command, **options)
+    program = [sys.executable, __file__, "--folder", str(folder)]
+    return subprocess.Popen([*program, *command.split()], **options)
+
+
+def refused(words):
+    return pytest.raises(run.RunError, match=re.escape(str(words)))
 
 
 def read_curve():
@@ -123,6 +118,10 @@ def saved():
     return torch.load(CHECKPOINT)
 
 
+def saved_steps():
+    return saved()["progress"]["steps"] if CHECKPOINT.exists() else 0
+
+
 def steps(rows):
     return [int(row["steps"]) for row in rows]
 
@@ -147,8 +146,8 @@ def test_each_flag_has_a_sentence_of_its_own(kind, capsys, monkeypatch):
 
 def test_one_command_begins_a_run_and_continues_it(start):
     """Nothing tells the two parts from one, but the time."""
-    command = "--save-every", "2", "--rate", "0.25", "--keep-every", "30"
-    start(*command, "--steps", "70")
+    command = "--save-every 2 --rate 0.25 --keep-every 30"
+    start(f"{command} --steps 70")
     rows = read_curve()
     assert steps(rows) == [20, 40, 60, 70]
     assert [row["score"] for row in rows] == ["5.0", "15.0", "25.0", "30.0"]
@@ -158,14 +157,12 @@ def test_one_command_begins_a_run_and_continues_it(start):
     whole = saved()
 
     shutil.rmtree(FOLDER)
-    start(*command, "--steps", "30")
+    start(f"{command} --steps 30")
     wait_a_second()
-    lines, code = start("--steps", "70", "--width", "2")
-    assert code == 0
+    lines = start("--steps 70 --width 2")
     # It tells what has changed, and has kept the rest.
-    assert [line for line in lines if "was" in line] == [
-        "steps is 70 now, and was 30"
-    ]
+    changes = [line for line in lines if "was" in line]
+    assert changes == ["steps is 70 now, and was 30"]
     assert json.loads((FOLDER / "settings.json").read_text())["rate"] == 0.25
     assert saved()["weights"]["weight"].equal(whole["weights"]["weight"])
     assert saved()["random"].equal(whole["random"])
@@ -184,108 +181,89 @@ def test_the_score_is_that_of_the_last_hundred_games(start):
     def learn(training, network):
         return [Ended(training.steps, 9)] * 60, {"loss": 0.0}
 
-    start("--steps", "20", program=with_learning(learn))
-    start("--steps", "30", program=with_learning(learn))
+    start("--steps 20", learn)
+    start("--steps 30", learn)
     means = (40 * 0 + 60 * 10) / 100, (40 * 10 + 60 * 20) / 100
     assert [float(row["score"]) for row in read_curve()] == list(means)
 
 
-def test_no_score_is_no_number(start):
-    def learn(training, network):
-        return [], {"loss": 0.0}
-
-    start("--steps", "10", program=with_learning(learn))
-    assert read_curve()[0]["score"] == ""
-    assert "score" not in on_the_board()
-
-
-def test_runs_without_a_folder_never_meet(start, tmp_path):
-    for number in range(3):
-        settings = Settings(steps=10, seed=number // 2)
-        train(settings)
-    names = sorted(
-        path.parent.name for path in tmp_path.rglob("checkpoint.pt")
-    )
-    assert len(names) == 3
+def test_runs_without_a_folder_never_meet(start):
+    for seed in (0, 0, 1):
+        train(Settings(steps=10, seed=seed))
+    names = sorted(path.name for path in pathlib.Path("runs").iterdir())
     assert [name[:13] for name in names] == [
-        "A-Title-v0-0-",
-        "A-Title-v0-0-",
-        "A-Title-v0-1-",
+        f"A-Title-v0-{seed}-" for seed in (0, 0, 1)
     ]
 
 
-def test_a_kill_between_two_writes_costs_no_row(start, monkeypatch):
+@pytest.mark.parametrize("name", ["curve.csv", "checkpoint.pt"])
+def test_a_kill_between_two_writes_costs_no_row(start, monkeypatch, name):
     """Of curve.csv or TensorBoard; none is there twice."""
 
     class Killed(BaseException):
         pass
 
-    write = run.write
-    for name in ("curve.csv", "checkpoint.pt"):
+    def die(path, data, write=run.write):
+        if path.name == name and saved_steps() == 20:
+            raise Killed
+        write(path, data)
 
-        def die(path, data, name=name):
-            if path.name == name and saved_steps() == 20:
-                raise Killed
-            write(path, data)
-
-        def saved_steps():
-            return saved()["progress"]["steps"] if CHECKPOINT.exists() else 0
-
-        with monkeypatch.context() as patch:
-            patch.setattr(run, "write", die)
-            with pytest.raises(Killed):
-                start("--save-every", "1", "--steps", "40")
-        wait_a_second()
-        start()
-        assert steps(read_curve()) == [10, 20, 30, 40]
-        shown = [step for step, _ in on_the_board()["loss"]]
-        assert shown == [10, 20, 30, 40]
-        shutil.rmtree(FOLDER)
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(run, "write", die)
+        start("--save-every 1 --steps 40")
+    wait_a_second()
+    start("")
+    assert steps(read_curve()) == [10, 20, 30, 40]
+    assert [step for step, _ in on_the_board()["loss"]] == [10, 20, 30, 40]
 
 
 def test_going_back_to_a_kept_checkpoint_leaves_no_later_rows(start):
-    start("--steps", "60", "--save-every", "2", "--keep-every", "20")
+    start("--steps 60 --save-every 2 --keep-every 20")
     shutil.copy(FOLDER / "checkpoint-20.pt", CHECKPOINT)
     wait_a_second()
-    start("--steps", "30")
-    assert steps(read_curve()) == [20, 30]
+    start("--steps 30")
     assert [step for step, _ in on_the_board()["loss"]] == [20, 30]
+    # Though nothing is left to play.
+    (FOLDER / "curve.csv").unlink()
+    start("")
+    assert steps(read_curve()) == [20, 30]
 
 
 def test_a_program_with_other_figures_loses_no_row(start):
+    """Nor is no score a number: in Tennis 0 would be one."""
+
     def learn(training, network):
         return [], {"norm": np.float64(2.5)}
 
-    start("--steps", "10")
-    start("--steps", "20", program=with_learning(learn))
-    start("--steps", "30")
+    start("--steps 10", learn)
+    assert "score" not in on_the_board()
+    start("--steps 20")
     rows = read_curve()
-    assert [row["norm"] for row in rows] == ["", "2.5", ""]
-    assert [row["loss"] == "" for row in rows] == [False, True, False]
+    assert [row["norm"] for row in rows] == ["2.5", ""]
+    assert [row["loss"] == "" for row in rows] == [True, False]
+    assert [row["score"] for row in rows] == ["", "10.0"]
 
 
-def other_program():
+def other_program(learn):
     class Other(Settings):
         program = "other"
 
-    train(run.read_settings(Other))
+    train(run.read_settings(Other), learn)
 
 
 @pytest.mark.parametrize(
-    ("words", "program", "told"),
+    ("command", "program", "words"),
     [
-        (["B/Title-v0"], main, "A/Title-v0"),
-        (["--width", "3"], main, "size mismatch"),
-        ([], other_program, "test_run.py"),
+        ("B/Title-v0", main, "is of A/Title-v0"),
+        ("--width 3", main, "size mismatch"),
+        ("", other_program, "is of test_run.py"),
     ],
 )
-def test_what_does_not_fit_a_run_ends_in_a_line(start, words, program, told):
-    start("--steps", "10")
+def test_a_run_that_does_not_fit_is_left_alone(start, command, program, words):
+    start("--steps 10")
     before = {path: path.read_bytes() for path in FOLDER.iterdir()}
-    lines, code = start(*words, "--steps", "20", program=program)
-    assert code == 2
-    assert lines[-1].startswith("test_run.py: error: ")
-    assert told in lines[-1] and str(CHECKPOINT) in lines[-1]
+    with refused(words):
+        start(f"{command} --steps 20", program=program)
     assert {path: path.read_bytes() for path in FOLDER.iterdir()} == before
 
 
@@ -305,31 +283,22 @@ class Evil:
         None,
     ],
 )
-def test_a_checkpoint_that_is_no_more_ends_in_a_line(start, change):
-    start("--steps", "10", "--keep-every", "10")
+def test_a_checkpoint_that_is_no_more_is_named(start, change):
+    start("--steps 10 --keep-every 10")
     if change:
         torch.save(change(saved()), CHECKPOINT)
     else:
         CHECKPOINT.write_bytes(CHECKPOINT.read_bytes()[:500])
-    lines, code = start("--steps", "20")
-    assert code == 2
-    assert "error: " in lines[-1] and str(CHECKPOINT) in lines[-1]
+    with refused(CHECKPOINT):
+        start("--steps 20")
     assert not pathlib.Path("evil").exists()
     shutil.copy(FOLDER / "checkpoint-10.pt", CHECKPOINT)
-    assert start("--steps", "20")[1] == 0
-
-
-@pytest.mark.parametrize("name", ["settings.json", "curve.csv"])
-def test_other_files_may_be_lost(start, name):
-    start("--steps", "10")
-    (FOLDER / name).unlink()
-    start("--steps", "20")
-    assert steps(read_curve()) == [10, 20]
+    start("--steps 20")
 
 
 @pytest.mark.parametrize("name", ["curve.csv", "checkpoint.pt"])
 def test_a_full_disk_leaves_the_last_checkpoint(start, monkeypatch, name):
-    start("--steps", "10")
+    start("--steps 10")
     fsync = os.fsync
 
     def fail(number):
@@ -337,15 +306,12 @@ def test_a_full_disk_leaves_the_last_checkpoint(start, monkeypatch, name):
             raise OSError(28, "No space left on device")
         fsync(number)
 
-    before = saved()
-    with monkeypatch.context() as patch:
+    with monkeypatch.context() as patch, refused("No space left"):
         patch.setattr(os, "fsync", fail)
-        lines, code = start("--steps", "20")
-    assert code == 2
-    assert "No space left" in lines[-1] and str(FOLDER) in lines[-1]
-    assert str(saved()) == str(before)
+        start("--steps 20")
+    assert saved_steps() == 10
     assert len([path for path in FOLDER.iterdir() if name in path.name]) == 1
-    start("--steps", "20")
+    start("--steps 20")
     assert steps(read_curve()) == [10, 20]
 
 
@@ -359,38 +325,31 @@ def test_numbers_that_are_not_finite_replace_no_checkpoint(start, fault):
         bad = training.steps == 30 and fault == "loss"
         return [], {"value_loss": np.inf if bad else 1.0}
 
-    words = "--save-every", "3", "--steps", "60"
-    lines, code = start(*words, program=with_learning(learn_badly))
-    assert code == 2
-    assert "finite since step 40" in lines[-1] and "of 30" in lines[-1]
-    assert saved()["progress"]["steps"] == 30
-    start()
-    assert saved()["progress"]["steps"] == 60
+    with refused(f"step 40; {FOLDER} has those of 30"):
+        start("--save-every 3 --steps 60", learn_badly)
+    assert saved_steps() == 30
+    start("")
+    assert saved_steps() == 60
 
 
 @pytest.mark.parametrize(
-    "words",
-    [
-        ["--steps", "0"],
-        ["--rate", "nan"],
-        ["--save-every", "-1"],
-        ["--width", "1000000000000000"],
-        ["--seed", str(2**64)],
-    ],
+    "command",
+    ["--steps 0", "--rate nan", "--width 1000000000000000", f"--seed {2**64}"],
 )
-def test_wrong_settings_end_in_a_line(start, words):
-    lines, code = start(*words)
-    assert code == 2
-    assert lines[-1].startswith("test_run.py: error: ")
+def test_wrong_settings_leave_no_folder(start, command):
+    with pytest.raises(run.RunError):
+        start(command)
     assert not FOLDER.exists()
 
 
-def test_a_place_that_cannot_be_written_ends_in_a_line(start):
+@pytest.mark.parametrize("folder", ["file", "file/run", "/proc/run"])
+def test_a_place_that_cannot_be_written_is_a_line(start, capsys, folder):
     pathlib.Path("file").touch()
-    for folder in ("file", "file/run", "/proc/run"):
-        lines, code = start(folder=folder)
-        assert code == 2
-        assert folder in lines[-1] and "can't be written" in lines[-1]
+    with pytest.raises(SystemExit) as end:
+        run.run_program(lambda: start("", folder=folder))
+    assert end.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"error: {folder}/settings.json can't be written" in line
 
 
 def test_it_trains_in_a_thread_with_numbers_of_other_libraries(start):
@@ -403,8 +362,8 @@ def test_it_trains_in_a_thread_with_numbers_of_other_libraries(start):
     thread = threading.Thread(target=train, args=[settings])
     thread.start()
     thread.join()
-    lines, _ = start("--steps", "20")
-    assert saved()["progress"]["steps"] == 20
+    start("--steps 20")
+    assert saved_steps() == 20
     assert saved()["settings"]["rate"] == 0.5
 
 
@@ -414,9 +373,9 @@ def test_trainings_leave_no_threads(start):
 
     before = threading.active_count()
     for number in range(3):
-        start("--steps", "10", folder=str(number))
+        start("--steps 10", folder=number)
         with pytest.raises(KeyError):
-            start(folder=f"{number} fails", program=with_learning(fail))
+            start("", fail, folder=f"{number} fails")
     assert threading.active_count() == before
 
 
@@ -434,31 +393,36 @@ def at_step(step, action):
     return act_and_learn
 
 
-def test_a_signal_saves_and_ends(start, number):
-    def ask():
-        os.kill(os.getpid(), number)
+def send(*numbers):
+    return lambda: [os.kill(os.getpid(), number) for number in numbers]
 
-    start("--steps", "90", program=with_learning(at_step(20, ask)))
-    assert saved()["progress"]["steps"] == 30
+
+def test_a_signal_saves_and_ends(start, number):
+    start("--steps 90", at_step(20, send(number)))
+    assert saved_steps() == 30
     assert signal.getsignal(number) != signal.SIG_IGN
-    start()
-    assert saved()["progress"]["steps"] == 90
+    start("")
+    assert saved_steps() == 90
 
 
 def test_what_a_shell_ignores_stays_ignored(start, number):
-    def ask():
-        os.kill(os.getpid(), number)
-
     signal.signal(number, signal.SIG_IGN)
-    start("--steps", "90", program=with_learning(at_step(20, ask)))
-    assert saved()["progress"]["steps"] == 90
+    start("--steps 90", at_step(20, send(number)))
+    assert saved_steps() == 90
     assert signal.getsignal(number) == signal.SIG_IGN
 
 
-@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
-def test_a_second_signal_ends_it_at_once(start, number, second):
+def test_a_session_that_ends_sends_two_signals_and_asks_once(start):
+    both = signal.SIGTERM, signal.SIGHUP
+    start("--steps 90", at_step(20, send(*both)))
+    assert saved_steps() == 30
+
+
+def test_a_second_signal_ends_it_at_once(start, number):
+    """The same, or another."""
+    second = signal.SIGTERM if number == signal.SIGHUP else signal.SIGINT
     pipe = subprocess.PIPE
-    with popen("--sleep", "1000", stdout=pipe, stderr=pipe) as program:
+    with popen("--sleep 1000", stdout=pipe, stderr=pipe) as program:
         assert b"learning\n" in (program.stdout.readline() for _ in range(2))
         program.send_signal(number)
         # "ends after this update"
@@ -467,49 +431,31 @@ def test_a_second_signal_ends_it_at_once(start, number, second):
         assert program.wait(60) == -second
 
 
-def test_a_session_that_closes_sends_two_signals_and_asks_once(start):
-    def close():
-        os.kill(os.getpid(), signal.SIGTERM)
-        os.kill(os.getpid(), signal.SIGHUP)
-
-    start("--steps", "90", program=with_learning(at_step(20, close)))
-    assert saved()["progress"]["steps"] == 30
-
-
 # What is printed
 
 
-@pytest.mark.parametrize("output", ["a pipe that is closed", "/dev/full"])
+@pytest.mark.parametrize("output", ["ascii", "/dev/full", "| head -1"])
 def test_lines_that_cannot_be_printed_end_nothing(start, output):
-    if output == "/dev/full":
-        with open(output, "w") as full:
-            program = popen("--steps", "500", stdout=full)
-    else:
-        # As by `| head -1`
-        words = "--steps", "500", "--sleep", "0.01"
-        program = popen(*words, stdout=subprocess.PIPE)
-        program.stdout.readline()
-        program.stdout.close()
-    assert program.wait(300) == 0
-    assert saved()["progress"]["steps"] == 500
-
-
-def test_a_terminal_without_a_letter_ends_nothing(start):
+    folder = "ü"
     environment = os.environ | {"PYTHONIOENCODING": "ascii"}
-    program = popen("--steps", "10", folder="ü", env=environment)
-    assert program.wait(300) == 0
+    with open("/dev/full", "w") as full:
+        target = full if output == "/dev/full" else subprocess.PIPE
+        program = popen("--steps 500", folder, env=environment, stdout=target)
+    if output == "| head -1":
+        program.stdout.close()
+    program.communicate(timeout=300)
+    assert program.returncode == 0
+    assert torch.load("ü/checkpoint.pt")["progress"]["steps"] == 500
 
 
 # Two programs
 
 
 def test_two_programs_in_one_folder_end_whole(start):
-    programs = [
-        popen("--steps", "300", "--save-every", "1", stdout=subprocess.DEVNULL)
-        for _ in range(2)
-    ]
+    command = "--steps 300 --save-every 1"
+    programs = [popen(command, stdout=subprocess.DEVNULL) for _ in range(2)]
     assert [program.wait(300) for program in programs] == [0, 0]
-    assert saved()["progress"]["steps"] == 300
+    assert saved_steps() == 300
     assert len(list(FOLDER.glob("checkpoint.pt*"))) == 1
 
 
