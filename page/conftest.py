@@ -56,13 +56,3 @@ def until(page, name, condition):
     page.wait_for_function(
         f"() => document.getElementById('{name}').playing().{condition}"
     )
-
-
-def go_to(figure, at):
-    """Move the slider of a figure."""
-    figure.get_by_role("slider").evaluate(
-        """(slider, at) => {
-            slider.value = at;
-            slider.dispatchEvent(new Event("input")); }""",
-        at,
-    )
