@@ -651,6 +651,10 @@ const Agent = {
 
   // What it makes of four pictures, 4·84·84 bytes, the oldest first.
   see(pictures) {
+    if (!Agent.network) throw new Error("The network comes by Agent.load().");
+    if (pictures.length !== 4 * PIXELS) {
+      throw new RangeError(`4·84·84 bytes are needed, not ${pictures.length}.`);
+    }
     const { odds, value } = look(Agent.network, pictures);
     return { odds, value };
   },

@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 import pytest
 import torch
-from playwright.sync_api import expect
+from playwright.sync_api import Error, expect
 
 from conftest import look_at, until
 from published import agent, ask
@@ -48,12 +48,17 @@ def test_the_network_waits_to_be_asked_for(page):
     page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
     page.wait_for_timeout(300)
     assert not [url for url in asked if "network" in url]
+    see = "(count) => Agent.see(new Uint8Array(count))"
+    with pytest.raises(Error, match=r"Agent\.load"):
+        page.evaluate(see, 4 * 84 * 84)
     told = page.evaluate("""async () => {
         const told = [];
         await Agent.load((share) => told.push(share));
         return told; }""")
     assert told == sorted(set(told)) and told[0] == 0
     assert [url for url in asked if "network" in url]
+    with pytest.raises(Error, match="84·84 bytes are needed, not 7056"):
+        page.evaluate(see, 84 * 84)
 
 
 def test_the_network_answers_as_that_of_pytorch(page):

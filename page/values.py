@@ -21,7 +21,7 @@ from typing import NamedTuple, TypeVar
 
 from msgspec import Struct, convert, field
 
-from paths import RESULTS, ROOT
+from paths import HERE, RESULTS, ROOT
 
 CORES = 2  # of the machine that README compares engines on
 
@@ -428,7 +428,7 @@ def trained_on(agents: Iterable[Agent]) -> str:
 
 def values() -> dict[str, str]:
     """All values, by name."""
-    return speed_values() | start_values() | agent_values()
+    return speed_values() | start_values() | agent_values() | live_values()
 
 
 def speed_values() -> dict[str, str]:
@@ -494,6 +494,16 @@ def start_values() -> dict[str, str]:
         result[f"{method}_later"] = f"{start.later:.1f}"
         result[f"{method}_memory"] = f"{start.memory} MB"
     return result
+
+
+def live_values() -> dict[str, str]:
+    """What the agent scores in the page's own Breakout."""
+    text = (HERE / "live/scores.json").read_text("utf-8")
+    scores = json.loads(text)
+    return {
+        "live_games": str(len(scores)),
+        "live_mean_rounded": f"{mean(scores):.0f}",
+    }
 
 
 def agent_values() -> dict[str, str]:
