@@ -236,16 +236,12 @@ class Log:
         text = f"```json\n{settings}\n```"
         self._board.add_text("settings", text, steps)
 
-    def add_games(self, games: list[Ended], steps: int) -> None:
-        for game in games:
-            self._board.add_scalar("game/score", game.score, steps)
-            self._board.add_scalar("game/length", game.length, steps)
-
-    def add_row(self, row: Row) -> None:
-        for name, value in row.items():
-            if value is not None:
-                self._board.add_scalar(name, value, row["steps"])
+    def show(self, figures: Row, steps: int) -> None:
+        """Show figures on TensorBoard."""
         with one_line(f"{self._folder} can't be written"):
+            for name, value in figures.items():
+                if value is not None:
+                    self._board.add_scalar(name, value, steps)
             self._board.flush()
 
     def write_curve(self, rows: list[Row]) -> None:
@@ -307,7 +303,8 @@ class Run:
         text = json.dumps(settings.kept(), indent=2)
         write(self.folder / "settings.json", text.encode())
         self._log = Log(self.folder, text, self.steps)
-        self._log.write_curve(self._progress.rows)
+        if self._progress.rows:
+            self._log.write_curve(self._progress.rows)
         say(f"{self.folder}: {self.steps:,} steps of {settings.steps:,}")
 
     def _continue(self) -> None:
@@ -362,14 +359,15 @@ class Run:
         now.updates += 1
         for score, length in ended:
             now.ended = [*now.ended[-99:], (float(score), float(length))]
+            game = {"game/score": score, "game/length": length}
+            self._log.show(game, now.steps)
         self._check_finite(figures)
         self._stopped = stop
-        self._log.add_games(ended, self.steps)
         row = self._make_row(figures)
         if self.over or now.updates % self.settings.save_every == 0:
             now.rows.append(row)
             # The checkpoint comes last, so that its rows are in the log.
-            self._log.add_row(row)
+            self._log.show(row, now.steps)
             self._log.write_curve(now.rows)
             self._save()
         if self.over or now.seconds >= self._next_line:
