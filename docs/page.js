@@ -884,6 +884,7 @@ function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
   // Show what is there, with the network's answer if it has been loaded.
   function draw() {
     if (Agent.network) game.look({ still: still() });
+    else tell("Play loads the network, 2.3 MB.");
     show(game, time.running);
   }
 
@@ -1559,6 +1560,7 @@ figure("network", (box, $in) => {
   }
 
   function showFilters(game) {
+    box.classList.add("answered");
     const { ball } = game.shown[1];
     const [x, y] = middle(ball);
     filters.forEach((button, i) => {

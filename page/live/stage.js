@@ -76,6 +76,7 @@ function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
   // Show what is there, with the network's answer if it has been loaded.
   function draw() {
     if (Agent.network) game.look({ still: still() });
+    else tell("Play loads the network, 2.3 MB.");
     show(game, time.running);
   }
 

@@ -43,6 +43,7 @@ figure("network", (box, $in) => {
   }
 
   function showFilters(game) {
+    box.classList.add("answered");
     const { ball } = game.shown[1];
     const [x, y] = middle(ball);
     filters.forEach((button, i) => {
