@@ -1165,7 +1165,7 @@ figure("ghosts", async (box, $in) => {
     const names = unseen.map((at) => at % GHOSTS + 1).sort();
     return names.length ?
       `Ghosts ${names.join(" and ")} are in none of the four pictures.` :
-      "Each ghost is in one of the four pictures or more.";
+      "At this setting it sees all four ghosts.";
   }
 
   const player = film(box, show, { count: frames.length, start: START, pace: 12,
@@ -1253,7 +1253,7 @@ figure("guess", async (box, $in) => {
     const at = deck.shift(), way = game.up.includes(at) ? "up" : "down";
     marks.push(guess === way);
     build();
-    const verdict = `${guess === way ? "Yes" : "No"}: it flew on ${way}.`;
+    const verdict = `${guess === way ? "Right" : "No"}: it flew on ${way}.`;
     $in(".says").textContent = verdict;
     for (const i of LATER) {
       draw(at, LATER.slice(0, i), 1);
@@ -1507,7 +1507,7 @@ figure("maximum", async (box, $in) => {
     const grays = frames.map((frame) => frame.map((v) => game.gray[v]));
     put(small, shrunk(both.checked ? brighter(...grays) : grays[1], SIZE, true),
       { label: "the picture, brightened", kind: "picture" });
-    return both.checked ? "Whatever either frame has is in the picture." :
+    return both.checked ? "Everything on either frame is in the picture." :
       "The rocks are always on the other frame: an agent would never see one.";
   }, { count: game.frames.length, start: START, pace: 15,
     name: (end) => `${(end / 60).toFixed(1)} s` });

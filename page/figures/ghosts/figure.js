@@ -67,7 +67,7 @@ figure("ghosts", async (box, $in) => {
     const names = unseen.map((at) => at % GHOSTS + 1).sort();
     return names.length ?
       `Ghosts ${names.join(" and ")} are in none of the four pictures.` :
-      "Each ghost is in one of the four pictures or more.";
+      "At this setting it sees all four ghosts.";
   }
 
   const player = film(box, show, { count: frames.length, start: START, pace: 12,

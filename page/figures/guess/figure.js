@@ -75,7 +75,7 @@ figure("guess", async (box, $in) => {
     const at = deck.shift(), way = game.up.includes(at) ? "up" : "down";
     marks.push(guess === way);
     build();
-    const verdict = `${guess === way ? "Yes" : "No"}: it flew on ${way}.`;
+    const verdict = `${guess === way ? "Right" : "No"}: it flew on ${way}.`;
     $in(".says").textContent = verdict;
     for (const i of LATER) {
       draw(at, LATER.slice(0, i), 1);

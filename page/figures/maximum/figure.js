@@ -14,7 +14,7 @@ figure("maximum", async (box, $in) => {
     const grays = frames.map((frame) => frame.map((v) => game.gray[v]));
     put(small, shrunk(both.checked ? brighter(...grays) : grays[1], SIZE, true),
       { label: "the picture, brightened", kind: "picture" });
-    return both.checked ? "Whatever either frame has is in the picture." :
+    return both.checked ? "Everything on either frame is in the picture." :
       "The rocks are always on the other frame: an agent would never see one.";
   }, { count: game.frames.length, start: START, pace: 15,
     name: (end) => `${(end / 60).toFixed(1)} s` });
