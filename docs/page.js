@@ -1181,7 +1181,6 @@ figure("guess", async (box, $in) => {
   const GUESSES = 6, LATER = [1, 2, 3, 4];
   const BLINK = 120, PROOF = 900; // milliseconds
   const FADE = 0.8; // of the ball, for each step that it has flown on
-  const KEYS = { ArrowUp: "up", u: "up", ArrowDown: "down", d: "down" };
   const board = $in(".board"), stack = $in(".four").children;
   const [up, down, again] = $in(".controls").children;
   const walls = box.querySelectorAll(".tally span");
@@ -1248,7 +1247,7 @@ figure("guess", async (box, $in) => {
   }
 
   async function answer(guess) {
-    if (flies || !again.hidden) return;
+    if (flies) return;
     flies = true;
     const at = deck.shift(), way = game.up.includes(at) ? "up" : "down";
     marks.push(guess === way);
@@ -1272,12 +1271,6 @@ figure("guess", async (box, $in) => {
     $in(".says").textContent =
       round ? "Now from four pictures." : "From one picture.";
     $in(".controls").focus({ preventScroll: true });
-  });
-  box.addEventListener("keydown", (event) => {
-    const way = KEYS[event.key];
-    if (!way || !again.hidden) return;
-    event.preventDefault();
-    answer(way);
   });
   begin(0);
 });

@@ -6,24 +6,11 @@
     python page/build.py --record step   # what figures show, played anew
     python page/build.py --stills        # pictures of the figures that move
 
-What is made, and of what, in this order:
+A figure is a picture in a text, `![what it shows](figures/NAME.svg "its
+caption")`, and a folder, `figures/NAME/`, with those that it needs of:
 
-- `docs/figures/NAME.svg`, of a `figures/*/make.py` that has `draw_NAME()`
-- the values in `README.md`, `docs/*.md` and `text/story.md`, which are edited
-  where they are read. A value stands between `<!--=name-->` and `<!--/-->`;
-  `values.py` computes it from `measure/results/`
-- `docs/page.css`, `docs/page.js` and `docs/data/`, of `looks/`, of `live/`,
-  which has the agent that plays in the page, and of each figure's
-  `figure.css`, `figure.js` and data
-- `game.md`, `docs/game.html` (the tutorial) and `docs/engine.html`, of
-  `game.py`
-- `docs/index.html`, of `text/story.md`, in which a figure is a picture:
-  `![what it shows](figures/NAME.svg "its caption")`
-
-A figure is a folder, `figures/NAME/`, with those that it needs of:
-
-- `make.py`: `draw_NAME()` returns a picture as SVG, such as that of a
-  `Drawing` of `drawing.py`; its numbers come from `values.py`, too. `record()`
+- `make.py`: `draw_NAME()` returns `docs/figures/NAME.svg`, such as that of a
+  `Drawing` of `drawing.py`; its numbers come from `values.py`. `record()`
   returns what is recorded, as `{name: data}`. Only `--record` calls that,
   which for some takes PyTorch
 - `figure.html`, which takes the place of the picture where scripts run. It

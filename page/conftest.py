@@ -5,10 +5,13 @@ from playwright.sync_api import expect
 
 from paths import CHROMIUM, DOCS
 
-PAGES = "index.html", "game.html", "engine.html"
 PATIENCE = 120_000  # ms, for a busy machine
 
 expect.set_options(timeout=PATIENCE)
+
+
+def html(page):
+    return (DOCS / page).read_text()
 
 
 @pytest.fixture(scope="session")

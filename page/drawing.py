@@ -39,7 +39,7 @@ def faded(pictures: Any) -> np.ndarray:
 
 
 class Drawing:
-    """An SVG, 480 units wide if it isn't told otherwise.
+    """An SVG, 480 units wide.
 
     What shows pictures is a dark screen, whatever the scheme of the page. A
     `large` one takes all of its column, and its words keep their size in it.
@@ -48,13 +48,9 @@ class Drawing:
     """
 
     def __init__(
-        self,
-        height: int,
-        screen: bool = True,
-        large: bool = False,
-        width: int = WIDTH,
+        self, height: int, screen: bool = True, large: bool = False
     ) -> None:
-        self.height, self.width = height, width
+        self.height = height
         self.kind = "drawing" + " screen" * screen + " large" * large
         self.parts: list[str] = []
 
@@ -129,6 +125,6 @@ class Drawing:
         style = palette() + (LOOKS / "drawing.css").read_text("utf-8")
         return (
             f'<svg class="{self.kind}" xmlns="http://www.w3.org/2000/svg" '
-            f'viewBox="0 0 {self.width} {self.height}">\n'
+            f'viewBox="0 0 {WIDTH} {self.height}">\n'
             f"<style>\n{style}</style>\n{''.join(self.parts)}</svg>\n"
         )

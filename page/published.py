@@ -74,7 +74,6 @@ def play(
     """
     torch.manual_seed(SEED)
     game = game_of()
-    ale = game.env.unwrapped.ale
     moments: list[Moment] = []
     obs, first, info = game.reset(), True, None
     while info is None:
@@ -84,7 +83,6 @@ def play(
         decision = {
             "action": action,
             "reward": 0,
-            "lives": ale.lives(),
             "first": first,
             "value": round(value.item(), 2),
             "chances": [round(p, 2) for p in policy.probs[0].tolist()],

@@ -1,9 +1,4 @@
-"""
-Tests of the figures: they play, and show what `Game` returns.
-
-    pip install -r requirements.txt --group page-tests  # and a Chromium
-    python -m pytest page/test_figures.py
-"""
+"""Tests of the figures: they play, and show what `Game` returns."""
 
 import base64
 import itertools
@@ -14,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 import game
-from conftest import PAGES, look_at
+from conftest import html, look_at
 from figures.serves.make import serve
 from figures.workbench.make import SHOWN, TITLES
 from paths import DOCS, FIGURES
@@ -32,15 +27,12 @@ from recordings import (
     small,
     unpack,
 )
+from weave import PAGES
 
 PLAYED = play()
 RGB, GRAY = colours().rgb, colours().gray
 FILM = read_film("agent/agent")
 PICTURES = unpack(FILM.frames, 84, 84)
-
-
-def html(page):
-    return (DOCS / page).read_text()
 
 
 def page_of(name):

@@ -1,8 +1,5 @@
 """Tests of what is shown of the agent's network: its answers.
 
-    pip install -r requirements.txt --group page-tests  # and a Chromium
-    python -m pytest page/test_looks.py
-
 What was recorded is computed again. Sums of floats round otherwise on other
 machines, so a recorded number may be off by one in its last place.
 """
@@ -14,9 +11,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from conftest import look_at, until
+from conftest import html, look_at, until
 from figures.looks.make import ASKED, FIRST, GRID, changes, covered
-from paths import DOCS
 from published import ask
 from recordings import read, read_film, unpack
 
@@ -44,7 +40,7 @@ def test_a_patch_changes_the_answers_so(at):
 
 
 def test_the_answer_tells_what_was_recorded():
-    told = (DOCS / "index.html").read_text()
+    told = html("index.html")
     value = FILM.decisions[ASKED]["value"]
     least = value + CHANGES[ASKED][:, 0].min()
     assert f"from {value:.1f} to {least:.1f}" in told

@@ -22,12 +22,12 @@ from playwright.sync_api import expect
 import build
 import game
 import recordings
-from conftest import PAGES
+from conftest import html
 from fill import MarkError, filled
 from module import Module
 from paths import DOCS, ROOT
 from values import values
-from weave import slug
+from weave import PAGES, slug
 
 SOURCE = (ROOT / "game.py").read_text()
 FUNCTIONS = [
@@ -39,10 +39,6 @@ FENCE = re.compile(r"(?ms)^```(\w*)\n(.*?)^```$")
 TAG = re.compile("<[^>]*>")
 STORY = build.STORY.read_text()
 README = (ROOT / "README.md").read_text()
-
-
-def html(name):
-    return (DOCS / name).read_text()
 
 
 # Building

@@ -1,4 +1,4 @@
-"""Make the pages, and `game.md`; build.py says of what.
+"""Make the pages, and `game.md`.
 
 The module has two pages, the tutorial and the engine. Its words are Markdown,
 and a picture in them is a figure. Those that begin with a heading, and

@@ -3,7 +3,7 @@
 import cv2
 import numpy as np
 
-from drawing import Drawing
+from drawing import WIDTH, Drawing
 from recordings import MOMENT, colours, frames_before, read_film
 
 AREA = slice(28, 196), slice(0, 160)  # of the screen
@@ -38,7 +38,7 @@ def draw_backwards() -> str:
     high = SCALE * (rows.stop - rows.start)
     wide = SCALE * (columns.stop - columns.start)
     d = Drawing(round(high) + 8, large=True)
-    left = (d.width - wide) / 2
+    left = (WIDTH - wide) / 2
     d.image(left, 4, wide, high, (0.6 * screen).astype(np.uint8))
     for x, y in way():
         x = round(left + SCALE * (x - columns.start + 0.5), 1)

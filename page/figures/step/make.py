@@ -32,7 +32,6 @@ def record() -> dict[str, Any]:
             "first": NEAR[0],
             "asked": MOMENT,
             "rgb": colours().rgb.tolist(),
-            "gray": colours().gray.tolist(),
             "frames": pack(np.searchsorted(colours().numbers, frames)),
         }
     }
