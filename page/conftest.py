@@ -1,5 +1,9 @@
 """What the tests here share: a browser, and pages that nobody complains of."""
 
+import base64
+
+import cv2
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
@@ -59,3 +63,9 @@ def until(page, name, condition):
     page.wait_for_function(
         f"() => document.getElementById('{name}').playing().{condition}"
     )
+
+
+def decoded(url):
+    """The picture of a canvas, in RGB and how much it covers."""
+    data = np.frombuffer(base64.b64decode(url.split(",")[1]), np.uint8)
+    return cv2.imdecode(data, cv2.IMREAD_UNCHANGED)[..., [2, 1, 0, 3]]

@@ -8,15 +8,12 @@ The network in the page is compared with PyTorch's, and the pictures of the
 small Breakout with those that OpenCV makes of the same screens.
 """
 
-import base64
-
-import cv2
 import numpy as np
 import pytest
 import torch
 from playwright.sync_api import Error, expect
 
-from conftest import look_at, until
+from conftest import decoded, look_at, until
 from published import agent, ask
 from recordings import (
     BREAKOUT,
@@ -153,8 +150,7 @@ def seen(figure, selector):
     url = figure.locator(f"{selector} canvas").first.evaluate(
         "(canvas) => canvas.toDataURL()"
     )
-    data = np.frombuffer(base64.b64decode(url.split(",")[1]), np.uint8)
-    return cv2.imdecode(data, cv2.IMREAD_COLOR)[..., ::-1]
+    return decoded(url)[..., :3]
 
 
 def grays(figure):

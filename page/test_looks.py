@@ -4,14 +4,11 @@ What was recorded is computed again. Sums of floats round otherwise on other
 machines, so a recorded number may be off by one in its last place.
 """
 
-import base64
-
-import cv2
 import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from conftest import html, look_at, until
+from conftest import decoded, html, look_at, until
 from figures.looks.make import ASKED, FIRST, GRID, changes, covered
 from published import ask
 from recordings import read, read_film, unpack
@@ -55,8 +52,7 @@ def test_the_answer_tells_what_was_recorded():
 def heat(figure):
     """How much of each pixel the map covers."""
     url = figure.locator(".map").evaluate("(map) => map.toDataURL()")
-    data = np.frombuffer(base64.b64decode(url.split(",")[1]), np.uint8)
-    return cv2.imdecode(data, cv2.IMREAD_UNCHANGED)[..., 3].astype(float)
+    return decoded(url)[..., 3].astype(float)
 
 
 def guess(figure):
