@@ -272,6 +272,25 @@ def test_filters_that_are_shown_see_the_ball(page):
     assert sorted(shown) == sorted(np.argsort(-ball)[:8].tolist())
 
 
+def test_filters_are_lit_before_the_network_comes(visit):
+    """By a recorded answer, which is the network's own."""
+    page = visit()
+    figure = look_at(page, "network")
+    until(page, "network", "answer")
+    assert seen(figure, ".filters").any()
+    recorded, own = figure.evaluate("""async (figure) => {
+        const game = figure.playing();
+        const answers = [game.answer];
+        await Agent.load();
+        game.look();
+        answers.push(game.answer);
+        const shown = [...figure.querySelectorAll(".filters button")];
+        return answers.map(({ odds, value, filters }) => [value, ...odds,
+          ...shown.flatMap((button) => Array.from(filters.slice(
+            400 * (button.value - 1), 400 * button.value)))]); }""")
+    assert np.allclose(recorded, own, atol=0.001)
+
+
 @pytest.mark.parametrize("way", ["mouse", "touch", "keys"])
 def test_a_reader_drags_the_ball(visit, way):
     """The pictures follow, the network answers, and the game goes on there."""
@@ -329,6 +348,7 @@ def test_a_filter_is_seen_large(visit):
     page = visit()
     page.evaluate("() => Agent.load()")
     figure = look_at(page, "network")
+    until(page, "network", "answer")
     seen_before = seen(figure, ".over").tobytes()
     filters = figure.locator(".filters button")
     for act, at in (("hover", 3), ("focus", 5), ("click", 7)):

@@ -103,6 +103,7 @@ function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
 
   function go(on) {
     time.go(on);
+    tell("");
     play.textContent = on ? "Pause" : "Play";
     if (on) return;
     finishStep();
@@ -126,7 +127,7 @@ function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
     frame();
     finishStep();
   }));
-  again.addEventListener("click", restart);
+  again.addEventListener("click", () => ask(restart));
   whenUnseen(box, () => time.running && go(false));
   box.playing = () => game;
   draw();

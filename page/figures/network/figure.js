@@ -1,6 +1,10 @@
 // Inside the network. The reader moves the ball or the paddle, and the
 // pictures, the filters and the probabilities answer.
-figure("network", (box, $in) => {
+
+// What is shown first. The network's answer to it is recorded.
+const firstGame = () => new AgentGame(12).warmUp(60);
+
+figure("network", async (box, $in) => {
   const SIDE = 20; // of a filter's picture
   const COLUMNS = 4; // that they stand in
   const [REACH, STRIDE] = [8, 4]; // of a filter, in pixels of the pictures
@@ -12,8 +16,9 @@ figure("network", (box, $in) => {
   const given = $in(".given").children;
   const filters = [...$in(".filters").children];
   const handles = { ball: $in(".handle.ball"), paddle: $in(".handle.paddle") };
-  let chosen = 5;
+  let chosen = 2; // which follows the ball
   let drag = null; // what is dragged, from where, and what was there
+  let recorded = await read("filters");
 
   function show(game) {
     const [, state] = game.shown;
@@ -24,6 +29,7 @@ figure("network", (box, $in) => {
     if (game.count % FRAMES) return;
     showPictures(given, game);
     showAnswer($in, game.answer);
+    box.classList.toggle("answered", Boolean(game.answer));
     if (game.answer) showFilters(game);
   }
 
@@ -38,12 +44,11 @@ figure("network", (box, $in) => {
   // How bright a filter is in each of its places, from 0 to 1.
   function shares(game, filter) {
     const start = (filters[filter].value - 1) * SIDE ** 2;
-    const made = game.answer.filters.subarray(start, start + SIDE ** 2);
+    const made = game.answer.filters.slice(start, start + SIDE ** 2);
     return Array.from(made, (value) => Math.min(1, Math.sqrt(2 * value)));
   }
 
   function showFilters(game) {
-    box.classList.add("answered");
     const { ball } = game.shown[1];
     const [x, y] = middle(ball);
     filters.forEach((button, i) => {
@@ -90,9 +95,21 @@ figure("network", (box, $in) => {
     });
   }
 
-  const player = agentPlays(box, show, {
-    begin: () => new AgentGame(newSeed()).warmUp(60),
-  });
+  function begin() {
+    if (!recorded) return new AgentGame(newSeed()).warmUp(60);
+    const game = firstGame();
+    const { odds, value } = recorded;
+    game.answer = { odds, value, filters: [] };
+    for (const [number, made] of Object.entries(recorded.filters)) {
+      made.forEach((bright, place) =>
+        (game.answer.filters[(number - 1) * SIDE ** 2 + place] = bright));
+    }
+    game.given = game.pictures;
+    recorded = null;
+    return game;
+  }
+
+  const player = agentPlays(box, show, { begin });
 
   // One of them is a stop of Tab; the arrow keys go on from there.
   function choose(i) {
@@ -118,8 +135,12 @@ figure("network", (box, $in) => {
   function move(what, across, down, before) {
     const game = box.playing();
     game.move(what, across, down, before);
-    if (Agent.network) player.draw();
-    else show(game);
+    if (Agent.network) {
+      player.draw();
+      return;
+    }
+    game.answer = null;
+    show(game);
   }
 
   for (const [what, handle] of Object.entries(handles)) {

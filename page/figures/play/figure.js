@@ -102,6 +102,7 @@ figure("play", (box, $in) => {
 
   function stop() {
     time.go(false);
+    says.textContent = "";
     label();
   }
 
