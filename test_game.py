@@ -533,12 +533,12 @@ def test_a_game_that_rests(processes):
 def test_it_is_a_vector_environment(mode):
     """As Gymnasium describes one."""
     for given in (mode, mode.value):
-        games = Games(3, processes=0, autoreset_mode=given)
+        games = Games(3, processes=0, autoreset_mode=given, action_repeat=2)
         assert games.spec.id == BREAKOUT
         assert games.render_mode == "rgb_array"
         assert games.autoreset_mode is mode
         assert games.metadata["autoreset_mode"] is mode
-        assert games.metadata["render_fps"] == 15
+        assert games.metadata["render_fps"] == 30
         assert games.reset(seed=1)[0] in games.observation_space
         assert games.action_space.contains(np.array([0, 1, 2]))
         assert games.np_random_seed == (1, 2, 3)
