@@ -123,6 +123,7 @@ figure("looks", async (box, $in) => {
     const live = target.value === "live";
     player.go(false);
     $in(".controls").hidden = !live;
+    $in(".asked").hidden = live; // it is about the recorded steps
     if (live) {
       player.ask(() => {
         if (!target.checked) return;
