@@ -11,8 +11,8 @@ a training, and play.py, which plays what has been learned.
     tensorboard --logdir runs
 
 Ctrl-C, the SIGTERM of a batch system or a closed terminal end a training after
-the current update, with a checkpoint; the same command continues it. Beside
-other programs, --threads 1 is by far the fastest.
+the current update, with a checkpoint. With --folder the same command continues
+it. Beside other programs, --threads 1 is by far the fastest.
 """
 
 import dataclasses
@@ -120,7 +120,7 @@ class Settings(GameSettings):
     max_gradient: float = 0.5
     """Largest norm of all gradients together."""
     bfloat16: bool = dataclasses.field(default_factory=has_fast_bfloat16)
-    """Compute the network in half precision."""
+    """Compute in half precision, which is the default where it is fast."""
     threads: int | None = None
     """PyTorch's threads while it learns; None: PyTorch's own choice."""
     processes: int | None = None
@@ -234,7 +234,8 @@ class Player:
         self.agent = agent
         self.games = games
         self.settings = settings
-        # Sampling has its own generator, so that it is the same in ray_ppo.py.
+        # This generator samples actions alone, so that one actor of ray_ppo.py
+        # plays what this program plays.
         self.random = torch.Generator().manual_seed(seed)
         self.obs, _ = games.reset(seed=seed)
 
@@ -325,7 +326,7 @@ def learn(
 ) -> dict[str, float]:
     """Learn from a batch; return figures, means of the last epoch."""
     clip = settings.clip
-    # Scaled once, not in each epoch.
+    # Observations are scaled once, and not again in each epoch.
     columns = [agent.scale(batch.obs), *batch[1:]]
     for _ in range(settings.epochs):
         # Each epoch sees every sample once, in a new order (Baselines).
