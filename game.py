@@ -1065,12 +1065,10 @@ class GameGroup:
     def _write(self, name, i, obs):
         """Write an observation of game i, which must be like its first."""
         column = self._columns[name]
+        first = (column.shape[1:], column.dtype)
         # NumPy would repeat or cast another one in silence.
-        if obs.shape != column.shape[1:] or obs.dtype != column.dtype:
-            raise ValueError(
-                f"expected an observation of {column.shape[1:]},"
-                f" {column.dtype}, got {obs.shape}, {obs.dtype}"
-            )
+        got = (obs.shape, obs.dtype)
+        require(got == first, f"an observation of {first}", got)
         column[i] = obs
 
 
