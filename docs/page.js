@@ -1734,6 +1734,7 @@ figure("play", (box, $in) => {
         game.sample();
       }
       game.frame();
+      showAnswer($in, game.answer);
     } else {
       const decides = view < SLOW || game.count % FRAMES === 0;
       if (decides && view !== STILL) move = wanted();
@@ -1769,6 +1770,7 @@ figure("play", (box, $in) => {
 
   function begin(agent) {
     byAgent = agent;
+    $in(".network").hidden = !agent;
     game = newGame();
     says.textContent = "";
   }

@@ -8,6 +8,8 @@ The network in the page is compared with PyTorch's, and the pictures of the
 small Breakout with those that OpenCV makes of the same screens.
 """
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -240,6 +242,7 @@ def test_the_agent_plays_the_same_game(visit):
     figure.get_by_role("button", name="Let the agent play").click()
     until(page, "play", "breakout.score > 0")
     expect(figure.locator(".its")).not_to_have_text("0")
+    expect(figure.locator(".value")).to_have_text(re.compile(r"\d\.\d"))
     page.reload()
     kept = page.evaluate("JSON.parse(localStorage.results)")
     assert kept["agent"][0] > 0

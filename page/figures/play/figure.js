@@ -50,6 +50,7 @@ figure("play", (box, $in) => {
         game.sample();
       }
       game.frame();
+      showAnswer($in, game.answer);
     } else {
       const decides = view < SLOW || game.count % FRAMES === 0;
       if (decides && view !== STILL) move = wanted();
@@ -85,6 +86,7 @@ figure("play", (box, $in) => {
 
   function begin(agent) {
     byAgent = agent;
+    $in(".network").hidden = !agent;
     game = newGame();
     says.textContent = "";
   }
