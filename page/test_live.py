@@ -384,3 +384,24 @@ def test_a_reader_takes_the_motion_away(visit):
     assert len(set(given(figure))) == 1
     figure.get_by_role("checkbox").uncheck()
     assert len(set(given(figure))) == 4
+
+
+def test_bricks_are_counted_for_balls_played_in_one_way(visit):
+    """When they are lost; one that was played both ways doesn't count."""
+    page = visit()
+    figure = look_at(page, "still")
+    figure.locator("summary").click()
+    still = figure.get_by_role("checkbox")
+    moving, unmoved = figure.locator(".moving"), figure.locator(".unmoved")
+    figure.locator(".play").click()
+    until(page, "still", "breakout.ball?.y > 130")
+    none = moving.inner_text()
+    still.check()
+    first = page.wait_for_function("""() => {
+        const box = document.getElementById("still");
+        return box.playing().breakout.lives < 5 &&
+          box.querySelector(".unmoved").textContent; }""")
+    assert first.json_value() == none
+    until(page, "still", "breakout.lives < 4")
+    expect(unmoved).not_to_have_text(none)
+    expect(moving).to_have_text(none)

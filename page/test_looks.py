@@ -112,6 +112,7 @@ def test_the_patch_lies_over_a_game_that_is_played(visit):
     figure = look_at(page, "looks")
     guess(figure)
     figure.get_by_role("radio", name="a game").check()
+    expect(figure.locator(".verdict")).to_be_hidden()  # of the recorded step
     play = figure.locator(".play")
     play.click()
     until(page, "looks", "count > 260")
