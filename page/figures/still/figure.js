@@ -11,7 +11,7 @@ figure("still", (box, $in) => {
     put(screen, screenOf(game.shown[1]), { colours });
     showPictures(given, game);
     showAnswer($in, game.answer);
-    count(game);
+    countBricks(game);
     for (const [way, bricks] of Object.entries(hit)) {
       if (bricks.length) $in(`.${way}`).textContent = mean(bricks);
     }
@@ -21,7 +21,7 @@ figure("still", (box, $in) => {
   }
 
   // A ball counts when it is lost, if it was played in one way only.
-  function count(game) {
+  function countBricks(game) {
     const { score, lives } = game.breakout;
     if (ball?.game !== game) ball = newBall(game);
     if (score > ball.score) ball.bricks += 1;
