@@ -148,15 +148,19 @@ def test_a_film_that_is_cut_off_replaces_none(start, monkeypatch):
     """As by a disk that is full: OpenCV doesn't say so."""
     train()
     FILM.write_bytes(b"an older film")
-    release = cv2.VideoWriter.release
+    make_writer = cv2.VideoWriter
 
-    class CutOff(cv2.VideoWriter):
-        def release(self):
-            release(self)
+    def make_cut_off(*args):
+        writer = make_writer(*args)
+
+        def release():
+            writer.release()
             for path in FOLDER.glob("film-*"):
                 path.write_bytes(path.read_bytes()[:5000])
 
-    monkeypatch.setattr(cv2, "VideoWriter", CutOff)
+        return mock.Mock(wraps=writer, release=release)
+
+    monkeypatch.setattr(cv2, "VideoWriter", make_cut_off)
     with pytest.raises(run.RunError, match="film.mp4 can't be written"):
         start(f"{FOLDER} --film")
     assert FILM.read_bytes() == b"an older film"
