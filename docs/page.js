@@ -188,29 +188,9 @@ const titles = once(async () => {
   return recorded;
 });
 
-// A field of `size` × `size` places, in which the reader points at one, or goes
-// on from there by the arrow keys. A `finger` hides so many pixels.
+// The ways of the arrow keys: across and down.
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1],
   ArrowDown: [0, 1] };
-function pointing(field, size, place, go, finger = 0) {
-  function to(...next) {
-    place = next.map((i) => Math.min(Math.max(Math.floor(i), 0), size - 1));
-    go(...place);
-  }
-  function pick({ clientX, clientY, pointerType }) {
-    const { left, top, width } = field.getBoundingClientRect();
-    const above = pointerType === "touch" ? finger : 0;
-    to((clientX - left) * size / width, (clientY - above - top) * size / width);
-  }
-  field.addEventListener("pointermove", pick);
-  field.addEventListener("pointerdown", pick);
-  field.addEventListener("keydown", (event) => {
-    const move = ARROWS[event.key];
-    if (!move) return;
-    event.preventDefault();
-    to(place[0] + move[0], place[1] + move[1]);
-  });
-}
 
 // A player: Play, Step, a slider with a tick where something happens, the name
 // of the step, and a sentence, which `show(i)` returns when it has drawn step
@@ -1336,11 +1316,12 @@ figure("looks", async (box, $in) => {
   const MIDDLE = [10, 10];
   const HEAT = [255, 96, 64];
   const FINGER = 48; // pixels that a finger hides
-  const FAINT = { value: 0.5, choice: 0.05 }; // no map's most counts as less
+  const FAINT = 0.5; // no map's most counts as less
   const SLICE = 12; // ms that a map is computed for at a time
   const pane = $in(".pane");
   const [cell, map, patch] = pane.children;
   const answer = $in("details");
+  const wanted = $in("[type=checkbox]");
   const recorded = await read("looks");
   const { decisions, pictures } = await played();
   let place = null; // of the patch: column and row
@@ -1381,20 +1362,16 @@ figure("looks", async (box, $in) => {
       odds: odds.map((share, a) => share - step.odds[a]) };
   }
 
-  const far = {
-    value: ({ value }) => Math.abs(value),
-    choice: ({ odds }) => odds.reduce((sum, share) => sum + share ** 2, 0) / 2,
-  };
-  const kind = () => answer.open ? $in(".maps :checked").value : "";
+  const hasMap = () => answer.open && wanted.checked;
 
   // Draw the map as far as it is known; return what changes most.
   function heat() {
     const sizes = Array.from(step.known, (known) =>
-      known ? far[kind()](known) : 0);
+      known ? Math.abs(known.value) : 0);
     const most = Math.max(...sizes);
     const image = new ImageData(GRID, GRID);
     sizes.forEach((size, i) => image.data.set(
-      [...HEAT, 255 * size / Math.max(most, FAINT[kind()])], 4 * i));
+      [...HEAT, 255 * size / Math.max(most, FAINT)], 4 * i));
     map.getContext("2d").putImageData(image, 0, 0);
     return step.known[sizes.indexOf(most)];
   }
@@ -1407,8 +1384,8 @@ figure("looks", async (box, $in) => {
 
   function showPatch() {
     const { value, odds } = step;
-    box.classList.toggle("mapped", Boolean(kind()));
-    const most = kind() ? heat() : null;
+    box.classList.toggle("mapped", hasMap());
+    const most = hasMap() ? heat() : null;
     const changed = place ? change(GRID * place[1] + place[0]) : most;
     $in("output").textContent = value.toFixed(1) +
       (changed ? ` → ${(value + changed.value).toFixed(1)}` : "");
@@ -1444,7 +1421,7 @@ figure("looks", async (box, $in) => {
     if (!step.live || !game.answer || game.count % FRAMES) return;
     step = { live: true, ...liveStep(game) };
     show();
-    if (!running && kind()) complete();
+    if (!running && hasMap()) complete();
   }, { begin: () => new AgentGame(newSeed()).warmUp(60) });
 
   $in(".moments").addEventListener("change", ({ target }) => {
@@ -1464,25 +1441,37 @@ figure("looks", async (box, $in) => {
     }
   });
 
-  // All of it waits for the guess, and then begins with the map of the value.
+  // All of it waits for the guess, and then begins with the map.
   function cover(...next) {
     if (!answer.open) return;
-    place = next.length ? next : null;
+    const places = next.map((i) => between(0, Math.floor(i), GRID - 1));
+    place = next.length ? places : null;
     showPatch();
   }
-  answer.addEventListener("toggle", () => {
-    $in(".maps [value=value]").checked = true;
+  answer.addEventListener("toggle", () => cover());
+  wanted.addEventListener("change", () => {
     cover();
+    if (step.live && hasMap()) complete();
   });
-  $in(".maps").addEventListener("change", () => {
-    cover();
-    if (step.live && kind()) complete();
-  });
-  pointing(pane, GRID, MIDDLE, cover, FINGER);
+
+  function point({ clientX, clientY, pointerType }) {
+    const { left, top, width } = pane.getBoundingClientRect();
+    const above = pointerType === "touch" ? FINGER : 0;
+    cover((clientX - left) * GRID / width,
+      (clientY - above - top) * GRID / width);
+  }
+  pane.addEventListener("pointermove", point);
+  pane.addEventListener("pointerdown", point);
   pane.addEventListener("pointerleave", ({ pointerType }) =>
     pointerType === "mouse" && cover());
-  pane.addEventListener("keydown", ({ key }) => key === "Escape" && cover());
-  if (answer.open) $in(".maps [value=value]").checked = true;
+  pane.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") cover();
+    const arrow = ARROWS[event.key];
+    if (!arrow) return;
+    event.preventDefault();
+    const [x, y] = place ?? MIDDLE;
+    cover(x + arrow[0], y + arrow[1]);
+  });
   show();
 });
 
@@ -1919,51 +1908,16 @@ figure("step", async (box, $in) => {
 
 // The agent plays, and the reader may let it see nothing move.
 figure("still", (box, $in) => {
-  const still = $in(".points input");
+  const still = $in(".stage input");
   const colours = packed(COLORS);
   const screen = $in(".game > div");
   const given = $in(".given").children;
-  const hit = { moving: [], unmoved: [] }; // bricks, of each ball in each way
-  let ball = null; // the one that flies
 
   function show(game) {
     put(screen, screenOf(game.shown[1]), { colours });
     showPictures(given, game);
     showAnswer($in, game.answer);
-    countBricks(game);
-    for (const [way, bricks] of Object.entries(hit)) {
-      if (bricks.length) $in(`.${way}`).textContent = mean(bricks);
-    }
-    $in(".ball").textContent = ball.ways.size > 1 ?
-      "This ball was played both ways, and doesn't count." :
-      `This ball: ${ball.bricks}`;
   }
-
-  // A ball counts when it is lost, if it was played in one way only.
-  function countBricks(game) {
-    const { score, lives } = game.breakout;
-    if (ball?.game !== game) ball = newBall(game);
-    if (score > ball.score) ball.bricks += 1;
-    ball.score = score;
-    if (lives < ball.lives) {
-      const [way, other] = ball.ways;
-      if (!other) hit[way].push(ball.bricks);
-      ball = newBall(game);
-    }
-    if (!game.breakout.ball) ball.ways.clear();
-    ball.ways.add(still.checked ? "unmoved" : "moving");
-  }
-
-  function newBall(game) {
-    const { score, lives } = game.breakout;
-    return { game, score, lives, bricks: 0, ways: new Set() };
-  }
-
-  const mean = (bricks) => {
-    const sum = bricks.reduce((all, one) => all + one);
-    const balls = bricks.length === 1 ? "1 ball" : `${bricks.length} balls`;
-    return `${(sum / bricks.length).toFixed(1)} (${balls})`;
-  };
 
   const player = agentPlays(box, show, { still: () => still.checked });
   still.addEventListener("change", player.draw);

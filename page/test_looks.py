@@ -55,32 +55,32 @@ def heat(figure):
     return decoded(url)[..., 3].astype(float)
 
 
-def guess(figure):
-    figure.get_by_role("button", name="The wall").click()
-    expect(figure.get_by_role("radio", name="value")).to_be_checked()
-
-
-def test_the_map_shows_what_a_patch_changes(visit):
-    """Of the value or the choice, after the guess; and of each step."""
+def test_a_reader_moves_the_patch(visit):
+    """After the guess, over the map: value and bars answer at once."""
     figure = look_at(visit(), "looks")
     assert not heat(figure).any()
-    guess(figure)
-    size = np.abs(CHANGES[ASKED][:, 0]).reshape(GRID, GRID)
-    assert np.abs(heat(figure) - 255 * size / size.max()).max() <= 1
-    figure.get_by_role("radio", name="choice").check()
-    figure.get_by_role("radio", name="the step before").check()
-    size = np.square(CHANGES[FIRST][:, 1:]).sum(axis=1).reshape(GRID, GRID)
-    assert np.abs(heat(figure) - 255 * size / size.max()).max() <= 1
+    figure.get_by_role("button", name="The wall").click()
+    point(figure)
+    for at, name in (ASKED, "this step"), (FIRST, "the step before"):
+        figure.get_by_role("radio", name=name, exact=True).check()
+        size = np.abs(CHANGES[at][:, 0]).reshape(GRID, GRID)
+        assert np.abs(heat(figure) - 255 * size / size.max()).max() <= 1
+        value, *chances = CHANGES[at][PLACE]
+        usual = FILM.decisions[at]
+        expect(figure.locator("output")).to_have_text(
+            f"{usual['value']:.1f} → {usual['value'] + value:.1f}"
+        )
+        after = 100 * np.add(usual["chances"], chances)
+        assert np.abs(shares(figure)[1] - after.clip(0, 100)).max() <= 1
 
 
-COLUMN, ROW = 12, 14  # of the patch
+PLACE = GRID * 14 + 12  # of the patch
 
 
 def point(figure):
-    """Put the patch to its place, by the arrow keys, from the middle."""
-    pane = figure.locator(".pane")
+    """Put the patch there, by the arrow keys, from the middle."""
     for key in ["ArrowRight"] * 2 + ["ArrowDown"] * 4:
-        pane.press(key)
+        figure.locator(".pane").press(key)
 
 
 def shares(figure):
@@ -90,29 +90,12 @@ def shares(figure):
     return np.array(both, int).T
 
 
-def test_a_reader_moves_the_patch(visit):
-    """Value and bars answer at once, and again in another step."""
-    figure = look_at(visit(), "looks")
-    guess(figure)
-    point(figure)
-    for at, name in (ASKED, "this step"), (FIRST, "the step before"):
-        figure.get_by_role("radio", name=name, exact=True).check()
-        value, *chances = CHANGES[at][GRID * ROW + COLUMN]
-        usual = FILM.decisions[at]
-        expect(figure.locator("output")).to_have_text(
-            f"{usual['value']:.1f} → {usual['value'] + value:.1f}"
-        )
-        after = 100 * np.add(usual["chances"], chances)
-        assert np.abs(shares(figure)[1] - after.clip(0, 100)).max() <= 1
-
-
 def test_the_patch_lies_over_a_game_that_is_played(visit):
     """While it runs, and when it is paused the map of all places comes."""
     page = visit()
     figure = look_at(page, "looks")
-    guess(figure)
+    figure.locator("summary").click()
     figure.get_by_role("radio", name="a game").check()
-    expect(figure.locator(".verdict")).to_be_hidden()  # of the recorded step
     play = figure.locator(".play")
     play.click()
     until(page, "looks", "count > 260")
@@ -122,8 +105,7 @@ def test_the_patch_lies_over_a_game_that_is_played(visit):
     game = "(figure) => [...stackOf(figure.playing().pictures)]"
     pictures = np.array(figure.evaluate(game), np.uint8).reshape(4, 84, 84)
     patched = covered(pictures)
-    at = GRID * ROW + COLUMN
-    usual, under = ask(np.array([pictures, patched[at]])).chances
+    usual, under = ask(np.array([pictures, patched[PLACE]])).chances
     now = shares(figure)
     assert np.abs(now - 100 * np.array([usual, under])).max() <= 3
     figure.locator(".pane").press("Escape")

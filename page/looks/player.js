@@ -87,29 +87,9 @@ const titles = once(async () => {
   return recorded;
 });
 
-// A field of `size` × `size` places, in which the reader points at one, or goes
-// on from there by the arrow keys. A `finger` hides so many pixels.
+// The ways of the arrow keys: across and down.
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1],
   ArrowDown: [0, 1] };
-function pointing(field, size, place, go, finger = 0) {
-  function to(...next) {
-    place = next.map((i) => Math.min(Math.max(Math.floor(i), 0), size - 1));
-    go(...place);
-  }
-  function pick({ clientX, clientY, pointerType }) {
-    const { left, top, width } = field.getBoundingClientRect();
-    const above = pointerType === "touch" ? finger : 0;
-    to((clientX - left) * size / width, (clientY - above - top) * size / width);
-  }
-  field.addEventListener("pointermove", pick);
-  field.addEventListener("pointerdown", pick);
-  field.addEventListener("keydown", (event) => {
-    const move = ARROWS[event.key];
-    if (!move) return;
-    event.preventDefault();
-    to(place[0] + move[0], place[1] + move[1]);
-  });
-}
 
 // A player: Play, Step, a slider with a tick where something happens, the name
 // of the step, and a sentence, which `show(i)` returns when it has drawn step

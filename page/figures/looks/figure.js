@@ -8,11 +8,12 @@ figure("looks", async (box, $in) => {
   const MIDDLE = [10, 10];
   const HEAT = [255, 96, 64];
   const FINGER = 48; // pixels that a finger hides
-  const FAINT = { value: 0.5, choice: 0.05 }; // no map's most counts as less
+  const FAINT = 0.5; // no map's most counts as less
   const SLICE = 12; // ms that a map is computed for at a time
   const pane = $in(".pane");
   const [cell, map, patch] = pane.children;
   const answer = $in("details");
+  const wanted = $in("[type=checkbox]");
   const recorded = await read("looks");
   const { decisions, pictures } = await played();
   let place = null; // of the patch: column and row
@@ -53,20 +54,16 @@ figure("looks", async (box, $in) => {
       odds: odds.map((share, a) => share - step.odds[a]) };
   }
 
-  const far = {
-    value: ({ value }) => Math.abs(value),
-    choice: ({ odds }) => odds.reduce((sum, share) => sum + share ** 2, 0) / 2,
-  };
-  const kind = () => answer.open ? $in(".maps :checked").value : "";
+  const hasMap = () => answer.open && wanted.checked;
 
   // Draw the map as far as it is known; return what changes most.
   function heat() {
     const sizes = Array.from(step.known, (known) =>
-      known ? far[kind()](known) : 0);
+      known ? Math.abs(known.value) : 0);
     const most = Math.max(...sizes);
     const image = new ImageData(GRID, GRID);
     sizes.forEach((size, i) => image.data.set(
-      [...HEAT, 255 * size / Math.max(most, FAINT[kind()])], 4 * i));
+      [...HEAT, 255 * size / Math.max(most, FAINT)], 4 * i));
     map.getContext("2d").putImageData(image, 0, 0);
     return step.known[sizes.indexOf(most)];
   }
@@ -79,8 +76,8 @@ figure("looks", async (box, $in) => {
 
   function showPatch() {
     const { value, odds } = step;
-    box.classList.toggle("mapped", Boolean(kind()));
-    const most = kind() ? heat() : null;
+    box.classList.toggle("mapped", hasMap());
+    const most = hasMap() ? heat() : null;
     const changed = place ? change(GRID * place[1] + place[0]) : most;
     $in("output").textContent = value.toFixed(1) +
       (changed ? ` → ${(value + changed.value).toFixed(1)}` : "");
@@ -116,7 +113,7 @@ figure("looks", async (box, $in) => {
     if (!step.live || !game.answer || game.count % FRAMES) return;
     step = { live: true, ...liveStep(game) };
     show();
-    if (!running && kind()) complete();
+    if (!running && hasMap()) complete();
   }, { begin: () => new AgentGame(newSeed()).warmUp(60) });
 
   $in(".moments").addEventListener("change", ({ target }) => {
@@ -136,24 +133,36 @@ figure("looks", async (box, $in) => {
     }
   });
 
-  // All of it waits for the guess, and then begins with the map of the value.
+  // All of it waits for the guess, and then begins with the map.
   function cover(...next) {
     if (!answer.open) return;
-    place = next.length ? next : null;
+    const places = next.map((i) => between(0, Math.floor(i), GRID - 1));
+    place = next.length ? places : null;
     showPatch();
   }
-  answer.addEventListener("toggle", () => {
-    $in(".maps [value=value]").checked = true;
+  answer.addEventListener("toggle", () => cover());
+  wanted.addEventListener("change", () => {
     cover();
+    if (step.live && hasMap()) complete();
   });
-  $in(".maps").addEventListener("change", () => {
-    cover();
-    if (step.live && kind()) complete();
-  });
-  pointing(pane, GRID, MIDDLE, cover, FINGER);
+
+  function point({ clientX, clientY, pointerType }) {
+    const { left, top, width } = pane.getBoundingClientRect();
+    const above = pointerType === "touch" ? FINGER : 0;
+    cover((clientX - left) * GRID / width,
+      (clientY - above - top) * GRID / width);
+  }
+  pane.addEventListener("pointermove", point);
+  pane.addEventListener("pointerdown", point);
   pane.addEventListener("pointerleave", ({ pointerType }) =>
     pointerType === "mouse" && cover());
-  pane.addEventListener("keydown", ({ key }) => key === "Escape" && cover());
-  if (answer.open) $in(".maps [value=value]").checked = true;
+  pane.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") cover();
+    const arrow = ARROWS[event.key];
+    if (!arrow) return;
+    event.preventDefault();
+    const [x, y] = place ?? MIDDLE;
+    cover(x + arrow[0], y + arrow[1]);
+  });
   show();
 });
