@@ -1,7 +1,8 @@
-"""What the tests here share: one thread, and the signals of a terminal."""
+"""What the tests here share: one thread, signals, and how a program starts."""
 
 import os
 import signal
+import sys
 
 import pytest
 
@@ -9,12 +10,7 @@ import pytest
 # threads on a busy machine wait for each other.
 os.environ["OMP_NUM_THREADS"] = "1"
 
-# Windows has no SIGHUP.
-SIGNALS = [
-    getattr(signal, name)
-    for name in ("SIGINT", "SIGTERM", "SIGHUP")
-    if hasattr(signal, name)
-]
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 
 @pytest.fixture(params=SIGNALS, ids=lambda number: number.name)
@@ -33,3 +29,16 @@ def no_signal_is_ignored():
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
+
+
+@pytest.fixture
+def start(monkeypatch, tmp_path, capsys):
+    """Run a `main` in an empty folder; return the lines that it prints."""
+    monkeypatch.chdir(tmp_path)
+
+    def start(main, *words):
+        monkeypatch.setattr(sys, "argv", ["program.py", *map(str, words)])
+        main()
+        return "".join(capsys.readouterr()).splitlines()
+
+    return start

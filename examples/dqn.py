@@ -29,15 +29,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from game import Games
 from ppo import GameSettings, ended_games
-from run import (
-    Ended,
-    Run,
-    noting_signals,
-    one_line,
-    read_settings,
-    run_program,
-    say,
-)
+from run import Ended, Run, one_line, read_settings, run_program
 
 REPORT = 1_000  # steps between two reports to the run
 
@@ -202,40 +194,31 @@ def train(settings: Settings) -> None:
     with games, run:
         obs, _ = games.reset(seed=random.randrange(2**31))
         memory.start(obs[0])
-        count = min(settings.memory, settings.steps - run.steps)
-        size = count * obs[0, -1].nbytes / 1e9
-        say(f"the memory grows to {size:.1f} GB, for {count:,} steps")
         step = run.steps
-        with noting_signals() as asked:
-            while not run.over:
-                step += 1
-                explore = np.interp(
-                    step, [0, settings.steps / 10], [1, settings.explore]
-                ).item()
-                action = choose(network, obs, explore)[0]
-                obs, rewards, terminated, truncated, infos = games.step(
-                    [action]
-                )
-                # What followed the last step of an episode is not `obs`, which
-                # is the first observation of the next.
-                over = terminated[0] or truncated[0]
-                after = infos["final_obs"][0] if over else obs[0]
-                memory.add(action, rewards[0], terminated[0], after)
-                if over:
-                    memory.start(obs[0])
-                ended += ended_games(infos).values()
-                is_time = step % settings.learn_every == 0
-                if is_time and len(memory.steps) >= enough:
-                    figures = learn(
-                        network, target, optimizer, memory, settings
-                    )
-                if step % settings.target_every == 0:
-                    target.load_state_dict(network.state_dict())
-                stop = asked.is_set()
-                if stop or step % REPORT == 0 or step == settings.steps:
-                    more = {"explore": explore}
-                    run.add(step - run.steps, ended, figures | more, stop)
-                    ended = []
+        while not run.over:
+            step += 1
+            explore = np.interp(
+                step, [0, settings.steps / 10], [1, settings.explore]
+            ).item()
+            action = choose(network, obs, explore)[0]
+            obs, rewards, terminated, truncated, infos = games.step([action])
+            # What followed the last step of an episode is not `obs`, which is
+            # the first observation of the next.
+            over = terminated[0] or truncated[0]
+            after = infos["final_obs"][0] if over else obs[0]
+            memory.add(action, rewards[0], terminated[0], after)
+            if over:
+                memory.start(obs[0])
+            ended += ended_games(infos).values()
+            is_time = step % settings.learn_every == 0
+            if is_time and len(memory.steps) >= enough:
+                figures = learn(network, target, optimizer, memory, settings)
+            if step % settings.target_every == 0:
+                target.load_state_dict(network.state_dict())
+            if run.asked or step % REPORT == 0 or step == settings.steps:
+                more = {"explore": explore}
+                run.add(step - run.steps, ended, figures | more)
+                ended = []
 
 
 def main() -> None:

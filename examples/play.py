@@ -69,12 +69,7 @@ class Learned(NamedTuple):
 
 
 def load(path: pathlib.Path, device: str = "cpu") -> Learned:
-    """Return what a run has learned.
-
-    Args:
-        path: Folder of a run, one of its checkpoints, or PPO's weights alone.
-        device: Device that computes the network.
-    """
+    """Return what a run has learned, one of its checkpoints, or weights."""
     if path.is_dir():
         path = path / "checkpoint.pt"
     say(f"weights: {path}")
@@ -126,14 +121,8 @@ def whole_games(
 ) -> list[float]:
     """Play until each game has ended once; return those scores.
 
-    A game that has ended rests. Of all the games that end by a given time, too
-    many would be short.
-
-    Args:
-        act: Returns an action for each observation.
-        games: What is played.
-        seed: Seed of the games and the sampled actions.
-        show: Called with each screen of the first game.
+    A game that has ended rests: of all the games that end by a given time, too
+    many would be short. The screens of the first game go to `show`.
     """
     torch.manual_seed(seed)
     random.seed(seed)

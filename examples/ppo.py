@@ -31,15 +31,7 @@ from torch.distributions import Categorical
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from game import BREAKOUT, TRAINING, Games
-from run import (
-    Ended,
-    Run,
-    RunSettings,
-    noting_signals,
-    one_line,
-    read_settings,
-    run_program,
-)
+from run import Ended, Run, RunSettings, one_line, read_settings, run_program
 
 # ## Settings
 
@@ -407,14 +399,13 @@ def train(settings: Settings) -> None:
         # Drawn, so that a run that is continued plays other games than before.
         seed = torch.randint(2**31, (), generator=run.random).item()
         player = Player(agent, games, settings, int(seed))
-        with noting_signals() as asked:
-            while not run.over:
-                set_rate(optimizer, settings, run)
-                torch.set_num_threads(1)  # The games need the other cores.
-                batch, ended = player.play()
-                torch.set_num_threads(threads)
-                figures = learn(agent, optimizer, batch, settings, run.random)
-                run.add(len(batch.obs), ended, figures, stop=asked.is_set())
+        while not run.over:
+            set_rate(optimizer, settings, run)
+            torch.set_num_threads(1)  # The games need the other cores.
+            batch, ended = player.play()
+            torch.set_num_threads(threads)
+            figures = learn(agent, optimizer, batch, settings, run.random)
+            run.add(len(batch.obs), ended, figures)
 
 
 def main() -> None:

@@ -160,29 +160,27 @@ def train(settings: Settings) -> None:
     with run.one_line("can't begin"):
         with settings.make_games(1, processes=0) as games:
             agent, optimizer = ppo.make_agent(settings, games)
+        # Ray notes SIGTERM, too, but the training does so last.
+        start_ray(address=settings.address)
         training = Run(settings, weights=agent, optimizer=optimizer)
     with training:
-        start_ray(address=settings.address)
         actors = Actors(settings, training.random)
         # At first all are waited for, but for a minute only.
         actors.welcome(settings.actors, seconds=60)
-        with run.noting_signals() as asked:
-            while not training.over:
-                actors.welcome(settings.actors, seconds=0)
-                if not actors.playing:
-                    actors.welcome(1, seconds=10)
-                    continue
-                ppo.set_rate(optimizer, settings, training)
-                played, ended = actors.play(agent.state_dict())
-                if played:
-                    batch = join(played, settings.device)
-                    figures = ppo.learn(
-                        agent, optimizer, batch, settings, training.random
-                    )
-                    training.add(
-                        len(batch.obs), ended, figures, stop=asked.is_set()
-                    )
-        ray.shutdown()
+        while not training.over:
+            actors.welcome(settings.actors, seconds=0)
+            if not actors.playing:
+                actors.welcome(1, seconds=10)
+                continue
+            ppo.set_rate(optimizer, settings, training)
+            played, ended = actors.play(agent.state_dict())
+            if played:
+                batch = join(played, settings.device)
+                figures = ppo.learn(
+                    agent, optimizer, batch, settings, training.random
+                )
+                training.add(len(batch.obs), ended, figures)
+    ray.shutdown()
 
 
 def join(parts: list[list[np.ndarray]], device: str) -> ppo.Batch:

@@ -5,10 +5,11 @@ objects with `state_dict`. One command begins a run or continues it:
 
     settings = read_settings(Settings, __doc__)
     with Run(settings, weights=network, optimizer=optimizer) as run:
-        with noting_signals() as asked:
-            while not run.over:
-                ...
-                run.add(steps, ended, figures, stop=asked.is_set())
+        while not run.over:
+            ...
+            run.add(steps, ended, figures)
+
+A signal ends it after an update, with a checkpoint; a second one at once.
 
 A run is its folder. If that has a checkpoint.pt, the run continues with the
 settings that were saved there, except for those on the command line. The
@@ -77,8 +78,8 @@ Kind = TypeVar("Kind", bound=RunSettings)
 def read_settings(kind: type[Kind], description: str | None = None) -> Kind:
     """Read the command line, and the settings of the run that it names."""
     settings = tyro.cli(kind, description=description)
-    if settings.folder and has_checkpoint(settings.folder):
-        path = settings.folder / "checkpoint.pt"
+    path = pathlib.Path(settings.folder or "", "checkpoint.pt")
+    if settings.folder and os.path.exists(path):
         saved = saved_settings(kind, read_checkpoint(path), path)
         settings = tyro.cli(kind, description=description, default=saved)
     for name, value in vars(settings).items():
@@ -177,10 +178,6 @@ def noting_signals() -> Iterator[threading.Event]:
 # ## Files
 
 
-def has_checkpoint(folder: pathlib.Path) -> bool:
-    return os.path.exists(folder / "checkpoint.pt")
-
-
 def read_checkpoint(path: pathlib.Path) -> dict[str, Any]:
     """Read what PyTorch has saved."""
     try:
@@ -211,7 +208,7 @@ def write(path: pathlib.Path, data: bytes) -> None:
         raise RunError(f"{path} can't be written: {error}") from error
 
 
-# ## The log
+# ## The run
 
 
 class Ended(NamedTuple):
@@ -222,44 +219,6 @@ class Ended(NamedTuple):
 
 
 Row = dict[str, Any]
-
-
-class Log:
-    """Writes the curve of a run, as curve.csv and for TensorBoard."""
-
-    def __init__(
-        self, folder: pathlib.Path, settings: str, steps: int
-    ) -> None:
-        self._folder = folder
-        # What was logged after the checkpoint is dropped: it is played again.
-        self._board = SummaryWriter(folder, purge_step=steps + 1)
-        text = f"```json\n{settings}\n```"
-        self._board.add_text("settings", text, steps)
-
-    def show(self, figures: Row, steps: int) -> None:
-        """Show figures on TensorBoard."""
-        with one_line(f"{self._folder} can't be written"):
-            for name, value in figures.items():
-                if value is not None:
-                    self._board.add_scalar(name, value, steps)
-            self._board.flush()
-
-    def write_curve(self, rows: list[Row]) -> None:
-        # All rows: another version of a program may have other figures.
-        curve = io.StringIO()
-        names = dict.fromkeys(name for row in rows for name in row)
-        writer = csv.DictWriter(curve, names)
-        writer.writeheader()
-        writer.writerows(rows)
-        write(self._folder / "curve.csv", curve.getvalue().encode())
-
-    def close(self) -> None:
-        # An error here would hide the one that has ended the training.
-        with contextlib.suppress(OSError):
-            self._board.close()
-
-
-# ## The run
 
 
 @dataclasses.dataclass
@@ -275,6 +234,13 @@ class Progress:
     ended: list[tuple[float, float]] = dataclasses.field(default_factory=list)
 
 
+def new_name(env_id: str, seed: int) -> str:
+    """Return a name for the folder of a new run."""
+    now = datetime.datetime.now(datetime.timezone.utc)
+    title = env_id.replace("/", "-")
+    return f"{title}-{seed}-{now:%Y%m%d-%H%M%S-%f}"
+
+
 class Run:
     """A training, which is counted, saved and logged as it goes.
 
@@ -285,26 +251,26 @@ class Run:
     """
 
     def __init__(self, settings: RunSettings, **parts: Any) -> None:
-        title = settings.env_id.replace("/", "-")
-        now = datetime.datetime.now(datetime.timezone.utc)
-        name = f"{title}-{settings.seed}-{now:%Y%m%d-%H%M%S-%f}"
+        name = new_name(settings.env_id, settings.seed)
         self.folder = settings.folder or pathlib.Path("runs", name)
         self.random = torch.Generator().manual_seed(int(settings.seed))
         self.settings = settings
         self._parts = parts
         self._progress = Progress()
-        if has_checkpoint(self.folder):
+        if os.path.exists(self.folder / "checkpoint.pt"):
             self._continue()
         self._start = dataclasses.replace(self._progress)
         self._began = time.perf_counter() - self._start.seconds
         self._next_line = 0.0
         self._saved = self.steps
         self._stopped = False
+        self._signals = contextlib.ExitStack()
         text = json.dumps(settings.kept(), indent=2)
         write(self.folder / "settings.json", text.encode())
-        self._log = Log(self.folder, text, self.steps)
-        if self._progress.rows:
-            self._log.write_curve(self._progress.rows)
+        # What was logged after the checkpoint is dropped: it is played again.
+        self._board = SummaryWriter(self.folder, purge_step=self.steps + 1)
+        self._board.add_text("settings", f"```json\n{text}\n```", self.steps)
+        self._write_curve()
         say(f"{self.folder}: {self.steps:,} steps of {settings.steps:,}")
 
     def _continue(self) -> None:
@@ -325,25 +291,30 @@ class Run:
                 say(f"{name} is {value} now, and was {before[name]}")
 
     def __enter__(self) -> "Run":
+        self._asked = self._signals.enter_context(noting_signals())
         return self
 
     def __exit__(self, *_: Any) -> None:
-        self._log.close()
+        self._signals.close()
+        # An error here would hide the one that has ended the training.
+        with contextlib.suppress(OSError):
+            self._board.close()
 
     @property
     def steps(self) -> int:
         return self._progress.steps
 
     @property
+    def asked(self) -> bool:
+        """Whether a signal has asked the training to end."""
+        return self._asked.is_set()
+
+    @property
     def over(self) -> bool:
         return self._stopped or self.steps >= self.settings.steps
 
     def add(
-        self,
-        steps: int,
-        ended: list[Ended],
-        figures: dict[str, float],
-        stop: bool = False,
+        self, steps: int, ended: list[Ended], figures: dict[str, float]
     ) -> None:
         """Count an update; save it if it is time.
 
@@ -351,7 +322,6 @@ class Run:
             steps: Number of steps that were played.
             ended: The whole games that have ended.
             figures: What is logged. Losses are checked to be finite.
-            stop: Whether the program ends here.
         """
         now = self._progress
         now.seconds = time.perf_counter() - self._began
@@ -360,15 +330,15 @@ class Run:
         for score, length in ended:
             now.ended = [*now.ended[-99:], (float(score), float(length))]
             game = {"game/score": score, "game/length": length}
-            self._log.show(game, now.steps)
+            self._show(game)
         self._check_finite(figures)
-        self._stopped = stop
+        self._stopped = self.asked
         row = self._make_row(figures)
         if self.over or now.updates % self.settings.save_every == 0:
             now.rows.append(row)
             # The checkpoint comes last, so that its rows are in the log.
-            self._log.show(row, now.steps)
-            self._log.write_curve(now.rows)
+            self._show(row)
+            self._write_curve()
             self._save()
         if self.over or now.seconds >= self._next_line:
             self._next_line = now.seconds + 10
@@ -401,6 +371,24 @@ class Run:
             "score": score,
             "length": length,
         }
+
+    def _show(self, figures: Row) -> None:
+        """Show figures on TensorBoard."""
+        with one_line(f"{self.folder} can't be written"):
+            for name, value in figures.items():
+                if value is not None:
+                    self._board.add_scalar(name, value, self.steps)
+            self._board.flush()
+
+    def _write_curve(self) -> None:
+        # All rows: another version of a program may have other figures.
+        rows = self._progress.rows
+        curve = io.StringIO()
+        names = dict.fromkeys(name for row in rows for name in row)
+        writer = csv.DictWriter(curve, names)
+        writer.writeheader()
+        writer.writerows(rows)
+        write(self.folder / "curve.csv", curve.getvalue().encode())
 
     def _say_row(self, row: Row) -> None:
         speed, score = row["steps_per_second"], row["score"]

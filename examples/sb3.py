@@ -4,27 +4,23 @@ r"""Train Stable-Baselines3's PPO on `Games`.
     python examples/sb3.py PongNoFrameskip-v4 --folder runs/pong
     python examples/sb3.py --folder runs/pong --evaluate  # 30 whole games
 
-`GamesVecEnv` is all it takes, to be copied together with game.py. A run is its
-folder, and the same command begins it or goes on from its last model. The
-folder has SB3's logs, a model for every 100,000 steps, and one for the end,
-which may come by Ctrl-C or a batch system's SIGTERM. Models are pickles: load
-only those that you trust.
+`GamesVecEnv` is all it takes, to be copied together with game.py; the program
+needs run.py, too. A run is its folder, and the same command begins it or goes
+on from its last model. The folder has SB3's logs, a model for every 100,000
+steps, and one for the end, which may come by Ctrl-C or a batch system's
+SIGTERM. Models are pickles: load only those that you trust.
 """
 
 import dataclasses
-import datetime
-import os
+import io
 import pathlib
-import re
-import signal
 import sys
-import threading
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import tyro
 from stable_baselines3 import PPO
-from stable_baselines3.common import callbacks, logger
+from stable_baselines3.common import logger
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.utils import LinearSchedule
@@ -34,6 +30,15 @@ from stable_baselines3.common.vec_env import VecEnv
 # up. Both come before a `game` that is installed.
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1]))
 from game import BREAKOUT, Games
+from run import (
+    RunError,
+    new_name,
+    noting_signals,
+    one_line,
+    run_program,
+    say,
+    write,
+)
 
 RUNS = pathlib.Path("runs/sb3")
 
@@ -143,97 +148,45 @@ class Settings:
     """Processes that play; None: one for each core."""
 
 
-def fail(words: str) -> NoReturn:
-    print(f"sb3.py: {words}", file=sys.stderr)
-    sys.exit(2)
-
-
 # ## Models
-
-
-def save(model: PPO, folder: pathlib.Path) -> pathlib.Path:
-    """Write a model whole, or leave what was there."""
-    path = folder / f"model_{model.num_timesteps}_steps.zip"
-    new = path.with_name(f"{path.name}.{os.getpid()}")
-    try:
-        model.save(new)
-        new.replace(path)
-    except OSError as error:
-        new.unlink(missing_ok=True)
-        fail(f"{path} can't be written: {error}")
-    return path
 
 
 def saved_models(folder: pathlib.Path) -> list[pathlib.Path]:
     """Return the models of a run, the one with most steps first."""
-    steps = {}
-    for path in folder.glob("*.zip"):
-        if match := re.fullmatch(r"model_(\d+)_steps.zip", path.name):
-            steps[path] = int(match[1])
-    return sorted(steps, key=steps.__getitem__, reverse=True)
+    paths = folder.glob("model_*_steps.zip")
+    return sorted(paths, key=lambda path: -int(path.stem.split("_")[1]))
 
 
-def load_last(
-    folder: pathlib.Path, device: str
-) -> tuple[pathlib.Path, PPO, str]:
-    """Return the last model that can be read, its file and its title."""
+def save(model: PPO, folder: pathlib.Path) -> pathlib.Path:
+    path = folder / f"model_{model.num_timesteps}_steps.zip"
+    file = io.BytesIO()
+    model.save(file)
+    write(path, file.getvalue())
+    return path
+
+
+def load_last(folder: pathlib.Path, device: str) -> tuple[pathlib.Path, PPO]:
+    """Return the last model that can be read, and its file."""
     for path in saved_models(folder):
         try:
-            model = PPO.load(path, device=device)
-            return path, model, model.env_id
+            return path, PPO.load(path, device=device)
         except Exception as error:  # zip, pickle and PyTorch raise all kinds
-            words = " ".join(str(error).split())
-            print(f"sb3.py: {path} can't be read: {words:.200}", flush=True)
-    fail(f"there is no model that can be read in {folder}")
-
-
-class KeepModels(callbacks.BaseCallback):
-    """Saves a model every so many calls."""
-
-    def __init__(self, folder: pathlib.Path, every: int) -> None:
-        super().__init__()
-        self._folder = folder
-        self._every = max(1, every)
-
-    def _on_step(self) -> bool:
-        if self.n_calls % self._every == 0:
-            save(self.model, self._folder)
-        return True
-
-
-class EndWhenAsked(callbacks.BaseCallback):
-    """Ends the training at a signal; a second one ends it at once."""
-
-    def _on_training_start(self) -> None:
-        self._asked = False
-        self._before = {}
-        # Python allows handlers in the main thread alone.
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
-                self._before[number] = signal.signal(number, self._note)
-
-    def _note(self, number: int, frame: Any) -> None:
-        self._asked = True
-        signal.signal(number, signal.SIG_DFL)
-
-    def _on_step(self) -> bool:
-        return not self._asked
-
-    def _on_training_end(self) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
+            say(f"{path} can't be read: {error!r:.200}")
+    raise RunError(f"there is no model that can be read in {folder}")
 
 
 def train(settings: Settings) -> None:
     """Begin a run, or go on from its last model."""
-    title = settings.env_id.replace("/", "-")
-    now = datetime.datetime.now(datetime.timezone.utc)
-    name = f"{title}-{settings.seed}-{now:%Y%m%d-%H%M%S-%f}"
+    name = new_name(settings.env_id, settings.seed)
     folder = settings.folder or RUNS / name
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        fail(f"{folder} can't be made: {error}")
+    every = max(settings.games, settings.keep_every)
+
+    def after_step(*_: Any) -> bool:
+        """Save a model if it is time; go on if no signal has come."""
+        if model.num_timesteps % every < settings.games:
+            save(model, folder)
+        return not asked.is_set()
+
     with Games(
         settings.games,
         settings.env_id,
@@ -242,14 +195,14 @@ def train(settings: Settings) -> None:
     ) as games:
         env = GamesVecEnv(games)
         if saved_models(folder):
-            path, model, env_id = load_last(folder, settings.device)
-            if env_id != settings.env_id:
-                fail(f"{folder} is a run of {env_id}")
+            path, model = load_last(folder, settings.device)
+            if model.env_id != settings.env_id:
+                raise RunError(f"{folder} is a run of {model.env_id}")
             # once more: these games may be more or fewer than before
             model = PPO.load(path, env, settings.device)
             # so that it plays other games than before
             model.set_random_seed(settings.seed + model.num_timesteps)
-            print(f"goes on from {path}", flush=True)
+            say(f"goes on from {path}")
         else:
             model = PPO(
                 "CnnPolicy",
@@ -260,30 +213,30 @@ def train(settings: Settings) -> None:
             )
             # SB3 saves the attributes of a model with it.
             model.env_id = settings.env_id
-            print(f"begins in {folder}", flush=True)
+            say(f"begins in {folder}")
         log = folder / f"from-{model.num_timesteps}"
         formats = ["stdout", "csv", "tensorboard"]
-        model.set_logger(logger.configure(str(log), formats))
-        keep = KeepModels(folder, settings.keep_every // settings.games)
-        model.learn(
-            settings.steps - model.num_timesteps,
-            [keep, EndWhenAsked()],
-            reset_num_timesteps=False,
-        )
-        path = save(model, folder)
-    print(f"saved as {path}", flush=True)
+        with one_line(f"{folder} can't be written"):
+            model.set_logger(logger.configure(str(log), formats))
+        with noting_signals() as asked:
+            model.learn(
+                settings.steps - model.num_timesteps,
+                after_step,
+                reset_num_timesteps=False,
+            )
+        say(f"saved as {save(model, folder)}")
 
 
 def evaluate(settings: Settings) -> None:
     """Play whole games with the last model, and print their raw points."""
     if settings.folder is None:
-        fail("--evaluate needs the --folder of a run")
-    path, model, env_id = load_last(settings.folder, settings.device)
-    print(f"model: {path}", flush=True)
+        raise RunError("--evaluate needs the --folder of a run")
+    path, model = load_last(settings.folder, settings.device)
+    say(f"model: {path}")
     model.set_random_seed(settings.seed)
     with Games(
         settings.whole_games,
-        env_id,
+        model.env_id,
         seed=settings.seed,
         processes=settings.processes,
         clip_reward=False,
@@ -295,9 +248,7 @@ def evaluate(settings: Settings) -> None:
             deterministic=False,
             return_episode_rewards=True,
         )
-    print(
-        f"mean {np.mean(scores):.1f} ({min(scores):.0f} to {max(scores):.0f})"
-    )
+    say(f"mean {np.mean(scores):.1f} ({min(scores):.0f} to {max(scores):.0f})")
 
 
 def main() -> None:
@@ -306,4 +257,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_program(main)
