@@ -1,5 +1,6 @@
 """Tests of programs as they are started, and of those that Markdown shows."""
 
+import os
 import pathlib
 import re
 import subprocess
@@ -7,8 +8,7 @@ import sys
 
 import pytest
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent
+ROOT = pathlib.Path(__file__).resolve().parents[1]
 NAMES = ["README.md", "CONTRIBUTING.md", "docs/*.md"]
 DOCUMENTS = [path for name in NAMES for path in sorted(ROOT.glob(name))]
 # a program, and what is shown of what it prints
@@ -23,22 +23,17 @@ PROGRAMS = [
 ]
 
 
-def start(folder, *command):
-    """Run a program in a folder; return what it printed."""
+@pytest.mark.parametrize(("text", "shown"), PROGRAMS)
+def test_programs_print_what_is_shown(tmp_path, text, shown):
+    (tmp_path / "program.py").write_text(text)
     result = subprocess.run(
-        [sys.executable, *command],
-        cwd=folder,
+        [sys.executable, "program.py"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         timeout=300,  # seconds, on a machine with much to do
     )
     assert result.returncode == 0, result.stderr
     assert "Traceback" not in result.stderr
-    return result.stdout
-
-
-@pytest.mark.parametrize(("text", "shown"), PROGRAMS)
-def test_programs_print_what_is_shown(tmp_path, monkeypatch, text, shown):
-    (tmp_path / "program.py").write_text(text)
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    assert start(tmp_path, "program.py") == shown
+    assert result.stdout == shown

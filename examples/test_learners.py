@@ -1,7 +1,6 @@
 """Others' learners and Gymnasium's wrappers around `Games`, as they are."""
 
-import collections
-import multiprocessing
+import contextlib
 import pathlib
 import subprocess
 
@@ -60,41 +59,6 @@ def test_torchrl(expected):
         assert after["terminated"][:, 0].tolist() == terminated.tolist()
 
 
-def test_a_replay_memory_as_cleanrl_fills_it():
-    """Its loop, with games that are cut off and a worker that is killed."""
-    ends = collections.Counter()
-    scores = []
-    limit = {"max_num_frames_per_episode": 200}
-    with Games(N, processes=N, **OPTIONS, **limit) as games:
-        obs, _ = games.reset()
-        for step, actions in enumerate(ACTIONS):
-            if step == 20:
-                multiprocessing.active_children()[0].kill()
-                with pytest.warns(RuntimeWarning, match="SIGKILL"):
-                    result = games.step(actions)
-            else:
-                result = games.step(actions)
-            next_obs, rewards, terminations, truncations, infos = result
-            for i in np.flatnonzero(infos.get("_episode", [])):
-                scores.append(infos["episode"]["r"][i])
-            real_next_obs = next_obs.copy()
-            for i, truncated in enumerate(truncations):
-                if truncated:
-                    real_next_obs[i] = infos["final_obs"][i]
-            # What is kept of each step is what a game does in one.
-            for i in np.flatnonzero(~terminations):
-                before, after = obs[i], real_next_obs[i]
-                if infos.get("restarted", np.zeros(N, bool))[i]:
-                    assert (after == before).all()
-                    ends["killed"] += 1
-                else:
-                    assert (after[:-1] == before[1:]).all()
-                    ends["cut off"] += bool(truncations[i])
-            obs = next_obs
-    assert ends["killed"] == 1
-    assert ends["cut off"] == len(scores) >= N
-
-
 @pytest.mark.parametrize("name", ["ppo_atari", "dqn_atari", "c51_atari"])
 def test_git_reads_the_diffs_for_cleanrl(name):
     path = pathlib.Path(__file__).parent / "cleanrl" / f"{name}.diff"
@@ -104,9 +68,8 @@ def test_git_reads_the_diffs_for_cleanrl(name):
 
 
 # Gymnasium's wrappers for vector environments and their arguments, as
-# docs/reference.md sorts them: those that work in both modes, those that work
-# under NEXT_STEP alone, since they change observations, and those that are for
-# something else or need more.
+# docs/reference.md sorts them: those that work in both modes, and those that
+# work under NEXT_STEP alone, since they change observations.
 IN_BOTH = {
     "DictInfoToList": {},
     "TransformAction": {"func": np.copy},
@@ -125,60 +88,35 @@ IN_NEXT_STEP = {
     "ArrayConversion": {"env_xp": np, "target_xp": torch},
     "NumpyToTorch": {},
 }
-OTHERS = {
-    "RecordEpisodeStatistics",
-    "VectorizeTransformAction",
-    "ClipAction",
-    "RescaleAction",
-    "FilterObservation",
-    "GrayscaleObservation",
-    "ResizeObservation",
-    "HumanRendering",
-    "VectorizeTransformObservation",
-    "VectorizeTransformReward",
-    "JaxToNumpy",
-    "JaxToTorch",
-}
 
 
-def test_every_wrapper_is_sorted():
-    names = [*IN_BOTH, *IN_NEXT_STEP, *OTHERS]
-    assert sorted(names) == sorted(vector.__all__)
-
-
-@pytest.fixture(params=["SameStep", "NextStep"])
-def short_games(request, tmp_path, monkeypatch):
-    """Two games that a limit ends after 30 steps, in an empty folder."""
-    monkeypatch.chdir(tmp_path)
+def play(wrapper, mode, actions=(0, 0), **options):
+    """Play two wrapped games beyond a limit that ends them."""
     limit = {"max_num_frames_per_episode": 120}
-    mode = request.param
-    with Games(2, processes=0, autoreset_mode=mode, **limit) as games:
-        yield games
+    games = Games(2, processes=0, autoreset_mode=mode, **limit)
+    with contextlib.closing(wrapper(games, **options)) as env:
+        env.reset()
+        for _ in range(40):
+            env.step(actions)
 
 
-def play(env, actions):
-    """Play beyond the end of both games."""
-    env.reset()
-    for _ in range(40):
-        env.step(actions)
-    env.close()
-
-
+@pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
 @pytest.mark.parametrize("name", [*IN_BOTH, *IN_NEXT_STEP])
-def test_wrappers(short_games, name):
+def test_wrappers(name, mode, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     wrapper = getattr(vector, name)
-    options = IN_BOTH.get(name) or IN_NEXT_STEP.get(name, {})
+    options = (IN_BOTH | IN_NEXT_STEP)[name]
     takes_tensors = name in ("ArrayConversion", "NumpyToTorch")
     actions = torch.zeros(2, dtype=int) if takes_tensors else np.zeros(2, int)
-    if short_games.autoreset_mode.value == "NextStep" or name in IN_BOTH:
-        play(wrapper(short_games, **options), actions)
-    else:
-        # Gymnasium refuses them, or can't convert `final_obs`.
-        with pytest.raises((ValueError, BufferError)):
-            play(wrapper(short_games, **options), actions)
+    works = mode == "NextStep" or name in IN_BOTH
+    # Gymnasium refuses them, or can't convert `final_obs`.
+    refused = pytest.raises((ValueError, BufferError))
+    with contextlib.nullcontext() if works else refused:
+        play(wrapper, mode, actions, **options)
 
 
-def test_wrong_scores_are_not_recorded_in_silence(short_games):
+@pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
+def test_wrong_scores_are_not_recorded_in_silence(mode):
     """`RecordEpisodeStatistics` would count lives and clipped rewards."""
     with pytest.raises(ValueError, match="episode"):
-        play(vector.RecordEpisodeStatistics(short_games), [0, 0])
+        play(vector.RecordEpisodeStatistics, mode)

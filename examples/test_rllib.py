@@ -57,17 +57,12 @@ def test_its_episodes_are_those_of_a_game():
     runner.stop()
 
 
-def test_it_trains_with_runners_that_play_games_of_their_own(cluster):
+def test_it_trains_and_logs_whole_games(cluster):
     limit = {"max_num_frames_per_episode": 200}
     config = make_config(BREAKOUT, processes=0, clip_reward=False, **limit)
     config.env_runners(num_env_runners=2, num_envs_per_env_runner=2)
     config.training(train_batch_size_per_learner=256, num_epochs=1)
     algorithm = config.build_algo()
-    one, other = algorithm.env_runner_group.foreach_env_runner(
-        lambda runner: runner.env.unwrapped.np_random_seed,
-        local_env_runner=False,
-    )
-    assert not set(one) & set(other)
     board = algorithm.train()["env_runners"]
     assert np.isfinite(board["game_score"])
     algorithm.stop()
