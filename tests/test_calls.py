@@ -362,16 +362,15 @@ def test_an_interrupted_reset_of_a_game(fake):
     assert line > 10
 
 
-@each("state", ["stopped", "interrupted"])
-def test_closing_in_every_state(trap, monkeypatch, state):
+def test_an_interrupted_close_of_a_stopped_worker(trap, monkeypatch):
+    """In the middle of a step: by Ctrl-C, at one line after the other."""
     monkeypatch.setattr(game, "GRACE", 0.1)  # for those that don't end
     many = Games(2, processes=2, context="fork")
     many.reset(seed=5)
     os.kill(trap.player(5), signal.SIGSTOP)
     many.step_async([NOOP] * 2)
-    if state == "interrupted":  # by Ctrl-C, at one line after the other
-        for line in range(12):
-            with contextlib.suppress(KeyboardInterrupt):
-                interrupted(line, many.close)
+    for line in range(12):
+        with contextlib.suppress(KeyboardInterrupt):
+            interrupted(line, many.close)
     many.close()
     assert not workers_now()

@@ -28,7 +28,6 @@ from test_game import (
     BREAKOUT,
     FIRE,
     NOOP,
-    PONG,
     SEAQUEST,
     each,
     random_actions,
@@ -185,8 +184,9 @@ def test_a_lost_worker_is_told(trap):
             assert str(count) in str(warning.message)
 
 
-def test_a_replaced_worker_starts_its_own_titles():
-    titles = [BREAKOUT, BREAKOUT, PONG, PONG]
+def test_lost_workers_of_several_titles():
+    """A black screen is as high as its title's; each starts its own again."""
+    titles = ["ALE/AirRaid-v5"] * 2 + [BREAKOUT] * 2
     options = dict(TRAINING, full_action_space=True)
     alone = [Game(i, title, **options) for i, title in enumerate(titles)]
     first = np.array([one.reset() for one in alone])
@@ -195,6 +195,9 @@ def test_a_replaced_worker_starts_its_own_titles():
         many.step([FIRE] * 4)
         for pid in workers_now():
             kill(pid)
+        screens = many.render()
+        assert [len(screen) for screen in screens] == [250, 250, 210, 210]
+        assert not any(screen.any() for screen in screens)
         with pytest.warns(RuntimeWarning):
             assert same(many.step([NOOP] * 4)[0], first)
 
@@ -259,17 +262,6 @@ def test_late_workers(trap, monkeypatch):
         assert infos["restarted"].all()
 
 
-def test_black_screens_are_as_high_as_others():
-    titles = ["ALE/AirRaid-v5", BREAKOUT]
-    with Games(2, titles, processes=2, full_action_space=True) as many:
-        many.reset()
-        for pid in workers_now():
-            kill(pid)
-        screens = many.render()
-    assert [screen.shape[0] for screen in screens] == [250, 210]
-    assert not any(screen.any() for screen in screens)
-
-
 def test_closing_a_stopped_worker_whose_pipe_is_full():
     worker = Worker(0)
     os.kill(worker.process.pid, signal.SIGSTOP)
@@ -303,37 +295,32 @@ class Terminated:
             os.kill(os.getpid(), signal.SIGTERM)
 
 
-@each("times", [1, 2, 4])
-def test_a_replacement_that_dies_before_it_plays(tmp_path, times):
-    """That counts as another loss, of which three are allowed."""
-    make = Terminated(tmp_path / "left")
-    make.path.write_text("")
-    with Games(2, make=make, processes=1) as many:
-        first, _ = many.reset()
-        (pid,) = workers_now()
-        kill(pid)
-        make.path.write_text("x" * (times - 1))
-        with pytest.warns(RuntimeWarning, match="SIGKILL|SIGTERM") as warned:
-            if times < 4:
-                obs, *_, infos = many.step([NOOP] * 2)
-                assert same(obs, first) and infos["restarted"].all()
-            else:
-                with pytest.raises(RuntimeError, match="0 to 1"):
-                    many.step([NOOP] * 2)
-        assert len(warned) == min(times, 3)
-        make.path.write_text("")
-        assert same(many.reset(seed=0)[0], first)
+def test_a_worker_that_dies_before_it_plays(tmp_path):
+    """A first start that fails is an error, which says what is likely.
 
-
-def test_a_first_start_that_dies_before_it_plays(tmp_path):
-    """That is an error, which says what is likely, and leaves nothing."""
+    A replacement that dies counts as another loss; three are allowed.
+    """
     make = Terminated(tmp_path / "left")
     make.path.write_text("x")
     with Games(2, make=make, processes=1) as many:
         with pytest.raises(RuntimeError, match="SIGTERM.*timeout"):
             many.reset()
         assert not workers_now()
+        first, _ = many.reset()
+        kill(*workers_now())
+        make.path.write_text("x")
+        with pytest.warns(RuntimeWarning, match="SIGKILL|SIGTERM") as warned:
+            obs, *_, infos = many.step([NOOP] * 2)
+        assert len(warned) == 2
+        assert same(obs, first) and infos["restarted"].all()
         many.reset()
+        kill(*workers_now())
+        make.path.write_text("xxx")
+        fails = pytest.raises(RuntimeError, match="0 to 1")
+        with pytest.warns(RuntimeWarning) as warned, fails:
+            many.step([NOOP] * 2)
+        assert len(warned) == 3
+        assert same(many.reset(seed=0)[0], first)
 
 
 @each("processes", [0, 1])
