@@ -55,20 +55,17 @@ def judge(folder: pathlib.Path, ways: list[str]) -> dict[str, Any]:
     progress = saved["progress"]
     act, settings = play.load(folder)
     served = play.WAYS["served"]
-    how = {name: (COUNT, each) for name, each in play.WAYS.items()}
-    how["still"] = COUNT, served | {"make": Still}
-    how["film"] = 1, served
+    options = play.WAYS | {"still": served | {"make": Still}, "film": served}
     scores = {}
     for way in ways:
-        games, options = how[way]
-        with settings.make_games(games, **options) as played:
-            scores[way] = play.whole_games(act, played, settings.seed)
+        count = 1 if way == "film" else COUNT
+        with settings.make_games(count, **options[way]) as games:
+            scores[way] = play.whole_games(act, games, settings.seed)
     return {
         "title": settings.env_id.removesuffix("NoFrameskip-v4"),
         "run": str(settings.seed),
         "program": saved["program"],
         "steps": progress["steps"],
-        "until": settings.steps,
         "seconds": {"training": progress["seconds"]},
         # The mean of the last hundred games of the training
         "last_score": mean(score for score, _ in progress["ended"]),
@@ -114,8 +111,9 @@ def main() -> None:
         program = "" if data["program"] == "ppo" else f"-{data['program']}"
         name = run.name or f"{data['title']}{program}-{data['run']}"
         common.measure(run, "agents", {name: lambda: data}, timed=False)
-        curve = common.folder(run.publish) / f"{name}.csv"
-        shutil.copy(folder / "curve.csv", curve)
+        if run.publish:
+            curve = common.folder() / f"{name}.csv"
+            shutil.copy(folder / "curve.csv", curve)
 
 
 if __name__ == "__main__":

@@ -38,35 +38,25 @@ BATCHES = CORES + 3  # in flight; one is played on each core
 TUNING = 1  # seconds of each number of threads
 
 
-class Player(NamedTuple):
-    """A kind of contender, with its options."""
-
-    kind: str
-    options: dict[str, Any]
-
-    @property
-    def has_threads(self) -> bool:
-        return self.kind in ("ale", "envpool")
-
-
 def in_flight(batches: int) -> dict[str, int]:
     return {"num_envs": batches * GAMES, "batch": GAMES}
 
 
-PLAYERS = {
-    "games": Player("games", WHOLE_GAMES),
-    "games_ready": Player("ready_first", WHOLE_GAMES | {"count": BATCHES}),
-    "worker": Player("workers", WHOLE_GAMES),
-    "ale": Player("ale", {}),
-    "ale_few": Player("ale", in_flight(3)),
-    "ale_many": Player("ale", in_flight(BATCHES)),
-    "envpool": Player("envpool", {}),
-    "envpool_many": Player("envpool", in_flight(BATCHES)),
-    "gymnasium": Player("gymnasium", {}),
-    "sb3": Player("sb3", {}),
-    "fast_game": Player("one_game", {"make": "fast_game"}),
-    "game": Player("one_game", {"make": "game"}),
-    "whole_screens": Player("one_game", {"make": "whole_screens"}),
+# A kind of contender, with its options, by the name in results.
+PLAYERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "games": ("games", WHOLE_GAMES),
+    "games_ready": ("ready_first", WHOLE_GAMES | {"count": BATCHES}),
+    "worker": ("workers", WHOLE_GAMES),
+    "ale": ("ale", {}),
+    "ale_few": ("ale", in_flight(3)),
+    "ale_many": ("ale", in_flight(BATCHES)),
+    "envpool": ("envpool", {}),
+    "envpool_many": ("envpool", in_flight(BATCHES)),
+    "gymnasium": ("gymnasium", {}),
+    "sb3": ("sb3", {}),
+    "fast_game": ("one_game", {"make": "fast_game"}),
+    "game": ("one_game", {"make": "game"}),
+    "whole_screens": ("one_game", {"make": "whole_screens"}),
 }
 IN_TURN = ["games", "games_ready", "ale_few", "ale_many", "envpool_many"]
 ONE_GAME = ["fast_game", "game", "whole_screens"]
@@ -79,22 +69,14 @@ class Part(NamedTuple):
     titles: list[str]
     options: dict[str, Any] = {"num_envs": GAMES}
     wait: float = 0  # seconds, for a network after each batch
-    memory: bool = False
 
 
 PARTS = {
     "lockstep": Part(["games", "ale", "envpool", "gymnasium", "sb3"], TITLES),
     "waits": Part(IN_TURN, TITLES[:4], wait=0.0015),
-    "number64": Part(
-        ["games", "worker"],
-        ["Breakout"],
-        options={"num_envs": 64},
-        memory=True,
-    ),
-    "fast_game": Part(ONE_GAME, ["Breakout", "Seaquest"], options=TRAINING),
-    "restart": Part(
-        ONE_GAME, ["Breakout"], options={"on_life_loss": "restart"}
-    ),
+    "number64": Part(["games", "worker"], ["Breakout"], {"num_envs": 64}),
+    "fast_game": Part(ONE_GAME, ["Breakout", "Seaquest"], TRAINING),
+    "restart": Part(ONE_GAME, ["Breakout"], {"on_life_loss": "restart"}),
 }
 
 
@@ -109,9 +91,12 @@ def contender(
     return Contender(kind, options, part.wait)
 
 
-def best_threads(name: str, part: Part, title: str) -> int:
-    """With how many threads an engine is fastest."""
-    games = (part.options | PLAYERS[name].options)["num_envs"]
+def best_threads(name: str, part: Part, title: str) -> int | None:
+    """With how many threads an engine is fastest, if it has threads."""
+    kind, options = PLAYERS[name]
+    if kind not in ("ale", "envpool"):
+        return None
+    games = (part.options | options)["num_envs"]
     speeds = {}
     for threads in sorted({min(n, games) for n in (CORES, 2 * CORES, games)}):
         with contender(name, part, title, threads) as player:
@@ -125,14 +110,10 @@ def compare(part: Part, run: argparse.Namespace, title: str) -> dict[str, Any]:
     with contextlib.ExitStack() as stack:
         players = {}
         for name in part.names:
-            threads = None
-            if PLAYERS[name].has_threads:
-                threads = best_threads(name, part, title)
+            threads = best_threads(name, part, title)
             player = contender(name, part, title, threads)
             players[name] = stack.enter_context(player)
-            rows[name] = {"threads": threads}
-            if part.memory:
-                rows[name]["memory"] = memory(player)
+            rows[name] = {"threads": threads, "memory": memory(player)}
         speeds = take_turns(players, run.rounds, run.seconds)
     for name, speed in speeds.items():
         rows[name]["speed"] = speed

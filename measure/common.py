@@ -7,11 +7,10 @@
     python page/build.py                              # texts, by what there is
 
 A result is `results/MACHINE/NAME.json`, a dict of parts; each says on what and
-when it was measured, and with which commit of game.py. An instrument writes it
-with `--publish`, and without to `runs/measure`, which git ignores. What is
-timed isn't published from a busy machine, and nothing by a game.py that isn't
-committed. A part that is measured again replaces itself, and no other
-machine's.
+when it was measured, and with which commit of game.py. An instrument prints
+it, and writes it with `--publish`. What is timed isn't published from a busy
+machine, and nothing by a game.py that isn't committed. A part that is measured
+again replaces itself, and no other machine's.
 """
 
 import argparse
@@ -33,7 +32,6 @@ import psutil
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 RESULTS = HERE / "results"
-RUNS = ROOT / "runs/measure"
 # Modules of the other rooms are imported by name.
 sys.path[:0] = [str(ROOT), str(ROOT / "examples")]
 
@@ -58,8 +56,9 @@ def options(description: str | None) -> argparse.ArgumentParser:
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    to = "write to measure/results, not to runs/measure"
-    result.add_argument("--publish", action="store_true", help=to)
+    result.add_argument(
+        "--publish", action="store_true", help="write to measure/results"
+    )
     return result
 
 
@@ -71,10 +70,10 @@ def processor() -> str:
     return re.sub(r"\(R\)|\(TM\)|Processor|CPU|@.*", "", name).strip()
 
 
-def machine() -> str:
+def folder() -> pathlib.Path:
     """The folder of this machine's results."""
     name = f"{processor()} {CORES} cores"
-    return re.sub("[^a-z0-9]+", "-", name.lower())
+    return RESULTS / re.sub("[^a-z0-9]+", "-", name.lower())
 
 
 def about() -> dict[str, Any]:
@@ -91,15 +90,16 @@ def about() -> dict[str, Any]:
 
 
 def commit() -> str:
-    """The last one that changed game.py, and whether it was changed since."""
-    last, changed = (
-        subprocess.check_output(command.split(), cwd=ROOT, text=True).strip()
-        for command in (
-            "git log -1 --format=%h -- game.py",
-            "git diff HEAD -- game.py",
-        )
-    )
-    return f"{last} and changes" if changed else last
+    """The last one that changed game.py, which must not have changed since."""
+    if git("diff", "HEAD"):
+        sys.exit("game.py isn't committed: nothing is published")
+    return git("log", "-1", "--format=%h")
+
+
+def git(*arguments: str) -> str:
+    """Ask Git about game.py."""
+    command = ["git", *arguments, "--", "game.py"]
+    return subprocess.check_output(command, cwd=ROOT, text=True).strip()
 
 
 def write_part(path: pathlib.Path, part: str, data: Mapping[str, Any]) -> None:
@@ -113,33 +113,26 @@ def write_part(path: pathlib.Path, part: str, data: Mapping[str, Any]) -> None:
     path.write_text(text + "\n", "utf-8")
 
 
-def folder(publish: bool) -> pathlib.Path:
-    """Where this machine's results go."""
-    return (RESULTS if publish else RUNS) / machine()
-
-
 def measure(
     run: argparse.Namespace,
     instrument: str,
     parts: Mapping[str, Callable[[], Mapping[str, Any]]],
     timed: bool = True,
 ) -> None:
-    """Measure the parts, and write each of them when it is done.
+    """Measure the parts, and print each of them when it is done, or write it.
 
     `parts` maps the name of a part to a function that returns its data. What
     is `timed` is published from a quiet machine alone.
     """
-    path = folder(run.publish) / f"{instrument}.json"
-    if run.publish and "changes" in commit():
-        sys.exit("game.py isn't committed: nothing is published")
     for part, call in parts.items():
-        if run.publish and timed:
-            must_be_quiet()
-        write_part(path, part, call())
-        print(f"{part}: written to {path.relative_to(ROOT)}", flush=True)
-
-
-# A quiet machine
+        if run.publish:
+            commit()
+            if timed:
+                must_be_quiet()
+        data = call()
+        print(part, data, flush=True)
+        if run.publish:
+            write_part(folder() / f"{instrument}.json", part, data)
 
 
 def busy_seconds() -> float:
@@ -148,16 +141,11 @@ def busy_seconds() -> float:
     return sum(times) - times.idle - times.iowait
 
 
-def busy() -> float:
-    """How many cores of this machine are busy."""
-    before = busy_seconds()
-    time.sleep(LOOK)
-    return (busy_seconds() - before) / LOOK
-
-
 def must_be_quiet() -> None:
     """End with a line if others are at work on this machine."""
-    cores = busy()
+    before = busy_seconds()
+    time.sleep(LOOK)
+    cores = (busy_seconds() - before) / LOOK
     if cores > QUIET:
         sys.exit(
             f"{cores:.2f} of {CORES} cores are busy with other work, at most "

@@ -6,8 +6,7 @@
     python measure/compare.py OLD.py --parts games --games 64
 
 The parts: `games` (`Games` in lockstep, by the settings of `TRAINING`),
-`restart` and `color` (likewise, where each lost life resets, and in colors),
-`worker` (`Worker`s), `game` (one game, of the class that `Games` plays), and
+`restart` (likewise, where each lost life resets), `worker` (`Worker`s), and
 `turn` (`Games` of one process each, taken as they become ready, with a network
 that waits 1.5 ms). In each round old and new play one after the other, and the
 next round begins with the other one. Prints the median of the rounds' ratios
@@ -26,28 +25,19 @@ import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 from common import CORES, QUIET, ROOT, busy_seconds
 from contenders import Contender, take_turns
 from game import TRAINING
 
-
-class Part(NamedTuple):
-    """Which contender plays, with its options."""
-
-    kind: str
-    options: dict[str, Any]
-    wait: float = 0  # seconds, for a network after each batch
-
-
-PARTS = {
-    "games": Part("games", {}),
-    "restart": Part("games", {"on_life_loss": "restart"}),
-    "color": Part("games", {"grayscale": False}),
-    "worker": Part("workers", {}),
-    "game": Part("one_game", {"make": "fast_game"}),
-    "turn": Part("ready_first", {"count": CORES + 3}, wait=0.0015),
+NETWORK = 0.0015  # seconds that it takes for a batch
+# Which kind of contender plays, with which options and network.
+PARTS: dict[str, tuple[str, dict[str, Any], float]] = {
+    "games": ("games", {}, 0),
+    "restart": ("games", {"on_life_loss": "restart"}, 0),
+    "worker": ("workers", {}, 0),
+    "turn": ("ready_first", {"count": CORES + 3}, NETWORK),
 }
 
 
@@ -74,9 +64,7 @@ def compare(
         The ratios of their speeds, and how many cores others took meanwhile.
     """
     kind, options, wait = PARTS[part]
-    options = TRAINING | options | {"title": title}
-    if kind != "one_game":
-        options |= {"num_envs": run.games, "context": "forkserver"}
+    options = TRAINING | options | {"title": title, "num_envs": run.games}
     with contextlib.ExitStack() as stack:
         players = {
             name: stack.enter_context(Contender(kind, options, wait, folder))

@@ -10,7 +10,6 @@ which the emulator repeats actions at random.
 """
 
 import contextlib
-import importlib
 import itertools
 import os
 import pathlib
@@ -24,10 +23,10 @@ from typing import Any
 import numpy as np
 import psutil
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent
 # What a contender yields: observations, and the steps that they stand for.
 Played = Iterator[tuple[Any, int]]
-
 
 # Nobody plays no-ops or presses FIRE at a start, as far as one can tell it so.
 WHOLE_GAMES = dict(
@@ -171,17 +170,15 @@ def ready_first(
     title: str, num_envs: int, count: int, **options: Any
 ) -> Played:
     """`Games` of one process each, played by examples/in_turn.py."""
+    import in_turn
     from game import Games
 
-    # It prefers another game.py, for its workers, too.
-    path = sys.path.copy()
-    in_turn = importlib.import_module("in_turn")
-    sys.path[:] = path
     actions = rows(title, num_envs)
     fleet = []
-    for number in range(count):
-        seed = number * num_envs
-        env = Games(num_envs, id_of(title), seed=seed, processes=1, **options)
+    for i in range(count):
+        env = Games(
+            num_envs, id_of(title), seed=i * num_envs, processes=1, **options
+        )
         env.reset()
         env.step_async(next(actions))
         fleet.append(env)
@@ -246,15 +243,17 @@ class Contender(contextlib.ExitStack):
         kind: str,
         options: Mapping[str, Any],
         wait: float = 0,
-        folder: str | pathlib.Path = ROOT,
+        folder: pathlib.Path = ROOT,
     ) -> None:
         super().__init__()
         self.pipe, there = Pipe()
-        path = [folder, ROOT / "examples", os.environ.get("PYTHONPATH", "")]
+        # The working directory comes first where modules are looked for.
+        path = os.pathsep.join(map(str, [HERE, ROOT / "examples"]))
         self.process = subprocess.Popen(
-            [sys.executable, __file__, str(there.fileno())],
+            [sys.executable, "-m", "contenders", str(there.fileno())],
             pass_fds=[there.fileno()],
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, path))},
+            cwd=folder,
+            env=os.environ | {"PYTHONPATH": path},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )

@@ -79,7 +79,6 @@ class OnEnvPool:
             episodic_life=True,
             reward_clip=True,
         )
-        self.num_envs = GAMES
         self.single_action_space = self._pool.action_space
         self.single_observation_space = self._pool.observation_space
 
@@ -158,9 +157,9 @@ def sb3_updates(
     side: str, settings: Settings, weights: Weights | None
 ) -> Updates:
     model = sb3_model(side, settings, weights)
+    steps = model.n_steps * GAMES
     with contextlib.closing(model.env):
         while True:
-            steps = model.n_steps * GAMES
             model.learn(steps, reset_num_timesteps=False)
             yield steps
 
@@ -172,6 +171,9 @@ def ray_updates(count: int, ours: Settings) -> Updates:
     """Train on so many actors."""
     import ray_ppo
 
+    if not ray_ppo.ray.is_initialized():
+        # So many cores that they find room, whatever this machine has.
+        ray_ppo.start_ray(num_cpus=8)
     settings = ray_ppo.Settings(**vars(ours), actors=count)
     with settings.make_games(1, processes=0) as games:
         agent, optimizer = ppo.make_agent(settings, games)
@@ -208,39 +210,29 @@ def take_turns(run: argparse.Namespace) -> dict[str, Any]:
         device=run.device,
         bfloat16=on_cpu and ppo.has_fast_bfloat16(),
     )
-    weights = None
-    if run.agent == "trained":
-        weights = torch.load(play.PUBLISHED)
-    names = SIDES
-    if run.agent == "actors":
-        import ray_ppo
-
-        # So many cores that they find room, whatever this machine has.
-        ray_ppo.start_ray(num_cpus=8)
-        names = ACTORS
-    rows: dict[str, dict[str, list[float]]]
-    rows = {name: {"speed": []} for name in names}
+    trained = run.agent == "trained"
+    weights = torch.load(play.PUBLISHED) if trained else None
+    names = ACTORS if run.agent == "actors" else SIDES
+    speeds: dict[str, list[float]] = {name: [] for name in names}
     with contextlib.ExitStack() as stack:
         sides = {}
         for name in names:
             side = updates_of(name, settings, weights)
             sides[name] = stack.enter_context(contextlib.closing(side))
-        order = list(names)
-        for number in range(run.rounds + 1):
-            for name in order:
+            next(sides[name])  # to warm up
+        for number in range(run.rounds):
+            for name in names:
                 start = time.perf_counter()
                 speed = next(sides[name]) / (time.perf_counter() - start)
-                if number > 0:  # the first was to warm up
-                    rows[name]["speed"].append(round(speed, 1))
+                speeds[name].append(round(speed, 1))
                 print(f"{number} {name}: {speed:,.0f} steps/s", flush=True)
-            order.reverse()
-    gpu = torch.cuda.get_device_name() if run.device == "cuda" else None
+            names = names[::-1]
     return {
         "device": settings.device,
         "bfloat16": settings.bfloat16,
-        "gpu": gpu,
+        "gpu": None if on_cpu else torch.cuda.get_device_name(),
         "threads": torch.get_num_threads(),
-        "rows": rows,
+        "rows": {name: {"speed": speed} for name, speed in speeds.items()},
     }
 
 
