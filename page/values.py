@@ -74,10 +74,6 @@ class Measured(Struct, kw_only=True):
     date: str
     commit: str
 
-    @property
-    def on(self) -> str:
-        return f"{self.cores} cores ({self.processor}), {self.date}"
-
 
 class Speeds(Measured, kw_only=True):
     """Contenders that took turns, by their names."""
@@ -213,24 +209,15 @@ def grid(
     names: Mapping[str, str],
 ) -> str:
     """A table of columns of cells; `names` has the words of each row."""
-    for cells in columns.values():
-        check_names(cells, names)
+    found = {name for cells in columns.values() for name in cells}
+    if unnamed := found - names.keys():
+        raise ValueError(f"values.py has no name for {sorted(unnamed)}")
     rows = [
         [words, *(cells.get(name, "–") for cells in columns.values())]
         for name, words in names.items()
-        if any(name in cells for cells in columns.values())
+        if name in found
     ]
     return table([corner, *columns], rows)
-
-
-def check_names(found: Iterable[str], names: Mapping[str, str]) -> None:
-    """Raise an error if something has no name, and would be left out."""
-    if unnamed := set(found) - names.keys():
-        raise ValueError(f"values.py has no name for {sorted(unnamed)}")
-
-
-def is_level(ratios: Sequence[float]) -> bool:
-    return round(min(ratios), 2) <= 1 <= round(max(ratios), 2)
 
 
 def in_short(ratio: float) -> str:
@@ -262,11 +249,12 @@ def listed(words: Sequence[str]) -> str:
 
 def measured(parts: Iterable[Measured]) -> str:
     """On which machines, when, and with which commit of game.py."""
-    words = []
+    words = {}
     for one in parts:
+        on = f"{one.cores} cores ({one.processor}), {one.date}"
         older = ", an older `game.py`" if has_changed(one.commit) else ""
-        words.append(f"{one.on}, commit {one.commit}{older}")
-    return "; ".join(dict.fromkeys(words))
+        words[f"{on}, commit {one.commit}{older}"] = None
+    return "; ".join(words)
 
 
 @functools.cache
@@ -287,14 +275,10 @@ def code_of(source: str) -> str:
     """Return code without comments and docstrings."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list):
-            node.body = [line for line in body if not is_docstring(line)]
+        documented = ast.Module | ast.ClassDef | ast.FunctionDef
+        if isinstance(node, documented) and ast.get_docstring(node):
+            del node.body[0]
     return ast.dump(tree)
-
-
-def is_docstring(node: ast.AST) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 # How fast
@@ -304,7 +288,8 @@ def comparisons(trained: Speeds, lockstep: Iterable[Speeds]) -> dict[str, str]:
     """README's: an update of PPO, and random play in several titles."""
     cells = {}
     for name, ratios in trained.beside_all().items():
-        short = "level" if is_level(ratios) else in_short(median(ratios))
+        is_level = round(min(ratios), 2) <= 1 <= round(max(ratios), 2)
+        short = "level" if is_level else in_short(median(ratios))
         cells[f"{name}_update"] = short
     medians: dict[str, list[float]] = {}
     for column in lockstep:
@@ -336,17 +321,12 @@ def beside_async(columns: Iterable[Speeds], ours: str) -> str:
 
 def fast_game_table(columns: Mapping[str, Speeds]) -> str:
     """How many times as fast one game is as a simpler one."""
+    others = {"game": "`Game`", "whole_screens": "whole screens resized"}
     rows = [
-        [
-            title,
-            spread(column.beside("game", "fast_game")),
-            spread(column.beside("whole_screens", "fast_game")),
-        ]
+        [title, *(spread(column.beside(one, "fast_game")) for one in others)]
         for title, column in columns.items()
     ]
-    return table(
-        ["`FastGame` beside", "`Game`", "whole screens resized"], rows
-    )
+    return table(["`FastGame` beside", *others.values()], rows)
 
 
 # When something dies
@@ -372,7 +352,6 @@ def in_words(seen: Seen, fault: str, silence: int) -> str:
 
 def fault_table(peers: Mapping[str, Mapping[str, Seen]], silence: int) -> str:
     """What everybody does; a row for each fault."""
-    check_names(peers, NAMES)
     columns = {
         NAMES[name]: {
             fault: in_words(seen, fault, silence)
@@ -410,17 +389,12 @@ def agent_table(corner: str, agents: Mapping[str, Agent]) -> str:
     return table([*head, "serving by itself"], rows)
 
 
-def by_seed(agents: Iterable[Agent]) -> str:
-    return agent_table("seed", {agent.run: agent for agent in agents})
-
-
 def trained_on(agents: Iterable[Agent]) -> str:
     """On which machines, and until when."""
     last = {}
     for agent in sorted(agents, key=lambda agent: agent.date):
-        machine = f"{agent.cores} cores ({agent.processor})"
-        last[machine] = f"{machine} until {agent.date}"
-    return "; ".join(last.values())
+        last[f"{agent.cores} cores ({agent.processor})"] = agent.date
+    return "; ".join(f"{on} until {date}" for on, date in last.items())
 
 
 # All of them
@@ -428,7 +402,7 @@ def trained_on(agents: Iterable[Agent]) -> str:
 
 def values() -> dict[str, str]:
     """All values, by name."""
-    return speed_values() | start_values() | agent_values() | live_values()
+    return speed_values() | start_values() | agent_values()
 
 
 def speed_values() -> dict[str, str]:
@@ -496,20 +470,13 @@ def start_values() -> dict[str, str]:
     return result
 
 
-def live_values() -> dict[str, str]:
-    """What the agent scores in the page's own Breakout."""
-    text = (HERE / "live/scores.json").read_text("utf-8")
-    scores = json.loads(text)
-    return {
-        "live_games": str(len(scores)),
-        "live_mean_rounded": f"{mean(scores):.0f}",
-    }
-
-
 def agent_values() -> dict[str, str]:
     agents = dict(sorted(read("agents", Agent).items()))
-    breakout = seeds_of(agents, "Breakout")
-    pong = seeds_of(agents, "Pong")
+    breakout = [
+        agent
+        for name, agent in agents.items()
+        if re.fullmatch(r"Breakout-\d+", name)  # which differ in their seeds
+    ]
     one, four = agents["Breakout-stack-1"], agents["Breakout-stack-4"]
     more = {
         f"{TITLES.get(agent.title, agent.title)}, seed {agent.run}": agent
@@ -518,6 +485,7 @@ def agent_values() -> dict[str, str]:
     }
     if DQN in agents:
         more["Breakout, `dqn.py`, seed 0"] = agents[DQN]
+    live = json.loads((HERE / "live/scores.json").read_text("utf-8"))
     published = breakout[0]
     scores = published.scores
     means = [f"{agent.mean:.0f}" for agent in breakout]
@@ -536,9 +504,11 @@ def agent_values() -> dict[str, str]:
         ),
         "breakout_count": str(len(breakout)),
         "breakout_count_in_words": COUNTS[len(breakout)],
-        "breakout_table": by_seed(breakout),
+        "breakout_table": agent_table(
+            "seed", {agent.run: agent for agent in breakout}
+        ),
         "dqn_curve": DQN_CURVE if DQN in agents else "",
-        "pong_minutes": f"{60 * pong[1].hours:.0f}",
+        "pong_minutes": f"{60 * agents['Pong-1'].hours:.0f}",
         "more_titles_table": agent_table("title", more),
         "more_titles_trained_on": trained_on(more.values()),
         "motion_one_mean_rounded": f"{one.mean:.0f}",
@@ -546,16 +516,9 @@ def agent_values() -> dict[str, str]:
         "motion_one_games": whole_games(one.scores.served),
         "motion_four_games": whole_games(four.scores.served),
         "motion_trained_on": trained_on([one, four]),
+        "live_games": str(len(live)),  # in the page's own Breakout
+        "live_mean_rounded": f"{mean(live):.0f}",
         "random_points": "1.5",  # the mean that the story's program prints
         "human_points": "31.8",  # DQN's professional tester (Mnih et al. 2015)
         "human_points_rounded": "32",
     }
-
-
-def seeds_of(agents: Mapping[str, Agent], title: str) -> list[Agent]:
-    """The agents of a title that differ in their seeds alone."""
-    return [
-        agent
-        for name, agent in agents.items()
-        if re.fullmatch(rf"{title}-\d+", name)
-    ]
