@@ -645,11 +645,7 @@ const Agent = {
     await Agent.load();
     const game = new AgentGame(seed);
     for (let frame = 0; game.breakout.lives && frame < MOST; frame++) {
-      if (game.decides) {
-        game.look({ still });
-        game.sample();
-      }
-      game.frame();
+      game.play({ still });
       if (frame % 64 === 0) await new Promise((done) => setTimeout(done));
     }
     return game.breakout.score;
@@ -771,6 +767,15 @@ class AgentGame extends SeenGame {
       this.serving = false;
       this.fill();
     }
+  }
+
+  // Play a frame, and before it ask the network if an action is due.
+  play(options) {
+    if (this.decides) {
+      this.look(options);
+      this.sample();
+    }
+    this.frame();
   }
 
   // Play some steps without the network, by following the ball, so that there
@@ -1040,7 +1045,6 @@ figure("backwards", (box) => {
 // Bugs to find: the reader picks a line, by pointing or by the arrow keys and
 // Enter. A section says which of its lines are wrong, counted from 1.
 for (const box of document.querySelectorAll("[data-wrong]")) {
-  const MOVES = { ArrowUp: -1, ArrowDown: 1 };
   const wrong = box.dataset.wrong.split(" ").map(Number);
   const lines = [...box.querySelectorAll("pre span[style]")];
   const answer = box.querySelector("details");
@@ -1055,7 +1059,7 @@ for (const box of document.querySelectorAll("[data-wrong]")) {
     line.tabIndex = i ? -1 : 0;
     line.addEventListener("click", () => pick(line));
     line.addEventListener("keydown", (event) => {
-      const next = lines[i + MOVES[event.key]];
+      const next = lines[i + ARROWS[event.key]?.[1]];
       if (event.key === "Enter") pick(line);
       if (!next) return;
       event.preventDefault();
@@ -1164,7 +1168,6 @@ figure("guess", async (box, $in) => {
   const FADE = 0.8; // of the ball, for each step that it has flown on
   const board = $in(".board"), stack = $in(".four").children;
   const [up, down, again] = $in(".controls").children;
-  const walls = box.querySelectorAll(".tally span");
   const sleep = (ms) => new Promise((done) => setTimeout(done, calm ? 0 : ms));
   const game = await read("guess");
   const pictures = await unpack(game.pictures, SIZE ** 2);
@@ -1186,18 +1189,14 @@ figure("guess", async (box, $in) => {
     board.style.setProperty("--left", left / SIZE);
   }
 
-  function build() {
-    walls[round].innerHTML = Array.from({ length: GUESSES }, (_, i) =>
-      `<i class="${["miss", "hit"][Number(marks[i])] ?? ""}"></i>`).join("");
-  }
-
   function ask(verdict) {
     const over = marks.length === GUESSES;
     again.hidden = !over;
     up.hidden = down.hidden = over;
     if (!over) {
       draw(deck[0]);
-      $in(".says").textContent = `${verdict} And this one?`;
+      $in(".says").textContent =
+        `${verdict} And this one, ${marks.length + 1} of ${GUESSES}?`;
       return;
     }
     right[round] = marks.filter(Boolean).length;
@@ -1219,9 +1218,7 @@ figure("guess", async (box, $in) => {
       deck = [...game.up, ...game.down]
         .map((at) => [at === first ? -1 : Math.random(), at])
         .sort(([a], [b]) => a - b).map(([, at]) => at);
-      walls[1].innerHTML = "";
     }
-    build();
     again.hidden = true;
     up.hidden = down.hidden = false;
     draw(deck[0]);
@@ -1232,7 +1229,6 @@ figure("guess", async (box, $in) => {
     flies = true;
     const at = deck.shift(), way = game.up.includes(at) ? "up" : "down";
     marks.push(guess === way);
-    build();
     const verdict = `${guess === way ? "Right" : "No"}: it flew on ${way}.`;
     $in(".says").textContent = verdict;
     for (const i of LATER) {
@@ -1545,7 +1541,8 @@ figure("network", async (box, $in) => {
   // How bright a filter is in each of its places, from 0 to 1.
   function shares(game, filter) {
     const start = (filters[filter].value - 1) * SIDE ** 2;
-    const made = game.answer.filters.slice(start, start + SIDE ** 2);
+    const made = game.answer.shown?.[filter] ??
+      game.answer.filters.subarray(start, start + SIDE ** 2);
     return Array.from(made, (value) => Math.min(1, Math.sqrt(2 * value)));
   }
 
@@ -1553,9 +1550,9 @@ figure("network", async (box, $in) => {
     const { ball } = game.shown[1];
     const [x, y] = middle(ball);
     filters.forEach((button, i) => {
-      const [canvas, ring] = button.children;
-      const bright = shares(game, i).map((share) => 255 * share);
-      drawGray(canvas, bright);
+      const ring = button.children[1];
+      const bright = shares(game, i).map((share) => Math.round(255 * share));
+      put(button, bright, { width: SIDE });
       ring.className = ball ? "" : "gone";
       ring.style = `--x:${inFilter(x * SIZE / WIDTH)};
         --y:${inFilter(y * SIZE / HEIGHT)}`;
@@ -1571,14 +1568,6 @@ figure("network", async (box, $in) => {
   // the middles of its windows.
   const inFilter = (pixel) =>
     100 * ((pixel - REACH / 2) / STRIDE + 0.5) / SIDE;
-
-  function drawGray(canvas, bright) {
-    canvas.width = SIDE;
-    canvas.height = SIDE;
-    const rgba = Uint32Array.from(bright, (value) => GRAYS[Math.round(value)]);
-    const image = new ImageData(new Uint8ClampedArray(rgba.buffer), SIDE);
-    canvas.getContext("2d").putImageData(image, 0, 0);
-  }
 
   // The newest picture, and over it what the chosen filter makes of it.
   function heated(game) {
@@ -1599,12 +1588,7 @@ figure("network", async (box, $in) => {
   function begin() {
     if (!recorded) return new AgentGame(newSeed()).warmUp(60);
     const game = firstGame();
-    const { odds, value } = recorded;
-    game.answer = { odds, value, filters: [] };
-    for (const [number, made] of Object.entries(recorded.filters)) {
-      made.forEach((bright, place) =>
-        (game.answer.filters[(number - 1) * SIDE ** 2 + place] = bright));
-    }
+    game.answer = recorded;
     game.given = game.pictures;
     recorded = null;
     return game;
@@ -1718,11 +1702,7 @@ figure("play", (box, $in) => {
 
   function frame() {
     if (byAgent) {
-      if (game.decides) {
-        game.look();
-        game.sample();
-      }
-      game.frame();
+      game.play();
       showAnswer($in, game.answer);
     } else {
       const decides = view < SLOW || game.count % FRAMES === 0;
@@ -1870,7 +1850,6 @@ if ($("results")) {
 
 // One step: which of its frames the agent sees, and as what.
 figure("step", async (box, $in) => {
-  const SLIDE = 240; // milliseconds
   const KINDS = ["thrown", "thrown", "third", "fourth"];
   const NAMES = ["oldest", "", "", "newest"];
   const frames = [...$in(".frames").children], stack = $in(".stack").children;
@@ -1878,15 +1857,6 @@ figure("step", async (box, $in) => {
   const { first, asked, screens, colours } = await moment();
   const { pictures, decisions } = await played();
 
-  // All pictures come from where they stood in the step before.
-  function slide() {
-    const from = stack[1].offsetLeft - stack[0].offsetLeft;
-    for (const cell of [gone, ...stack]) {
-      cell.animate([{ translate: `${from}px` }, { translate: 0 }], SLIDE);
-    }
-  }
-
-  let shown = null; // the step that was drawn last
   const rewards = screens.slice(0, screens.length / 4)
     .map((_, i) => decisions[first + i - 1].reward);
   film(box, (at) => {
@@ -1897,8 +1867,6 @@ figure("step", async (box, $in) => {
     [...stack].forEach((cell, slot) => put(cell, pictures[now + slot],
       { label: NAMES[slot], kind: slot === 3 ? "picture" : "" }));
     put(gone, pictures[now - 1], { label: "gone" });
-    if (at === shown + 1 && !calm) slide();
-    shown = at;
     return reward ? "A brick: the step's reward is the sum over its frames." :
       "Frames 3 and 4 become the newest picture; the oldest one leaves.";
   }, { count: rewards.length, start: asked - first + 1, pace: 3,
@@ -1931,7 +1899,6 @@ figure("training", async (box, $in) => {
   // The slider is as long as the axis, and stops below the marks.
   const places = stops.map(({ cx }) => cx.baseVal.value);
   const { width } = $in("svg").viewBox.baseVal;
-  const MOVES = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 };
   let at = 0;
   for (const game of games) {
     game.shown = await unpack(game.screens, WIDTH * HEIGHT);
@@ -1967,9 +1934,10 @@ figure("training", async (box, $in) => {
     turn(off.indexOf(Math.min(...off)));
   });
   stage.addEventListener("keydown", (event) => {
-    if (!MOVES[event.key]) return;
+    const arrow = ARROWS[event.key];
+    if (!arrow) return;
     event.preventDefault();
-    turn(at + MOVES[event.key]);
+    turn(at + arrow[0] - arrow[1]);
   });
   stops.forEach((stop, i) => stop.addEventListener("click", () => turn(i)));
   turn(0);

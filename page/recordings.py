@@ -20,7 +20,6 @@ import numpy as np
 from paths import FIGURES
 
 BREAKOUT = "BreakoutNoFrameskip-v4"
-ACTIONS = "NOOP", "FIRE", "RIGHT", "LEFT"
 NOOP, FIRE, RIGHT, LEFT = range(4)
 STEPS = 200
 AHEAD = 5  # pixels from the ball to the paddle that the rule lets pass

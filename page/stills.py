@@ -1,18 +1,30 @@
 """Take a picture of each figure that moves, from the woven pages."""
 
-from playwright.sync_api import sync_playwright
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from playwright.sync_api import Page, sync_playwright
 
 from paths import CHROMIUM, DOCS
 
 
-def take() -> None:
+@contextmanager
+def open_page(**options: Any) -> Iterator[Page]:
+    """The story, in a browser."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM)
-        page = browser.new_page(
-            viewport={"width": 520, "height": 900},
-            device_scale_factor=2,
-            reduced_motion="reduce",
-        )
+        page = browser.new_page(**options)
+        page.goto((DOCS / "index.html").as_uri())
+        yield page
+        browser.close()
+
+
+def take() -> None:
+    size = {"width": 520, "height": 900}
+    with open_page(
+        viewport=size, device_scale_factor=2, reduced_motion="reduce"
+    ) as page:
         page.add_init_script("Math.random = () => 0.5")  # the same games
         for path in DOCS.glob("*.html"):
             page.goto(path.as_uri())
@@ -26,4 +38,3 @@ def take() -> None:
                 page.wait_for_timeout(500)
                 still = DOCS / f"figures/{name}.png"
                 figure.locator(".screen").screenshot(path=still)
-        browser.close()

@@ -123,18 +123,14 @@ def check(seen, made):
         assert np.array_equal(one[..., :3], other)
 
 
-ASKING = [
-    path.parent.name
-    for path in FIGURES.glob("*/figure.html")
-    if 'class="asked"' in path.read_text()
-]
+def figures_with(file, text):
+    """The names of the figures whose file has a text."""
+    paths = sorted(FIGURES.glob(f"*/{file}"))
+    return [path.parent.name for path in paths if text in path.read_text()]
 
 
-PLAYERS = sorted(
-    path.parent.name
-    for path in FIGURES.glob("*/figure.js")
-    if "film(box" in path.read_text()
-)
+ASKING = figures_with("figure.html", 'class="asked"')
+PLAYERS = figures_with("figure.js", "film(box")
 
 
 @pytest.mark.parametrize("name", PLAYERS)
@@ -147,24 +143,18 @@ def test_a_figure_plays_stops_and_steps(visit, name):
     play, step = (figure.locator(".controls button").nth(i) for i in (0, 1))
     slider = figure.locator(".slide input")
     before = slider.input_value()
-    step.click()
-    expect(slider).not_to_have_value(before)
-    before = slider.input_value()
     play.click()
     expect(slider).not_to_have_value(before)
     play.click()
     stopped = slider.input_value()
     figure.page.wait_for_timeout(400)
     expect(slider).to_have_value(stopped)
-    slider.press("End")
-    last = slider.input_value()
-    step.click()
     slider.press("Home")
     first = slider.input_value()
     slider.press("End")
+    assert slider.input_value() != first
     step.click()
     expect(slider).to_have_value(first)
-    assert first != last
 
 
 def test_a_step_is_what_was_played(visit):
@@ -245,12 +235,10 @@ def seen_after(figure, ends):
             slider.dispatchEvent(new Event("input"));
             const shown = figure.querySelectorAll(
               ".shrunk div:not([hidden]) canvas");
-            return [Number(slider.value),
-              [...shown].map((canvas) => canvas.toDataURL())]; })""",
+            return [...shown].map((canvas) => canvas.toDataURL()); })""",
         list(ends),
     )
-    assert [end for end, _ in films] == list(ends)
-    for _, urls in films:
+    for urls in films:
         yield [decoded(url) for url in urls]
 
 

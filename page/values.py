@@ -21,7 +21,7 @@ from typing import NamedTuple, TypeVar
 
 from msgspec import Struct, convert, field
 
-from paths import HERE, RESULTS, ROOT
+from paths import FIGURES, RESULTS, ROOT
 
 CORES = 2  # of the machine that README compares engines on
 
@@ -485,7 +485,7 @@ def agent_values() -> dict[str, str]:
     }
     if DQN in agents:
         more["Breakout, `dqn.py`, seed 0"] = agents[DQN]
-    live = json.loads((HERE / "live/scores.json").read_text("utf-8"))
+    live = json.loads((FIGURES / "play/scores.json").read_text("utf-8"))
     published = breakout[0]
     scores = published.scores
     means = [f"{agent.mean:.0f}" for agent in breakout]

@@ -47,8 +47,6 @@ SIZED = r'<img src="\2" width="300" alt="\1">\n\n\3'
 COLORED = "third|fourth|picture"
 # Tokens but for those that have a style, by their short names in Pygments
 PLAIN = r'<span class="(?!k|c|s|ow|nf|nc)\w+">(.*?)</span>'
-# The share of bricks that are left in the wall above a new part
-LEFT = "--left:{{left}}"
 # Where a link or a picture of the module leads
 TARGET = r"(?<=\]\()(?!\w+:)[^\s)]+"
 
@@ -239,12 +237,11 @@ class ModulePage(Page):
         return f'<div class="piece">\n{words}{card}</div>\n'
 
     def of_words(self, words: Words) -> str:
-        """Return words above code; a part's heading stands alone."""
+        """Return words above code."""
         html = self.of_text(words.text)
         if words.is_docstring:
-            return f'<div class="docstring">{html}</div>\n'
-        part = rf'<div class="level2" style="{LEFT}">\g<0></div>'
-        return re.sub("<h2.*?</h2>", part, html)
+            html = f'<div class="docstring">{html}</div>\n'
+        return html
 
     def of_part(
         self,
@@ -254,7 +251,7 @@ class ModulePage(Page):
         end: str = "",
     ) -> str:
         links = self.of_text(contents(texts(part)))
-        top = f'<div class="level1" style="--left:1">{self.of_text(title)}'
+        top = f'<div class="level1">{self.of_text(title)}'
         main = f'{top}</div>\n<div class="contents index">\n{links}</div>\n'
         if fold := "".join(map(self.of_piece, imports)):
             main += f"{FOLD}{fold}</details>\n"
@@ -317,17 +314,12 @@ def row(words: str, things: str) -> str:
         return ""
     kind = "row"
     if heading := re.search("<h([12])", words):
-        left = LEFT if heading[1] == "2" else "--left:1"
-        kind = f'row level{heading[1]}" style="{left}'
+        kind += f" level{heading[1]}"
     words = words and f'<div class="words">{words}</div>\n'
     things = things and f'<div class="things">{things}</div>\n'
     return f'<div class="{kind}">\n{words}{things}</div>\n'
 
 
 def html_page(name: str, main: str, **parts: str) -> str:
-    """Return a page; above each of its parts fewer bricks are left."""
-    html, *rest = main.split(LEFT)
-    for i, text in enumerate(rest, 1):
-        html += f"--left:{1 - i / (len(rest) + 1):.2f}{text}"
     frame = template("looks/page.html")
-    return frame.render(parts, main=html, page=name, pages=PAGES)
+    return frame.render(parts, main=main, page=name, pages=PAGES)

@@ -40,11 +40,7 @@ const Agent = {
     await Agent.load();
     const game = new AgentGame(seed);
     for (let frame = 0; game.breakout.lives && frame < MOST; frame++) {
-      if (game.decides) {
-        game.look({ still });
-        game.sample();
-      }
-      game.frame();
+      game.play({ still });
       if (frame % 64 === 0) await new Promise((done) => setTimeout(done));
     }
     return game.breakout.score;
@@ -166,6 +162,15 @@ class AgentGame extends SeenGame {
       this.serving = false;
       this.fill();
     }
+  }
+
+  // Play a frame, and before it ask the network if an action is due.
+  play(options) {
+    if (this.decides) {
+      this.look(options);
+      this.sample();
+    }
+    this.frame();
   }
 
   // Play some steps without the network, by following the ball, so that there

@@ -1,7 +1,6 @@
 // Bugs to find: the reader picks a line, by pointing or by the arrow keys and
 // Enter. A section says which of its lines are wrong, counted from 1.
 for (const box of document.querySelectorAll("[data-wrong]")) {
-  const MOVES = { ArrowUp: -1, ArrowDown: 1 };
   const wrong = box.dataset.wrong.split(" ").map(Number);
   const lines = [...box.querySelectorAll("pre span[style]")];
   const answer = box.querySelector("details");
@@ -16,7 +15,7 @@ for (const box of document.querySelectorAll("[data-wrong]")) {
     line.tabIndex = i ? -1 : 0;
     line.addEventListener("click", () => pick(line));
     line.addEventListener("keydown", (event) => {
-      const next = lines[i + MOVES[event.key]];
+      const next = lines[i + ARROWS[event.key]?.[1]];
       if (event.key === "Enter") pick(line);
       if (!next) return;
       event.preventDefault();

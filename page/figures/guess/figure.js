@@ -5,7 +5,6 @@ figure("guess", async (box, $in) => {
   const FADE = 0.8; // of the ball, for each step that it has flown on
   const board = $in(".board"), stack = $in(".four").children;
   const [up, down, again] = $in(".controls").children;
-  const walls = box.querySelectorAll(".tally span");
   const sleep = (ms) => new Promise((done) => setTimeout(done, calm ? 0 : ms));
   const game = await read("guess");
   const pictures = await unpack(game.pictures, SIZE ** 2);
@@ -27,18 +26,14 @@ figure("guess", async (box, $in) => {
     board.style.setProperty("--left", left / SIZE);
   }
 
-  function build() {
-    walls[round].innerHTML = Array.from({ length: GUESSES }, (_, i) =>
-      `<i class="${["miss", "hit"][Number(marks[i])] ?? ""}"></i>`).join("");
-  }
-
   function ask(verdict) {
     const over = marks.length === GUESSES;
     again.hidden = !over;
     up.hidden = down.hidden = over;
     if (!over) {
       draw(deck[0]);
-      $in(".says").textContent = `${verdict} And this one?`;
+      $in(".says").textContent =
+        `${verdict} And this one, ${marks.length + 1} of ${GUESSES}?`;
       return;
     }
     right[round] = marks.filter(Boolean).length;
@@ -60,9 +55,7 @@ figure("guess", async (box, $in) => {
       deck = [...game.up, ...game.down]
         .map((at) => [at === first ? -1 : Math.random(), at])
         .sort(([a], [b]) => a - b).map(([, at]) => at);
-      walls[1].innerHTML = "";
     }
-    build();
     again.hidden = true;
     up.hidden = down.hidden = false;
     draw(deck[0]);
@@ -73,7 +66,6 @@ figure("guess", async (box, $in) => {
     flies = true;
     const at = deck.shift(), way = game.up.includes(at) ? "up" : "down";
     marks.push(guess === way);
-    build();
     const verdict = `${guess === way ? "Right" : "No"}: it flew on ${way}.`;
     $in(".says").textContent = verdict;
     for (const i of LATER) {

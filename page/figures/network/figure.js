@@ -44,7 +44,8 @@ figure("network", async (box, $in) => {
   // How bright a filter is in each of its places, from 0 to 1.
   function shares(game, filter) {
     const start = (filters[filter].value - 1) * SIDE ** 2;
-    const made = game.answer.filters.slice(start, start + SIDE ** 2);
+    const made = game.answer.shown?.[filter] ??
+      game.answer.filters.subarray(start, start + SIDE ** 2);
     return Array.from(made, (value) => Math.min(1, Math.sqrt(2 * value)));
   }
 
@@ -52,9 +53,9 @@ figure("network", async (box, $in) => {
     const { ball } = game.shown[1];
     const [x, y] = middle(ball);
     filters.forEach((button, i) => {
-      const [canvas, ring] = button.children;
-      const bright = shares(game, i).map((share) => 255 * share);
-      drawGray(canvas, bright);
+      const ring = button.children[1];
+      const bright = shares(game, i).map((share) => Math.round(255 * share));
+      put(button, bright, { width: SIDE });
       ring.className = ball ? "" : "gone";
       ring.style = `--x:${inFilter(x * SIZE / WIDTH)};
         --y:${inFilter(y * SIZE / HEIGHT)}`;
@@ -70,14 +71,6 @@ figure("network", async (box, $in) => {
   // the middles of its windows.
   const inFilter = (pixel) =>
     100 * ((pixel - REACH / 2) / STRIDE + 0.5) / SIDE;
-
-  function drawGray(canvas, bright) {
-    canvas.width = SIDE;
-    canvas.height = SIDE;
-    const rgba = Uint32Array.from(bright, (value) => GRAYS[Math.round(value)]);
-    const image = new ImageData(new Uint8ClampedArray(rgba.buffer), SIDE);
-    canvas.getContext("2d").putImageData(image, 0, 0);
-  }
 
   // The newest picture, and over it what the chosen filter makes of it.
   function heated(game) {
@@ -98,12 +91,7 @@ figure("network", async (box, $in) => {
   function begin() {
     if (!recorded) return new AgentGame(newSeed()).warmUp(60);
     const game = firstGame();
-    const { odds, value } = recorded;
-    game.answer = { odds, value, filters: [] };
-    for (const [number, made] of Object.entries(recorded.filters)) {
-      made.forEach((bright, place) =>
-        (game.answer.filters[(number - 1) * SIDE ** 2 + place] = bright));
-    }
+    game.answer = recorded;
     game.given = game.pictures;
     recorded = null;
     return game;

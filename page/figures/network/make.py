@@ -5,27 +5,19 @@ from typing import Any
 
 def record() -> dict[str, Any]:
     """The answer of the page's own network, with the filters that it shows."""
-    from playwright.sync_api import sync_playwright
+    from stills import open_page
 
-    from paths import CHROMIUM, DOCS
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM)
-        page = browser.new_page()
-        page.goto((DOCS / "index.html").as_uri())
+    with open_page() as page:
         answer = page.evaluate("""async () => {
             await Agent.load();
             const game = firstGame();
             game.look();
             const { odds, value, filters } = game.answer;
-            const shown = [...document.querySelectorAll(".filters button")]
-              .map(({ value: number }) => [number, filters.subarray(
-                400 * (number - 1), 400 * number)]);
             const rounded = (all) =>
               Array.from(all, (one) => Number(one.toFixed(3)));
-            return { odds: rounded(odds), value,
-              filters: Object.fromEntries(shown.map(
-                ([number, made]) => [number, rounded(made)])) };
+            const shown = [...document.querySelectorAll(".filters button")]
+              .map(({ value: number }) => rounded(
+                filters.subarray(400 * (number - 1), 400 * number)));
+            return { odds: rounded(odds), value, shown };
         }""")
-        browser.close()
     return {"filters": answer}

@@ -45,11 +45,7 @@ figure("play", (box, $in) => {
 
   function frame() {
     if (byAgent) {
-      if (game.decides) {
-        game.look();
-        game.sample();
-      }
-      game.frame();
+      game.play();
       showAnswer($in, game.answer);
     } else {
       const decides = view < SLOW || game.count % FRAMES === 0;

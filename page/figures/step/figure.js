@@ -1,6 +1,5 @@
 // One step: which of its frames the agent sees, and as what.
 figure("step", async (box, $in) => {
-  const SLIDE = 240; // milliseconds
   const KINDS = ["thrown", "thrown", "third", "fourth"];
   const NAMES = ["oldest", "", "", "newest"];
   const frames = [...$in(".frames").children], stack = $in(".stack").children;
@@ -8,15 +7,6 @@ figure("step", async (box, $in) => {
   const { first, asked, screens, colours } = await moment();
   const { pictures, decisions } = await played();
 
-  // All pictures come from where they stood in the step before.
-  function slide() {
-    const from = stack[1].offsetLeft - stack[0].offsetLeft;
-    for (const cell of [gone, ...stack]) {
-      cell.animate([{ translate: `${from}px` }, { translate: 0 }], SLIDE);
-    }
-  }
-
-  let shown = null; // the step that was drawn last
   const rewards = screens.slice(0, screens.length / 4)
     .map((_, i) => decisions[first + i - 1].reward);
   film(box, (at) => {
@@ -27,8 +17,6 @@ figure("step", async (box, $in) => {
     [...stack].forEach((cell, slot) => put(cell, pictures[now + slot],
       { label: NAMES[slot], kind: slot === 3 ? "picture" : "" }));
     put(gone, pictures[now - 1], { label: "gone" });
-    if (at === shown + 1 && !calm) slide();
-    shown = at;
     return reward ? "A brick: the step's reward is the sum over its frames." :
       "Frames 3 and 4 become the newest picture; the oldest one leaves.";
   }, { count: rewards.length, start: asked - first + 1, pace: 3,

@@ -6,7 +6,6 @@ figure("training", async (box, $in) => {
   // The slider is as long as the axis, and stops below the marks.
   const places = stops.map(({ cx }) => cx.baseVal.value);
   const { width } = $in("svg").viewBox.baseVal;
-  const MOVES = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 };
   let at = 0;
   for (const game of games) {
     game.shown = await unpack(game.screens, WIDTH * HEIGHT);
@@ -42,9 +41,10 @@ figure("training", async (box, $in) => {
     turn(off.indexOf(Math.min(...off)));
   });
   stage.addEventListener("keydown", (event) => {
-    if (!MOVES[event.key]) return;
+    const arrow = ARROWS[event.key];
+    if (!arrow) return;
     event.preventDefault();
-    turn(at + MOVES[event.key]);
+    turn(at + arrow[0] - arrow[1]);
   });
   stops.forEach((stop, i) => stop.addEventListener("click", () => turn(i)));
   turn(0);
