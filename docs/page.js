@@ -1959,26 +1959,17 @@ figure("workbench", async (box, $in) => {
 
   // The settings, as the knobs have them.
   function settings() {
-    const { repeat, stack, maximum, shrink, size, colours } = knobs.elements;
+    const { repeat, stack, maximum, shrink, size } = knobs.elements;
     return { repeat: Number(repeat.value), stack: Number(stack.value),
       maximum: maximum.checked && repeat.value > 1,
-      mean: shrink.value === "mean", size: Number(size.value),
-      colour: colours.value === "rgb" };
-  }
-
-  // The values of a frame: a plane of grays, or red, green and blue.
-  function planes(frame, colour) {
-    const tables = colour ?
-      [0, 1, 2].map((c) => game.rgb.map((value) => value[c])) : [game.gray];
-    return tables.map((table) => frame.map((v) => table[v]));
+      mean: shrink.value === "mean", size: Number(size.value) };
   }
 
   // The picture of a step that ends before a frame.
-  function picture(end, { maximum, mean, size, colour }) {
+  function picture(end, { maximum, mean, size }) {
     const [older, last] = [end - 2, end - 1].map((i) =>
-      planes(game.frames[i], colour));
-    return last.map((plane, c) =>
-      shrunk(maximum ? brighter(older[c], plane) : plane, size, mean));
+      game.frames[i].map((v) => game.gray[v]));
+    return shrunk(maximum ? brighter(older, last) : last, size, mean);
   }
 
   function show(end) {
@@ -1996,31 +1987,26 @@ figure("workbench", async (box, $in) => {
       const later = now.stack - 1 - i; // pictures in the stack
       cell.hidden = later < 0;
       if (cell.hidden) return;
-      const [red, green = red, blue = red] = picture(end - later * now.repeat, now);
-      put(cell, packed(Array.from(red, (v, at) => [v, green[at], blue[at]])),
-        { colours: null, width: now.size, label: `obs[${i}]`,
-          kind: later ? "" : "picture" });
+      put(cell, picture(end - later * now.repeat, now), { width: now.size,
+        label: `obs[${i}]`, kind: later ? "" : "picture" });
     });
-    $in(".how").textContent = (now.maximum ? "the brighter of two, " :
-      "the last one, ") + (now.colour ? "in color, " : "gray, ") +
-      `${now.size}×${now.size} ↓`;
+    const frames = now.maximum ? "the brighter of two" : "the last one";
+    $in(".how").textContent = `${frames}, gray, ${now.size}×${now.size} ↓`;
     return tell(now);
   }
 
   // The observation in numbers, and the program that returns it.
-  function tell({ repeat, stack, maximum, mean, size, colour }) {
-    const shape = [stack, size, size, ...colour ? [3] : []];
-    const count = shape.reduce((one, other) => one * other);
+  function tell({ repeat, stack, maximum, mean, size }) {
+    const count = stack * size ** 2;
     const options = Object.entries({ action_repeat: repeat !== 4 && repeat,
-      stack: stack !== 4 && stack, grayscale: colour && "False",
-      size: size !== 84 && `(${size}, ${size})` });
+      stack: stack !== 4 && stack, size: size !== 84 && `(${size}, ${size})` });
     const chosen = options.filter(([, value]) => value)
       .map((pair) => pair.join("="));
     const possible = mean && (maximum || repeat === 1);
     $in(".call").textContent = possible ?
       `Game(${["seed", ...chosen].join(", ")})` :
       "# No call: the module always takes the maximum and the mean.";
-    return `(${shape.join(", ")}): ${count.toLocaleString("en")} numbers, ` +
+    return `(${stack}, ${size}, ${size}): ${count.toLocaleString("en")} numbers, ` +
       `${+(60 / repeat).toFixed(1)} times a second`;
   }
 

@@ -221,9 +221,7 @@ def turn_knobs(figure, settings):
     ):
         figure.get_by_label(label).fill(str(settings.get(name, 4)))
     height, _ = settings.get("size", (84, 84))
-    colour = "gray" if settings.get("grayscale", True) else "RGB"
-    for label in str(height), colour:
-        figure.get_by_role("radio", name=label, exact=True).check()
+    figure.get_by_role("radio", name=str(height), exact=True).check()
 
 
 def seen_after(figure, ends):
@@ -253,7 +251,6 @@ def test_the_workbench_shows_what_game_returns(visit, name):
     for settings, every in (
         ({}, 1),
         ({"action_repeat": 3, "stack": 2}, 9),
-        ({"size": (42, 42), "grayscale": False}, 9),
         ({"action_repeat": 8, "size": (160, 160), "stack": 1}, 9),
         ({"action_repeat": 1, "size": (42, 42), "stack": 3}, 25),
     ):
