@@ -1,5 +1,5 @@
 // Up or down? Six guesses from one picture, then six from four.
-figure("guess", async (box, $in) => {
+figure("guess", async (_, $in) => {
   const GUESSES = 6, LATER = [1, 2, 3, 4];
   const BLINK = 120, PROOF = 900; // milliseconds
   const FADE = 0.8; // of the ball, for each step that it has flown on
