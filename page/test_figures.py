@@ -178,21 +178,22 @@ def test_the_agent_sees_what_was_recorded(visit):
         check(pictures(figure, ".four"), PICTURES[step : step + 4])
 
 
-@pytest.mark.parametrize("name", ASKING)
 @pytest.mark.parametrize("scripts", [True, False])
-def test_an_answer_waits(visit, name, scripts):
+def test_an_answer_waits(visit, scripts):
     """For a guess, or until it is opened; with scripts or without."""
     page = visit(java_script_enabled=scripts)
-    figure = page.locator(f"#{name}")
-    figure.scroll_into_view_if_needed()
-    answer = figure.locator("details p").first
-    expect(answer).to_be_hidden()
-    for covered in figure.locator("g.answer").all():
-        expect(covered).to_have_css("opacity", "0")
-    figure.locator(".choice button" if scripts else "summary").first.click()
-    expect(answer).to_be_visible()
-    for covered in figure.locator("g.answer").all():
-        expect(covered).to_have_css("opacity", "1")
+    for name in ASKING:
+        figure = page.locator(f"#{name}")
+        answer = figure.locator("details p").first
+        drawn = figure.locator("g.answer").all()
+        expect(answer).to_be_hidden()
+        for part in drawn:
+            expect(part).to_have_css("opacity", "0")
+        opens = ".choice button" if scripts else "summary"
+        figure.locator(opens).first.click()
+        expect(answer).to_be_visible()
+        for part in drawn:
+            expect(part).to_have_css("opacity", "1")
 
 
 def test_a_wrong_line_is_found(visit):
