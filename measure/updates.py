@@ -171,9 +171,6 @@ def ray_updates(count: int, ours: Settings) -> Updates:
     """Train on so many actors."""
     import ray_ppo
 
-    if not ray_ppo.ray.is_initialized():
-        # So many cores that they find room, whatever this machine has.
-        ray_ppo.start_ray(num_cpus=8)
     settings = ray_ppo.Settings(**vars(ours), actors=count)
     with settings.make_games(1, processes=0) as games:
         agent, optimizer = ppo.make_agent(settings, games)
@@ -212,7 +209,13 @@ def take_turns(run: argparse.Namespace) -> dict[str, Any]:
     )
     trained = run.agent == "trained"
     weights = torch.load(play.PUBLISHED) if trained else None
-    names = ACTORS if run.agent == "actors" else SIDES
+    names = SIDES
+    if run.agent == "actors":
+        import ray_ppo
+
+        # So many cores that they find room, whatever this machine has.
+        ray_ppo.start_ray(num_cpus=8)
+        names = ACTORS
     speeds: dict[str, list[float]] = {name: [] for name in names}
     with contextlib.ExitStack() as stack:
         sides = {}
