@@ -1,5 +1,6 @@
 """Tests of ppo.py: what it learns, and trainings as programs."""
 
+import dataclasses
 import itertools
 import multiprocessing
 import os
@@ -15,6 +16,7 @@ import torch
 
 import ppo
 import run
+from game import TRAINING, Game
 
 FOLDER = pathlib.Path("run")
 SHORT = "--games 2 --rollout 16 --minibatch 16 --epochs 1 --device cpu"
@@ -228,6 +230,11 @@ class Pictures:
         rewards = (actions == self.bright).astype(float)
         over = np.ones(self.num_envs, bool)
         return self.reset()[0], rewards, over, ~over, {}
+
+
+def test_settings_have_each_option_of_a_game():
+    expected = Game.__init__.__kwdefaults__ | TRAINING
+    assert expected.items() <= dataclasses.asdict(ppo.GameOptions()).items()
 
 
 @pytest.mark.parametrize("bfloat16", [False, True])
