@@ -395,17 +395,19 @@ def train(settings: Settings) -> None:
         )
         agent, optimizer = make_agent(settings, games)
         run = Run(settings, weights=agent, optimizer=optimizer)
-    with games, run:
+    with games:
         # Drawn, so that a run that is continued plays other games than before.
         seed = torch.randint(2**31, (), generator=run.random).item()
         player = Player(agent, games, settings, int(seed))
-        while not run.over:
-            set_rate(optimizer, settings, run)
-            torch.set_num_threads(1)  # The games need the other cores.
-            batch, ended = player.play()
-            torch.set_num_threads(threads)
-            figures = learn(agent, optimizer, batch, settings, run.random)
-            run.add(len(batch.obs), ended, figures)
+        # Until here Ctrl-C does what Python does: workers have just started.
+        with run:
+            while not run.over:
+                set_rate(optimizer, settings, run)
+                torch.set_num_threads(1)  # The games need the other cores.
+                batch, ended = player.play()
+                torch.set_num_threads(threads)
+                figures = learn(agent, optimizer, batch, settings, run.random)
+                run.add(len(batch.obs), ended, figures)
 
 
 def main() -> None:
