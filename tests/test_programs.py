@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from multiprocessing import connection
 
 import gymnasium as gym
@@ -264,6 +265,26 @@ def test_a_program_that_was_stopped_loses_no_game(program):
     os.killpg(process.pid, signal.SIGCONT)
     lines, errors = end_of(process)
     assert lines[-1] == "step 4" and errors == []
+
+
+def without_a_forkserver():
+    warnings.simplefilter("ignore")
+    games = Games(2, processes=2, timeout=0.5)
+    games.reset()
+    late, other = (p.pid for p in multiprocessing.active_children())
+    print(late, other)
+    with open(f"/proc/{late}/stat") as file:
+        server = int(file.read().rpartition(")")[2].split()[1])
+    os.kill(server, signal.SIGKILL)
+    os.kill(late, signal.SIGSTOP)
+    assert "restarted" in games.step([1, 1])[4]
+    games.close()
+
+
+def test_a_killed_forkserver(program):
+    """A late worker is killed all the same: a stopped one would stay."""
+    lines, _ = end_of(program(text_of(without_a_forkserver)))
+    wait_for_ends(map(int, lines[0].split()))
 
 
 def test_an_old_gymnasium(monkeypatch):
