@@ -77,7 +77,9 @@ class Module:
         found.sort(key=lambda words: words.rows.start)
 
         imports = ast.Import | ast.ImportFrom
-        cut = 1 + max(last(it) for it in tree.body if isinstance(it, imports))
+        cut = 1 + max(
+            last(node) for node in tree.body if isinstance(node, imports)
+        )
         headings = {
             words.rows.start
             for words in found
@@ -93,9 +95,11 @@ class Module:
         middle = end.rows.start
         self.title = pieces[0].words.pop(0).text
         self.end = end.text
-        self.imports = [it for it in pieces if it.rows.start < cut]
-        self.tutorial = [it for it in pieces if cut <= it.rows.start < middle]
-        self.engine = [it for it in pieces if it.rows.start > middle]
+        self.imports = [piece for piece in pieces if piece.rows.start < cut]
+        self.tutorial = [
+            piece for piece in pieces if cut <= piece.rows.start < middle
+        ]
+        self.engine = [piece for piece in pieces if piece.rows.start > middle]
 
 
 def cards(body_of: ast.Module | ast.ClassDef) -> Iterator[int]:
@@ -130,7 +134,7 @@ def docstrings(tree: ast.Module, lines: list[str]) -> Iterator[Words]:
                 end += lines[end : end + 1] == [""]  # the empty line below
             rows = range(node.body[0].lineno, end + 1)
             outer = [node, *getattr(node, "decorator_list", [])]
-            at = min(getattr(it, "lineno", 1) for it in outer)
+            at = min(getattr(part, "lineno", 1) for part in outer)
             is_note = not re.search(r"[.!?]\s+[^\sa-z\d]|\n\n", text)
             yield Words(rows, with_lists(text), at, is_note, True)
 

@@ -60,21 +60,21 @@ def test_the_film_has_what_is_made_of_its_frames():
 def test_the_table_of_the_move_has_what_was_recorded():
     before, hit = (FILM.decisions[at]["value"] for at in (MOMENT, MOMENT + 1))
     missed = read_film("move/missed").decisions[0]["value"]
-    told = html("index.html").replace("\N{MINUS SIGN}", "-")
+    page = html("index.html").replace("\N{MINUS SIGN}", "-")
     for after in hit, missed:
         target = f"{0.99 * after:.2f}"
-        assert f"0.99 × {after:.2f} = {target}" in told
+        assert f"0.99 × {after:.2f} = {target}" in page
         advantage = float(target) - before
-        assert f"{target} - {before:.2f} = {advantage:.2f}" in told
+        assert f"{target} - {before:.2f} = {advantage:.2f}" in page
 
 
 def test_the_second_bug_has_the_numbers_of_the_frames():
     """At the brightest pixel of the ball, two steps before the moment."""
     third, fourth = GRAY[frames_before(MOMENT - 2)[2:]]
     one, other = small(third)[62, 59], small(fourth)[62, 59]
-    told = html("index.html")
-    assert f"max({one}, {other}) = {max(one, other)}" in told
-    assert f"in place of {small(np.maximum(third, fourth))[62, 59]}" in told
+    page = html("index.html")
+    assert f"max({one}, {other}) = {max(one, other)}" in page
+    assert f"in place of {small(np.maximum(third, fourth))[62, 59]}" in page
 
 
 def test_the_ball_flies_as_the_guesses_have_it():

@@ -42,11 +42,11 @@ def test_a_patch_changes_the_answers_so(at):
 def test_the_answer_tells_what_was_recorded():
     """The values of both steps, under the patch that changes most."""
     answer = (FIGURES / "looks/figure.html").read_text()
-    told = re.findall(r"\d\.\d", answer.partition("<details>")[2])
-    assert f"{FILM.decisions[ASKED]['value']:.1f}" in told
+    numbers = re.findall(r"\d\.\d", answer.partition("<details>")[2])
+    assert f"{FILM.decisions[ASKED]['value']:.1f}" in numbers
     for at in ASKED, FIRST:
         least = FILM.decisions[at]["value"] + CHANGES[at][:, 0].min()
-        assert f"{least:.1f}" in told
+        assert f"{least:.1f}" in numbers
 
 
 # In a browser

@@ -95,7 +95,9 @@ def code_and_words(source):
         if lines[row].lstrip().startswith("#"):
             said.append(lines[row])
             rows.add(row)
-    code = {row: it for row, it in lines.items() if it and row not in rows}
+    code = {
+        row: line for row, line in lines.items() if line and row not in rows
+    }
     return code, count(" ".join(said))
 
 
@@ -133,7 +135,9 @@ def test_each_source_line_is_in_game_md_once_and_in_order():
 
 def test_a_function_has_a_card_of_its_own():
     module = Module(SOURCE)
-    pieces = [it.code for it in module.tutorial + module.engine if it.code]
+    pieces = [
+        piece.code for piece in module.tutorial + module.engine if piece.code
+    ]
     for node in FUNCTIONS:
         [code] = [code for code in pieces if node.lineno in code]
         assert node.end_lineno in code, node.name

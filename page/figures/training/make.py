@@ -59,11 +59,15 @@ def record() -> dict[str, Any]:
 
     networks = {("kept-0", 0): untrained(), (OURS, TRAINED): agent()}
     for curve in KEPT:
-        networks |= {(curve, at): it for at, it in kept(curve).items()}
-    games = {key: played(*key, it) for key, it in networks.items()}
+        networks |= {
+            (curve, at): network for at, network in kept(curve).items()
+        }
+    games = {key: played(*key, network) for key, network in networks.items()}
     for game in read("training/training"):
         games.setdefault((game["curve"], game["trained"]), game)
-    return {"training": sorted(games.values(), key=lambda it: it["trained"])}
+    return {
+        "training": sorted(games.values(), key=lambda game: game["trained"])
+    }
 
 
 def curve_of(run: str) -> list[Learned]:

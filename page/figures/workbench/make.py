@@ -65,4 +65,4 @@ def play(title: Title) -> dict[str, Any]:
 
 
 def record() -> dict[str, Any]:
-    return {"workbench": {name: play(it) for name, it in TITLES.items()}}
+    return {"workbench": {name: play(title) for name, title in TITLES.items()}}
