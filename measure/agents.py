@@ -86,7 +86,8 @@ def renew(old: pathlib.Path, new: pathlib.Path) -> None:
     if saved["program"] == "dqn":
         board = event_accumulator.EventAccumulator(str(old))
         points = board.Reload().Scalars("score")
-        progress["seconds"] = points[-1].wall_time - points[0].wall_time
+        gaps = np.diff([point.wall_time for point in points])
+        progress["seconds"] = gaps[gaps < 60].sum().item()  # no pauses
         progress["ended"] = [(score, 0) for score in progress["scores"]]
         with (new / "curve.csv").open("w") as file:
             rows = [(point.step, point.value) for point in points]
