@@ -49,8 +49,6 @@ FAULTS = {
     "missing": "an action is missing",
 }
 COUNTS = ["No", "One", "Two", "Three", "Four", "Five", "Six"]
-DQN = "Breakout-dqn-0"
-DQN_CURVE = "![Breakout, `dqn.py`: score by steps](figures/dqn.svg)"
 WAITED_FOR = {"stopped", "stopped, timeout"}
 ONE_GAME = {
     "fast_game": "settings of `TRAINING`",
@@ -483,8 +481,7 @@ def agent_values() -> dict[str, str]:
         for agent in agents.values()
         if agent.title != "Breakout"
     }
-    if DQN in agents:
-        more["Breakout, `dqn.py`, seed 0"] = agents[DQN]
+    more["Breakout, `dqn.py`, seed 0"] = agents["Breakout-dqn-0"]
     live = json.loads((FIGURES / "play/scores.json").read_text("utf-8"))
     published = breakout[0]
     scores = published.scores
@@ -507,7 +504,6 @@ def agent_values() -> dict[str, str]:
         "breakout_table": agent_table(
             "seed", {agent.run: agent for agent in breakout}
         ),
-        "dqn_curve": DQN_CURVE if DQN in agents else "",
         "pong_minutes": f"{60 * agents['Pong-1'].hours:.0f}",
         "more_titles_table": agent_table("title", more),
         "more_titles_trained_on": trained_on(more.values()),
