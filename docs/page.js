@@ -1922,7 +1922,8 @@ figure("training", async (box, $in) => {
     const millions = Number((games[at].trained / 1e6).toFixed(1));
     stage.ariaValueText = `${millions} million steps`;
     $in(".trained").textContent = stage.ariaValueText;
-    $in(".score").textContent = `which ends with ${games[at].score} points`;
+    const { start, score } = games[at];
+    $in(".part").textContent = `from step ${start + 1} of a game of ${score} points`;
     stops.forEach((stop, i) => stop.classList.toggle("now", i === at));
     player.draw();
   }

@@ -19,7 +19,8 @@ from values import Learned, read_curves
 OURS = "0"  # the curve of the published agent
 KEPT = {"kept-0": 100_000, "3": 2_000_000}  # curves, and steps between weights
 LATE = 50_000  # steps by which a checkpoint may be late, at most
-SHOWN = 150  # steps, the first of a game
+SHOWN = 150  # steps of a game
+BEHIND = slice(32, 57), slice(8, 152)  # of the screen: behind the wall
 FIRST, LAST = 50_000, 10_000_384  # where the axis begins, and ends
 LEFT, RIGHT, TOP, BOTTOM = 44, 466, 34, 260
 
@@ -39,14 +40,20 @@ def kept(curve: str) -> dict[int, Any]:
 
 
 def played(curve: str, steps: int, network: Any) -> dict[str, Any]:
-    """The beginning of a game, and how many points it ends with."""
+    """A part of a game, and how many points it ends with.
+
+    Its beginning, or the moment in which the ball first gets behind the wall.
+    """
     from published import film, play
 
     moments, info = play(network)
-    shown = film(moments, 0, SHOWN)
+    behind = [moment.screen[BEHIND].any() for moment in moments]
+    start = max(0, behind.index(True) - SHOWN // 2) if any(behind) else 0
+    shown = film(moments, start, SHOWN)
     return {
         "curve": curve,
         "trained": steps,
+        "start": start,
         "score": int(info["reward"]),
         "rgb": shown.rgb,
         "screens": shown.screens,
