@@ -18,17 +18,12 @@ What motion is worth, two agents of the same seed:
     done
 """
 
-import csv
-import json
 import pathlib
 import shutil
-import tempfile
 from statistics import mean
 from typing import Any
 
 import numpy as np
-import torch
-from tensorboard.backend.event_processing import event_accumulator
 
 import common
 import play
@@ -73,48 +68,19 @@ def judge(folder: pathlib.Path, ways: list[str]) -> dict[str, Any]:
     }
 
 
-def renew(old: pathlib.Path, new: pathlib.Path) -> None:
-    """Write a run of before run.py as one of today.
-
-    Its settings lay beside the checkpoint. DQN had its curve in the log for
-    TensorBoard alone.
-    """
-    saved = read_checkpoint(old / "checkpoint.pt")
-    progress = saved["progress"] = saved.pop("state")
-    saved["settings"] = json.loads((old / "settings.json").read_text())
-    saved["program"] = "dqn" if "target" in saved else "ppo"
-    if saved["program"] == "dqn":
-        board = event_accumulator.EventAccumulator(str(old))
-        points = board.Reload().Scalars("score")
-        gaps = np.diff([point.wall_time for point in points])
-        progress["seconds"] = gaps[gaps < 60].sum().item()  # no pauses
-        progress["ended"] = [(score, 0) for score in progress["scores"]]
-        with (new / "curve.csv").open("w") as file:
-            rows = [(point.step, point.value) for point in points]
-            csv.writer(file).writerows([("steps", "score"), *rows])
-    else:
-        shutil.copy(old / "curve.csv", new)
-    torch.save(saved, new / "checkpoint.pt")
-
-
 def main() -> None:
     parser = common.options(__doc__)
     parser.add_argument("folder", type=pathlib.Path, help="folder of the run")
     parser.add_argument("--name", help="of the part; or title and seed")
     parser.add_argument("--ways", nargs="+", default=WAYS, choices=WAYS)
     run = parser.parse_args()
-    with tempfile.TemporaryDirectory() as new:
-        folder = run.folder
-        if "state" in read_checkpoint(folder / "checkpoint.pt"):
-            renew(folder, pathlib.Path(new))
-            folder = pathlib.Path(new)
-        data = judge(folder, run.ways)
-        program = "" if data["program"] == "ppo" else f"-{data['program']}"
-        name = run.name or f"{data['title']}{program}-{data['run']}"
-        common.measure(run, "agents", {name: lambda: data}, timed=False)
-        if run.publish:
-            curve = common.folder() / f"{name}.csv"
-            shutil.copy(folder / "curve.csv", curve)
+    data = judge(run.folder, run.ways)
+    program = "" if data["program"] == "ppo" else f"-{data['program']}"
+    name = run.name or f"{data['title']}{program}-{data['run']}"
+    common.measure(run, "agents", {name: lambda: data}, timed=False)
+    if run.publish:
+        curve = common.folder() / f"{name}.csv"
+        shutil.copy(run.folder / "curve.csv", curve)
 
 
 if __name__ == "__main__":

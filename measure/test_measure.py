@@ -7,7 +7,6 @@ import sys
 import numpy as np
 import pytest
 import torch
-from torch.utils.tensorboard import SummaryWriter
 
 import agents
 import benchmark
@@ -92,23 +91,21 @@ def test_a_contender_plays_its_games_and_shows_four_pictures(name):
         assert player.play(0.2) > 0
 
 
-def test_a_run_of_before_run_py_is_published(publish, tmp_path):
+def test_a_run_is_published(publish, tmp_path):
+    settings = dqn.Settings(BREAKOUT, steps=2000)
     with Games(1, processes=0) as games:
         weights = dqn.make_network(games).state_dict()
-    state = {"steps": 2000, "scores": [1.0, 3.0], "until": 2000}
-    saved = {"weights": weights, "target": weights, "state": state}
+    progress = {"steps": 2000, "seconds": 9.0, "ended": [(1, 5), (3, 5)]}
+    saved = {"weights": weights, "program": "dqn", "progress": progress}
+    saved["settings"] = settings.kept()
     torch.save(saved, tmp_path / "checkpoint.pt")
-    settings = {"env_id": BREAKOUT, "seed": 0, "steps": 2000}
-    (tmp_path / "settings.json").write_text(json.dumps(settings))
-    with SummaryWriter(tmp_path) as board:
-        board.add_scalar("score", 1.5, 1000)
-        board.add_scalar("score", 2.0, 2000)
+    (tmp_path / "curve.csv").write_text("steps,score\n2000,2.0\n")
     made = publish(agents, tmp_path, "--ways", "film")
     part = json.loads((made / "agents.json").read_text())["Breakout-dqn-0"]
     assert (part["steps"], part["last_score"]) == (2000, 2)
     assert len(part["scores"]["film"]) == 1
     curve = (made / "Breakout-dqn-0.csv").read_text().split()
-    assert curve == ["steps,score", "1000,1.5", "2000,2.0"]
+    assert curve == ["steps,score", "2000,2.0"]
 
 
 @pytest.mark.parametrize("part", ["games", "worker", "turn"])
