@@ -78,14 +78,6 @@ def test_training_is_level_where_its_range_touches_1():
     assert found["ale_play"] == "3.1"
 
 
-def test_64_games_are_played_as_fast_as_eight():
-    """speed.md says so."""
-    many = values.read("number64", Speeds)["Breakout"]
-    lockstep = values.read_all("lockstep", Speeds)
-    eight = lockstep["Breakout", many.cores].middle("games")
-    assert many.middle("games") == pytest.approx(eight, rel=0.05)
-
-
 def test_the_module_says_what_was_measured():
     """In comments, where no value is filled in."""
     source = (values.ROOT / "game.py").read_text("utf-8")
