@@ -21,6 +21,9 @@ import contextlib
 import csv
 import dataclasses
 import datetime
+import hashlib
+import importlib.metadata
+import inspect
 import io
 import json
 import math
@@ -101,6 +104,35 @@ def saved_settings(
         kept = saved["settings"]
         names = {field.name for field in dataclasses.fields(kind)}
         return kind(**{name: kept[name] for name in names if name in kept})
+
+
+def sources(kind: type[RunSettings]) -> dict[str, str]:
+    """Return git's hash of each file that a run consists of, by its name.
+
+    These are the files of the settings and of their bases, such as ppo.py and
+    this one, and game.py. `git log --find-object HASH` finds the commit.
+    """
+    paths = [
+        inspect.getfile(each)
+        for each in kind.__mro__
+        # a class of a notebook has no file
+        if hasattr(sys.modules[each.__module__], "__file__")
+    ]
+    if "game" in sys.modules:
+        paths.append(inspect.getfile(sys.modules["game"]))
+    return {path.name: blob_hash(path) for path in map(pathlib.Path, paths)}
+
+
+def blob_hash(path: pathlib.Path) -> str:
+    """Return the hash that git has for a file."""
+    data = path.read_bytes()
+    return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what decides over a training's results."""
+    names = ["torch", "ale-py"]
+    return {name: importlib.metadata.version(name) for name in names}
 
 
 # ## The program
@@ -254,6 +286,8 @@ class Run:
         name = new_name(settings.env_id, settings.seed)
         self.folder = settings.folder or pathlib.Path("runs", name)
         self.random = torch.Generator().manual_seed(int(settings.seed))
+        # now, since a file may be edited while the training runs
+        self._sources = sources(type(settings))
         self.settings = settings
         self._parts = parts
         self._progress = Progress()
@@ -404,6 +438,8 @@ class Run:
         saved = {name: part.state_dict() for name, part in self._parts.items()}
         saved["random"] = self.random.get_state()
         saved["program"] = self.settings.program
+        saved["sources"] = self._sources
+        saved["versions"] = versions()
         saved["settings"] = self.settings.kept()
         saved["progress"] = vars(self._progress)
         file = io.BytesIO()
