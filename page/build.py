@@ -6,13 +6,24 @@
     python page/build.py --record step   # what figures show, played anew
     python page/build.py --stills        # pictures of the figures that move
 
+The rooms:
+
+- `weave/` reads a module and makes the pages
+- `fill/` computes numbers and tables, and fills them into texts
+- `draw/` has the pen that figures are drawn with, and the recorded games
+- `figures/` has a folder for each figure
+- `looks/` has the styles, and what all pages share
+- `live/` is the Breakout, and the agent, that play in a page
+- `text/` is the story
+- `tests/`
+
 A figure is a picture in a text, `![what it shows](figures/NAME.svg "its
 caption")`, and a folder, `figures/NAME/`, with those that it needs of:
 
 - `make.py`: `draw_NAME()` returns `docs/figures/NAME.svg`, such as that of a
-  `Drawing` of `drawing.py`; its numbers come from `values.py`. `record()`
-  returns what is recorded, as `{name: data}`. Only `--record` calls that,
-  which for some takes PyTorch
+  `Drawing`; its numbers come from `fill/values.py`. `record()` returns what is
+  recorded, as `{name: data}`. Only `--record` calls that, which for some takes
+  PyTorch
 - `figure.html`, which takes the place of the picture where scripts run. It
   shows `{{ picture }}` to readers without them
 - `figure.js` and `figure.css`
@@ -31,14 +42,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
-import drawing
-from fill import bare, filled
+from draw import drawing
+from fill.marks import bare, filled
+from fill.options import options_table
+from fill.values import values
 from live.weights import parts
-from module import Module
-from options import options_table
 from paths import DOCS, FIGURES, HERE, ROOT
-from values import values
-from weave import game_md, module_pages, story_page
+from weave.module import Module
+from weave.pages import game_md, module_pages, story_page
 
 STORY = HERE / "text/story.md"
 TEXTS = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), STORY]
@@ -64,7 +75,7 @@ STYLES = [
     "figures/*/figure.css",
     "looks/drawing.css",
 ]
-VALUES = "page/values.py"
+VALUES = "page/fill/values.py"
 COMMENTS = {".css": "/* {} */", ".js": "// {}"}
 
 
@@ -183,7 +194,7 @@ def main() -> None:
     for figure in run.record:
         record(figure)
     if run.stills:
-        import stills  # which takes a browser
+        from draw import stills  # which takes a browser
 
         stills.take()
     sys.exit(build(run.check) and run.check)

@@ -1,7 +1,7 @@
 """Curves of scores in the course of a training."""
 
-from drawing import Drawing
-from values import TITLES, read_curves
+from draw.drawing import Drawing
+from fill.values import TITLES, read_curves
 
 LEFT, RIGHT, TOP, BOTTOM = 52, 472, 30, 300
 

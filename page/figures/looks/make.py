@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from recordings import MOMENT, observation
+from draw.recordings import MOMENT, observation
 
 PATCH = 8  # pixels, black in all four pictures
 STEP = 4  # pixels from a place of the patch to the next
@@ -34,7 +34,7 @@ def changes(obs: np.ndarray) -> np.ndarray:
     Returns:
         `(441, 5)`, with two decimals.
     """
-    from published import ask
+    from draw.published import ask
 
     usual, with_patch = ask(obs[None]), ask(covered(obs))
     value = with_patch.values - usual.values

@@ -5,7 +5,7 @@ from typing import Any
 
 def record() -> dict[str, Any]:
     """The answer of the page's own network, with the filters that it shows."""
-    from stills import open_page
+    from draw.stills import open_page
 
     with open_page() as page:
         answer = page.evaluate("""async () => {

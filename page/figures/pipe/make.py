@@ -1,6 +1,6 @@
 """What goes where in a step of eight games, on two cores."""
 
-from drawing import Drawing
+from draw.drawing import Drawing
 
 
 def draw_pipe() -> str:

@@ -10,7 +10,7 @@ GAMES = 20
 
 
 def record() -> dict[str, Any]:
-    from stills import open_page
+    from draw.stills import open_page
 
     with open_page() as page:
         play = "(seed) => Agent.play(seed)"

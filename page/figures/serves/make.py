@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from drawing import Drawing, bright, faded
-from recordings import BREAKOUT, FIRE, NOOP, make
+from draw.drawing import Drawing, bright, faded
+from draw.recordings import BREAKOUT, FIRE, NOOP, make
 
 FRAMES = 40  # of the way of the ball
 

@@ -1,7 +1,7 @@
 """The ball in the four pictures of the moment that the story follows."""
 
-from drawing import Drawing, bright, faded
-from recordings import MOMENT, observation
+from draw.drawing import Drawing, bright, faded
+from draw.recordings import MOMENT, observation
 
 NEAR_BALL = slice(52, 80), slice(28, 70)  # of the small pictures
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from drawing import Drawing
-from values import Agent, read
+from draw.drawing import Drawing
+from fill.values import Agent, read
 
 BOTTOM, HEIGHT = 146, 108  # of the axis, and of 400 points
 

@@ -11,10 +11,10 @@ and the last those of the published agent, of another run.
 import math
 from typing import Any
 
-from drawing import Drawing
+from draw.drawing import Drawing
+from draw.recordings import read
+from fill.values import Learned, read_curves
 from paths import ROOT
-from recordings import read
-from values import Learned, read_curves
 
 OURS = "0"  # the curve of the published agent
 KEPT = {"kept-0": 100_000, "3": 2_000_000}  # curves, and steps between weights
@@ -29,7 +29,7 @@ def kept(curve: str) -> dict[int, Any]:
     """The networks of a run that are shown, by their steps."""
     import torch
 
-    from published import agent_of
+    from draw.published import agent_of
 
     found = {}
     for path in (ROOT / f"runs/Breakout-{curve}").glob("*-*.pt"):
@@ -44,7 +44,7 @@ def played(curve: str, steps: int, network: Any) -> dict[str, Any]:
 
     Its beginning, or the moment in which the ball first gets behind the wall.
     """
-    from published import film, play
+    from draw.published import film, play
 
     moments, info = play(network)
     behind = [moment.screen[BEHIND].any() for moment in moments]
@@ -62,7 +62,7 @@ def played(curve: str, steps: int, network: Any) -> dict[str, Any]:
 
 
 def record() -> dict[str, Any]:
-    from published import TRAINED, agent, untrained
+    from draw.published import TRAINED, agent, untrained
 
     networks = {("kept-0", 0): untrained(), (OURS, TRAINED): agent()}
     for curve in KEPT:

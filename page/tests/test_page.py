@@ -21,13 +21,13 @@ from playwright.sync_api import expect
 
 import build
 import game
-import recordings
 from conftest import html
-from fill import MarkError, filled
-from module import Module
+from draw import recordings
+from fill.marks import MarkError, filled
+from fill.values import values
 from paths import DOCS, ROOT
-from values import values
-from weave import PAGES, slug
+from weave.module import Module
+from weave.pages import PAGES, slug
 
 SOURCE = (ROOT / "game.py").read_text()
 FUNCTIONS = [

@@ -9,10 +9,7 @@ from playwright.sync_api import expect
 
 import game
 from conftest import decoded, html, look_at
-from figures.serves.make import serve
-from figures.workbench.make import SHOWN, TITLES
-from paths import DOCS, FIGURES
-from recordings import (
+from draw.recordings import (
     FALLS,
     GUESS,
     MOMENT,
@@ -26,7 +23,10 @@ from recordings import (
     small,
     unpack,
 )
-from weave import PAGES
+from figures.serves.make import serve
+from figures.workbench.make import SHOWN, TITLES
+from paths import DOCS, FIGURES
+from weave.pages import PAGES
 
 PLAYED = play()
 RGB, GRAY = colours().rgb, colours().gray

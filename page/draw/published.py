@@ -12,9 +12,9 @@ import numpy as np
 import torch
 
 import ppo
+from draw.recordings import BREAKOUT, Film, pack
 from game import TRAINING, Game
 from paths import ROOT
-from recordings import BREAKOUT, Film, pack
 
 SEED = 0
 TRAINED = 10_000_384  # steps

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import game
-from module import with_lists
-from values import table
+from fill.values import table
+from weave.module import with_lists
 
 
 def defaults(function: Callable) -> dict[str, Any]:

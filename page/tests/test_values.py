@@ -8,8 +8,8 @@ from statistics import median
 import msgspec
 import pytest
 
-import values
-from values import Player, Seen, Speeds
+from fill import values
+from fill.values import Player, Seen, Speeds
 
 
 def column(**players):

@@ -11,10 +11,10 @@ import pytest
 from playwright.sync_api import expect
 
 from conftest import decoded, look_at, until
+from draw.published import ask
+from draw.recordings import read, read_film, unpack
 from figures.looks.make import ASKED, FIRST, GRID, changes, covered
 from paths import FIGURES
-from published import ask
-from recordings import read, read_film, unpack
 
 FILM = read_film("agent/agent")
 FRAMES = unpack(FILM.frames, 84, 84)

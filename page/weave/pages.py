@@ -25,8 +25,8 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 
-from module import Module, Piece, Words
 from paths import DOCS, FIGURES, HERE
+from weave.module import Module, Piece, Words
 
 PAGES = {
     "index.html": "What an agent sees",

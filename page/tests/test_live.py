@@ -2,7 +2,7 @@
 Tests of the agent that plays in the page: what it sees, answers and scores.
 
     pip install -r requirements.txt --group page-tests  # and a Chromium
-    python -m pytest page/test_live.py
+    python -m pytest page/tests/test_live.py
 
 The network in the page is compared with PyTorch's, and the pictures of the
 small Breakout with those that OpenCV makes of the same screens.
@@ -15,8 +15,8 @@ import pytest
 from playwright.sync_api import Error, expect
 
 from conftest import decoded, look_at, until
-from published import ask
-from recordings import (
+from draw.published import ask
+from draw.recordings import (
     BREAKOUT,
     FIRE,
     LEFT,
