@@ -387,6 +387,19 @@ def agent_table(corner: str, agents: Mapping[str, Agent]) -> str:
     return table([*head, "serving by itself"], rows)
 
 
+def still_table(agents: Iterable[Agent]) -> str:
+    """What is left of each agent's score if nothing moves in what it sees."""
+    rows = [
+        [
+            TITLES.get(agent.title, agent.title),
+            f"{agent.mean:,.0f}",
+            f"{mean(agent.scores.still):,.0f}",
+        ]
+        for agent in agents
+    ]
+    return table(["", "four pictures", "the newest, four times"], rows)
+
+
 def trained_on(agents: Iterable[Agent]) -> str:
     """On which machines, and until when."""
     last = {}
@@ -507,6 +520,10 @@ def agent_values() -> dict[str, str]:
         "pong_minutes": f"{60 * agents['Pong-1'].hours:.0f}",
         "more_titles_table": agent_table("title", more),
         "more_titles_trained_on": trained_on(more.values()),
+        "still_table": still_table(
+            agents[f"{title}-0"]
+            for title in ("Breakout", "MsPacman", "Seaquest")
+        ),
         "motion_one_mean_rounded": f"{one.mean:.0f}",
         "motion_four_mean_rounded": f"{four.mean:.0f}",
         "motion_one_games": whole_games(one.scores.served),
