@@ -67,22 +67,25 @@ class Game:
     """
     One Atari game, the way DQN saw it.
 
-    1. Each action is held for four frames.
-    2. Of the last two frames, in gray, the brighter pixels are kept.
-    3. The result is resized to 84×84: a picture.
-    4. An observation is the pictures of the last four steps.
-    5. When an episode is over, the next one begins within the same step.
+    1. It begins with some [no-op frames](#how-a-game-begins): `noop_max`.
+    2. [FIRE](#how-a-game-begins) starts the play: `fire_on_reset`.
+    3. An action is [held for four frames](#one-step): `action_repeat`.
+    4. Of the last two frames [the brighter pixels](#one-step) are kept.
+    5. They become a [gray picture](#small-and-gray): `size`, `grayscale`.
+    6. Four pictures are [an observation](#the-stack): `stack`.
+    7. A [reward](#one-step) may become its sign: `clip_reward`.
+    8. A [lost life](#what-ends-an-episode) may end an episode: `on_life_loss`.
+    9. The [next episode](#the-end-of-an-episode) begins within the same step.
 
-    The options from `on_life_loss` to `grayscale` are attributes, too. All
-    arrays that are returned are copies.
+    All arrays that are returned are copies.
 
     Attributes:
         env: The Gymnasium environment; `env.action_space` is `Discrete`.
         meanings: The names of its actions.
         final_obs: The last observation of the episode that ended last, or
             `None`.
-        terminated: Whether the game or a lost life has ended that episode,
-            and not a limit.
+        terminated: Whether that episode was ended by the game or by a lost
+            life; a limit on the frames leaves it false.
     """
 
     def __init__(
@@ -108,8 +111,9 @@ class Game:
 
         Args:
             seed: Any non-negative integer.
-            env_id: The id of an Atari title. All ids of a title make the same
-                game, but `ALE/...-v5` has [sticky actions](#how-to-train).
+            env_id: The id of an Atari title. `BreakoutNoFrameskip-v4`,
+                `Breakout-v4` and `ALE/Breakout-v5` are the same game; only
+                the last one has [sticky actions](#how-to-train).
             on_life_loss: [What a lost life does](#what-ends-an-episode).
             noop_max: Most [frames without a
                 button](#how-a-game-begins) at the start of a game.
@@ -131,6 +135,7 @@ class Game:
             RuntimeError: The title doesn't have this mode or difficulty.
             gymnasium.error.Error: The id is unknown.
         """
+        # The options are attributes.
         self.on_life_loss = on_life_loss
         self.noop_max = noop_max
         self.fire_on_reset = fire_on_reset
@@ -139,8 +144,8 @@ class Game:
         self.stack = stack
         self.size = size
         self.grayscale = grayscale
-        self._seed: SupportsIndex | None = seed
-        check_options(self)
+        self._seed: SupportsIndex | None = seed  # `None` once it was used
+        check_options(self)  # after this, numbers of NumPy are Python's
 
         # The emulator is ALE (Bellemare et al. 2013). Gymnasium is the
         # interface to it that learning programs share. Whatever the id says,
@@ -169,9 +174,13 @@ class Game:
     # The agent sees the last two of them. The console can draw only a few
     # objects at a time, and many titles draw some on even frames and the rest
     # on odd ones. The brighter of two frames, pixel by pixel, has them all. A
-    # few titles would need more: Pacman draws one of its four enemies in each
+    # few titles would need more: Pac-Man draws one of its four ghosts in each
     # frame, so a picture shows two of them.
-    def step(self, action: SupportsIndex) -> "Step":
+
+    # What a step returns: `obs_4, reward, done, episode_info`.
+    Step = tuple[NDArray, float, bool, dict | None]
+
+    def step(self, action: SupportsIndex) -> Step:
         """Hold an action for four frames.
 
         Args:
@@ -180,7 +189,7 @@ class Game:
         Returns:
             obs_4: `uint8 (4, 84, 84)`, oldest picture first. If `done` is
                 true, it is the first observation of the next episode.
-            reward: The points of these frames.
+            reward: The points of these frames, or their sign.
             done: Whether the episode is over.
             episode_info: `None` unless a new game has started. Then a dict of
                 the game before: its `"reward"`, its `"length"` in steps, and
@@ -198,12 +207,13 @@ class Game:
 
             # Lives are read after every frame: one lost and one won within a
             # step would cancel out. What a lost life does is an option.
-            lives_before = self._lives
-            self._lives = self._ale.lives()
-            life_lost = self._lives < lives_before
-            life_over = life_lost and self._life_ends_episode()
+            lives = self._ale.lives()
+            life_lost = lives < self._lives
+            self._lives = lives
+            ended_by_life = life_lost and self._life_ends_episode()
             game_over = self._ale.game_over()
-            if life_over or game_over:
+            done = ended_by_life or game_over
+            if done:
                 break
             if frame == self.action_repeat - 1:
                 before_last = self.screen()  # (210, 160)
@@ -221,11 +231,10 @@ class Game:
         self._score += reward
         self._length += 1
         if self.clip_reward:
-            reward = float(np.sign(reward))
-        done = life_over or game_over
+            reward = float(np.sign(reward))  # as without it, a Python float
         episode_info = None
         if done:
-            episode_info = self._end_episode(life_over, game_over)
+            episode_info = self._end_episode(ended_by_life, game_over)
         # After `_end_episode` this is the next episode's first observation.
         return self.observe(), reward, done, episode_info
 
@@ -262,37 +271,39 @@ class Game:
     # remedy is to end the episode with the life, which tells the agent that no
     # more rewards follow.
     #
+    # - `"restart"`: a new game begins, as in labml.ai's module.
     # - `"continue"`: the episode ends, and the game goes on from where it is,
     #   as in Baselines, CleanRL, SB3 and EnvPool.
     # - `"ignore"`: only the end of the game ends the episode, as [Machado et
     #   al. (2018)](https://arxiv.org/abs/1709.06009) advise.
-    # - `"restart"`: a new game begins, as in labml.ai's module.
     def _life_ends_episode(self):
         """Return whether the life that was just lost ends the episode."""
         if self.on_life_loss == "continue":
-            # In 11 of 104 titles the game goes on for up to 90 seconds after
-            # the last life. That would be a useless episode. So the loss of
-            # the last life doesn't end the episode; the end of the game does.
+            # After the last life some titles, such as Atlantis, go on for
+            # seconds in which the agent can do nothing. That would be a
+            # useless episode, so here the end of the game ends the episode.
             return self._lives > 0
         return self.on_life_loss == "restart"
 
-    def _end_episode(self, life_over, game_over):
+    # ### The end of an episode
+    def _end_episode(self, ended_by_life, game_over):
         """Begin the next episode; return the `episode_info` of this one."""
         # By default a game is limited to 108,000 frames, half an hour. A game
         # that this limit ends is truncated, not terminated: learners estimate
         # its missing rewards from its last observation.
-        game_terminated = self._ale.game_over(with_truncation=False)
-        self.terminated = life_over or game_terminated
+        game_lost = self._ale.game_over(with_truncation=False)
+        truncated = game_over and not game_lost
+        self.terminated = ended_by_life or not truncated
         self.final_obs = self.observe()
         episode_info = None
-        new_game = game_over or self.on_life_loss == "restart"
-        if new_game:
+        if game_over or self.on_life_loss == "restart":
             episode_info = {
                 "reward": self._score,
                 "length": self._length,
-                "truncated": game_over and not game_terminated,
+                "truncated": truncated,
             }
-        self._begin_episode(new_game)
+            self._start_game()
+        self._begin_episode()
         return episode_info
 
     # ### How a game begins
@@ -311,21 +322,48 @@ class Game:
             ValueError, TypeError: The seed is wrong.
         """
         seed = self._seed if seed is None else check_number("seed", seed)
-        self._begin_episode(new_game=True, seed=seed)
-        self._seed = None  # it is used once
+        self._start_game(seed)
+        self._begin_episode()
+        self._seed = None
         return self.observe()
 
-    def _begin_episode(self, new_game, seed=None):
-        """Start a new game, if asked to; press FIRE, and refill the stack."""
-        # Until the stack is filled again, `step` raises `ResetNeeded`: Ctrl-C
-        # may interrupt what follows.
+    def _start_game(self, seed=None):
+        """Reset the emulator, and play the no-op frames."""
+        # Ctrl-C may interrupt what follows. As long as the stack is empty,
+        # `step` raises `ResetNeeded`, so no stack mixes two games.
         self._pictures.clear()
-        if new_game:
-            self._start_game(seed)
+        self._reset_emulator(seed)
+        self._score = 0.0
+        self._length = 0
 
-        # Breakout waits for FIRE to serve the ball. Points that are scored
-        # before the first observation belong to no step's reward, but they
-        # count in the score, as on the console.
+        # Without no-op frames every game would begin in the same way. As in
+        # Gymnasium, their number is random. A few titles have no NOOP.
+        if self.noop_max == 0 or self.meanings[0] != "NOOP":
+            return
+        rng = self.env.unwrapped.np_random
+        for _ in range(rng.integers(1, self.noop_max + 1)):
+            action = self.start_action(rng)
+            self._score += self._ale.act(self._actions[action])
+            # A small limit on frames may end the game already. As in
+            # Gymnasium, it is reset with the same seed, and the rest of the
+            # no-op frames follow.
+            if self._ale.game_over():
+                self._reset_emulator(seed)
+                self._score = 0.0
+
+    def start_action(self, rng: np.random.Generator) -> SupportsIndex:
+        """Return NOOP, action 0; a subclass may sample another one."""
+        return 0
+
+    def _reset_emulator(self, seed):
+        """Reset the emulator, and seed it unless the seed is `None`."""
+        self.env.unwrapped.reset(seed=seed)  # `FastGame` does this faster
+
+    def _begin_episode(self):
+        """Press FIRE, count the lives, and fill the stack."""
+        # Breakout waits for FIRE to serve the ball. The points of these frames
+        # count in the score, as on the console. They belong to no step, so
+        # they are in no reward.
         if self.fire_on_reset and "FIRE" in self.meanings:
             for _ in range(self.action_repeat):
                 self._score += self._ale.act(ale_py.Action.FIRE)
@@ -335,43 +373,11 @@ class Game:
         picture = self.shrink(self.screen())
         self._pictures.extend([picture] * self.stack)
 
-    def _start_game(self, seed):
-        """Reset the emulator, and play the no-op frames."""
-        self._reset_emulator(seed)
-        self._score = 0.0
-        self._length = 0
-
-        # A no-op frame presses no button. Without such frames every game would
-        # begin in the same way. As in Gymnasium, their number is random, and a
-        # game that ends among them is reset with the same seed. A few titles
-        # have no NOOP.
-        if self.noop_max == 0 or self.meanings[0] != "NOOP":
-            return
-        rng = self.env.unwrapped.np_random
-        for _ in range(rng.integers(1, self.noop_max + 1)):
-            action = self._actions[self.start_action(rng)]
-            self._score += self._ale.act(action)
-            if self._ale.game_over():
-                self._reset_emulator(seed)
-                self._score = 0.0
-
-    def _reset_emulator(self, seed):
-        """Reset the emulator, and seed it if a seed is given."""
-        self.env.unwrapped.reset(seed=seed)
-
-    def start_action(self, rng: np.random.Generator) -> SupportsIndex:
-        """Return NOOP; a subclass may sample an action for random starts."""
-        return 0
-
     # ### Rendering
     def render(self) -> NDArray[np.uint8]:
         """Return the screen in color, `(height, 160, 3)`."""
         return self._ale.getScreenRGB()
 
-
-# What a step returns: `obs_4, reward, done, episode_info`.
-Step = tuple[NDArray, float, bool, dict | None]
-BREAKOUT = "BreakoutNoFrameskip-v4"
 
 # ### How to train
 #
@@ -392,9 +398,10 @@ TRAINING: dict[str, Any] = dict(
 
 # ## A game in another process
 #
-# Only one Python thread runs at a time, because of the GIL. Games that are to
-# play at the same time need processes, called *workers*. A *pipe* joins each
-# worker to its *parent*, the program that started it.
+# In most Pythons only one thread runs at a time. Games that are to play at the
+# same time need processes, called *workers*. A *pipe* joins each worker to its
+# *parent*, the program that started it.
+BREAKOUT = "BreakoutNoFrameskip-v4"  # what is played by default
 
 
 def worker_process(
@@ -418,9 +425,10 @@ def worker_process(
             is called at the end. `None` means `FastGame`, which plays as
             `Game` does, faster.
     """
-    make = unwrap(make)  # `Worker` sends it wrapped
+    make = make or FastGame
     game = None
-    for message in messages(remote):  # until the parent ends
+    prepare_process()
+    for message in messages(remote):  # bytes, until the parent ends
         try:
             command, data = pickle.loads(message)
             if command == "close":
@@ -434,7 +442,8 @@ def worker_process(
             # The parent raises it, where it receives the answer.
             answer = pickle.dumps(RemoteError(error))
         send(remote, answer)
-    close_games([game])
+    if game is not None:
+        close_games([game])
 
 
 class Worker:
@@ -478,15 +487,16 @@ class Worker:
             # Python ends a *daemon* process when the program exits.
             self.process = ctx.Process(
                 target=worker_process,
-                args=(remote, seed, env_id, wrap(make)),
+                args=(remote, seed, env_id, Sendable(make)),
                 kwargs=options,
                 daemon=True,
             )
             self.process.start()
         # Now only the worker has its end open: if it dies, the pipe breaks.
         remote.close()
-        # The process also ends when this object is deleted, and at exit.
-        self._end = end_with(self)
+        # A function that ends the process. Python also calls it when this
+        # object is deleted, and at exit.
+        self._end = finalizer_of(self)
 
     def close(self) -> None:
         """End the process, in whatever state it is; may be called twice.
@@ -496,7 +506,8 @@ class Worker:
         """
         self._end()
 
-    # Both make it a *context manager*: a `with` statement closes it.
+    # `with Worker(0) as worker:` calls `__enter__`, and at its end `__exit__`.
+    # An object that has both is called a *context manager*.
     def __enter__(self) -> "Worker":
         return self
 
@@ -648,28 +659,22 @@ def start_errors():
         ) from error
 
 
-def wrap(make):
-    """Return `make`, or `FastGame`, so that it can be sent to a process.
+class Sendable(CloudpickleWrapper):
+    """`make`, or `FastGame`, so that it can be sent to a process.
 
     `pickle` sends only the name of a class. Cloudpickle sends the class itself
     if it can't be imported.
     """
-    return CloudpickleWrapper(make or FastGame)
+
+    def __init__(self, make):
+        super().__init__(make or FastGame)
+
+    def __call__(self, *args, **options):
+        return self.fn(*args, **options)
 
 
-def unwrap(make) -> Any:
-    """Return the callable that `wrap` was given."""
-    if isinstance(make, CloudpickleWrapper):
-        return make.fn
-    return make or FastGame
-
-
-def prepare_process(remote):
-    """Prepare this process for a worker; return a selector for it.
-
-    The selector finds the pipe when a message has arrived, and something else
-    when the parent has ended.
-    """
+def prepare_process():
+    """Set what a process inherits as a worker needs it."""
     # Ctrl-C in a terminal reaches every process in it, but the parent decides
     # what happens then. A forked process also inherits the program's signal
     # handlers, which mustn't run here: one of them may write a checkpoint.
@@ -690,19 +695,16 @@ def prepare_process(remote):
     with contextlib.suppress(AttributeError, OSError):
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
+
+def end_of_parent():
+    """Return what a selector finds when the parent has ended."""
     # All processes that the program forks inherit its end of the pipe, and of
     # `sentinel`. So these break only when the last of them has ended. On Linux
     # a *pidfd* tells when the parent itself has ended.
-    end = multiprocessing.parent_process().sentinel
+    parent = multiprocessing.parent_process()
     with contextlib.suppress(AttributeError, OSError):
-        end = os.pidfd_open(multiprocessing.parent_process().pid)
-
-    # `remote.poll()` makes a selector for each call, which is five times
-    # slower than reusing one.
-    inbox = selectors.DefaultSelector()
-    inbox.register(remote, selectors.EVENT_READ)
-    inbox.register(end, selectors.EVENT_READ)
-    return inbox
+        return os.pidfd_open(parent.pid)
+    return parent.sentinel
 
 
 # ### Sending and waiting
@@ -730,7 +732,10 @@ def messages(remote):
     They are bytes. `remote.recv` and `remote.send` would make a special
     pickler for each, which costs 10 µs in a step of eight games.
     """
-    inbox = prepare_process(remote)
+    # `remote.poll()` makes a selector for each call, which is slower.
+    inbox = selectors.DefaultSelector()
+    inbox.register(remote, selectors.EVENT_READ)
+    inbox.register(end_of_parent(), selectors.EVENT_READ)
     with contextlib.suppress(EOFError, OSError):
         while wait_for(inbox) == [remote]:
             yield remote.recv_bytes()
@@ -781,12 +786,14 @@ END_TIMEOUT = 5.0  # seconds, for the system to end a process
 SERVER_LOST = 255  # exit code of all workers of a forkserver that was killed
 
 
-def end_with(worker):
+def finalizer_of(worker):
     """Return a function that ends the worker's process.
 
     It is also called when the worker is deleted, and at exit, where Python
     would wait forever for a suspended process.
     """
+    # It holds the parts of the worker: if it held the worker itself, this
+    # would never be deleted.
     ends = types.SimpleNamespace(child=worker.child, process=worker.process)
     return util.Finalize(worker, end_workers, args=[[ends]], exitpriority=0)
 
@@ -1008,7 +1015,7 @@ class GameGroup:
     Args:
         seeds: A seed for each game.
         env_ids: An id for each game.
-        make_game: Makes a game of a seed and an id, in a `CloudpickleWrapper`.
+        make_game: Makes a game of a seed and an id, and is sendable.
         rows: The slice of the records that belongs to these games.
         memory: A record for each game of all processes.
         dtype: The fields of a record.
@@ -1027,7 +1034,7 @@ class GameGroup:
             self, close_games, args=[self._games], exitpriority=0
         )
         for seed, env_id in zip(seeds, env_ids, strict=True):
-            self._games.append(make_game.fn(seed, env_id))
+            self._games.append(make_game(seed, env_id))
 
     def step(self, actions):
         """Step all games but those that rest, whose action is `None`."""
@@ -1224,7 +1231,7 @@ class Games(gym.vector.VectorEnv):
             workers = [self._players.values()]
             util.Finalize(self, end_workers, args=workers, exitpriority=1)
         self._make_player = functools.partial(
-            player, make_game=wrap(make_game), memory=memory, dtype=dtype
+            player, make_game=Sendable(make_game), memory=memory, dtype=dtype
         )
         # The selector stores numbers of players. It is part of a reference
         # cycle, in which a worker would live until the garbage collection.

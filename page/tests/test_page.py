@@ -120,8 +120,8 @@ def test_each_source_line_is_on_the_pages_once_and_in_order():
     found = count(unescape(TAG.sub(" ", text)))
     for said in re.findall('(?:alt|aria-label|href|src)="(.*?)"', text, re.S):
         found += count(unescape(said))
-    # The paths of pictures
-    unseen = ["python", *re.findall(r"\(docs/\S+", SOURCE)]
+    # The paths of pictures, and the numbers of a list
+    unseen = ["python", *re.findall(r"\(docs/\S+|(?m:^ +\d+\. )", SOURCE)]
     assert not words - found - count(" ".join(unseen))
 
 
