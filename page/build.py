@@ -48,8 +48,9 @@ from fill.options import options_table
 from fill.values import values
 from live.weights import parts
 from paths import DOCS, FIGURES, HERE, ROOT
+from weave.host import game_md
 from weave.module import Module
-from weave.pages import game_md, module_pages, story_page
+from weave.pages import links_to, source_pages, story_page
 
 STORY = HERE / "text/story.md"
 TEXTS = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), STORY]
@@ -98,7 +99,8 @@ def made() -> Iterator[tuple[Path, str, str]]:
                 drawn = f"figures/{name.removeprefix('draw_')}.svg"
                 yield DOCS / drawn, source, draw()
 
-    game = Module((ROOT / "game.py").read_text("utf-8"))
+    game = Module("game", (ROOT / "game.py").read_text("utf-8"))
+    sources = {"game.html": (game, 0), "engine.html": (game, 1)}
     looks = "page/looks and page/figures"
     css = drawing.palette() + joined(STYLES)
     css = re.sub(r"url\((fonts/.+?)\)", embedded, css)
@@ -115,9 +117,10 @@ def made() -> Iterator[tuple[Path, str, str]]:
         yield DOCS / f"data/{name}.js", source, f"given.{name} = {text};\n"
 
     yield ROOT / "game.md", "game.py", game_md(game)
-    for name, page in module_pages(game, found).items():
+    for name, page in source_pages(sources, found):
         yield DOCS / name, "game.py", page
-    page = story_page(bare(filled(STORY, found)), found)
+    text = bare(filled(STORY, found))
+    page = story_page(text, found, links_to(sources))
     yield DOCS / "index.html", "page/text/story.md", page
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import game
 from fill.values import table
-from weave.module import with_lists
+from weave.module import divided, with_lists
 
 
 def defaults(function: Callable) -> dict[str, Any]:
@@ -21,7 +21,8 @@ def defaults(function: Callable) -> dict[str, Any]:
 
 def meanings(function: Callable) -> dict[str, str]:
     """What a docstring says of each argument, unless it refers to another."""
-    text = with_lists(inspect.getdoc(function) or "")
+    _, sections = divided(inspect.getdoc(function) or "")
+    text = with_lists(sections)
     listed = text.partition("**Args**\n\n- ")[2].partition("\n\n")[0]
     found = {}
     for item in listed.split("\n- "):

@@ -6,9 +6,11 @@ Tests of the pages: what a reader would notice.
 """
 
 import ast
+import dis
 import re
 import subprocess
 import sys
+import types
 from collections import Counter
 from html import unescape
 
@@ -26,8 +28,9 @@ from draw import recordings
 from fill.marks import MarkError, filled
 from fill.values import values
 from paths import DOCS, ROOT
+from weave.host import slug
 from weave.module import Module
-from weave.pages import PAGES, slug
+from weave.pages import PAGES
 
 SOURCE = (ROOT / "game.py").read_text()
 FUNCTIONS = [
@@ -134,10 +137,8 @@ def test_each_source_line_is_in_game_md_once_and_in_order():
 
 
 def test_a_function_has_a_card_of_its_own():
-    module = Module(SOURCE)
-    pieces = [
-        piece.code for piece in module.tutorial + module.engine if piece.code
-    ]
+    parts = Module("game", SOURCE).parts
+    pieces = [piece.code for part in parts for piece in part if piece.code]
     for node in FUNCTIONS:
         [code] = [code for code in pieces if node.lineno in code]
         assert node.end_lineno in code, node.name
@@ -152,13 +153,109 @@ def test_sections_of_docstrings_are_lists():
         assert items.issuperset(re.findall(r"(?m)^ {4}(\w+): ", docstring))
 
 
-def test_only_the_imports_are_folded():
-    assert "<details>" not in html("engine.html")
-    for page in html("game.html"), (ROOT / "game.md").read_text():
-        folds = re.findall("(?s)<details>(.*?)</details>", page)
-        assert len(folds) == 1
-        for line in "import numpy as np", "SPDX", "__version__":
-            assert line in TAG.sub("", folds[0])
+def test_lists_of_docstrings_are_folded_behind_their_code():
+    pages = html("game.html") + html("engine.html")
+    for node in FUNCTIONS:
+        docstring = ast.get_docstring(node) or ""
+        for name in re.findall(r"(?m)^ {4}(\w+): ", docstring):
+            _, _, behind = pages.partition(f'data-row="{node.lineno}"')
+            folds = re.findall("(?s)<details>(.*?)</details>", behind)
+            assert f"<code>{name}</code>: " in "".join(folds), node.name
+
+
+# Names
+
+
+def links_in_code(page):
+    """The names that are links: their rows, columns, texts and targets."""
+    found = {}
+    for row, line in re.findall(r'data-row="(\d+)"[^>]*>(.*)', html(page)):
+        for link in re.finditer('<a href="([^"]+)"[^>]*>(.*?)</a>', line):
+            before = unescape(TAG.sub("", line[: link.start()]))
+            found[int(row), len(before)] = (TAG.sub("", link[2]), link[1])
+    return found
+
+
+def loaded(code):
+    """The names that Python looks up in the module, and where."""
+    for each in dis.get_instructions(code):
+        if each.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            at = each.positions
+            if at.end_col_offset - at.col_offset == len(each.argval):
+                yield at.lineno, at.col_offset, each.argval
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            yield from loaded(inner)
+
+
+def places():
+    """The rows of what the module defines, and of the methods of classes."""
+    for node in ast.walk(ast.parse(SOURCE)):
+        if isinstance(node, ast.Module):
+            for part in node.body:
+                for target in getattr(part, "targets", []):
+                    yield target.id, part.lineno
+                if isinstance(part, ast.AnnAssign):
+                    yield part.target.id, part.lineno
+                if isinstance(part, ast.FunctionDef | ast.ClassDef):
+                    yield part.name, part.lineno
+        if isinstance(node, ast.ClassDef):
+            for part in node.body:
+                if isinstance(part, ast.FunctionDef):
+                    yield f"{node.name}.{part.name}", part.lineno
+
+
+def uses():
+    """The rows and columns of names of the module, and what they mean."""
+    for row, column, name in loaded(compile(SOURCE, "game.py", "exec")):
+        yield row, column, name
+    for node in ast.parse(SOURCE).body:
+        if isinstance(node, ast.ClassDef):
+            for row in range(node.lineno, node.end_lineno + 1):
+                line = SOURCE.splitlines()[row - 1]
+                for use in re.finditer(r"\bself\.(\w+)", line):
+                    method = getattr(getattr(game, node.name), use[1], None)
+                    if isinstance(method, types.FunctionType):
+                        yield row, use.start(1), method.__qualname__
+
+
+def test_each_name_of_the_module_leads_to_what_it_names():
+    """In code, unless that is in the same card."""
+    pages = "game.html", "engine.html"
+    links = links_in_code(pages[0]) | links_in_code(pages[1])
+    cards = [
+        {int(row) for row in re.findall('data-row="(.*?)"', card)}
+        for page in pages
+        for card in html(page).split('class="card"')[1:]
+    ]
+    defined = dict(places())
+    lines = SOURCE.splitlines()
+    by_name = set()
+    for row, column, name in uses():
+        if name not in defined:
+            continue
+        [card] = [card for card in cards if row in card]
+        text, target = links.get((row, column), ("", ""))
+        if defined[name] in card:
+            assert not target
+        else:
+            assert target.partition("#")[2] == name, row
+            assert name.endswith(text)
+            by_name.add((row, column))
+    for row, column in links.keys() - by_name:
+        before = lines[row - 1][:column]
+        assert re.search(r"(super\(\)|\b[A-Z]\w*)\.$", before), row
+
+
+def test_a_link_of_a_name_says_a_sentence_and_is_no_stop(visit):
+    page = visit("engine.html")
+    link = page.locator(".code a").first
+    assert link.get_attribute("title").endswith(".")
+    stops = page.locator(":is(.code, code) a:not([tabindex='-1'])")
+    expect(stops).to_have_count(0)
+    link.click()
+    anchor = page.evaluate("decodeURIComponent(location.hash.slice(1))")
+    expect(page.locator(f"[id='{anchor}']")).to_be_in_viewport()
 
 
 # Links

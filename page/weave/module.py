@@ -1,4 +1,4 @@
-"""Read `game.py`: its words, and the code below them."""
+"""Read a source: its words, and the code below them."""
 
 import ast
 import itertools
@@ -7,9 +7,13 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from weave.names import Uses, definitions
+
 # The comment at the end of part one begins so.
 END = "The tutorial ends here."
+FOLD = "#### "  # so begins the title of what is folded
 SECTION = r"(?m)^(Args|Attributes|Returns|Raises|Yields):\n((?: .*\n|\n)+)"
+LISTS = {"Args": "Arguments", "Attributes": "Attributes"}
 # How an item of a section begins: "size: ", or "KeyError, OSError: "
 NAMES = r"(?m)^[*\w.]+(, [*\w.]+)*: "
 DEFINITION = ast.FunctionDef | ast.ClassDef
@@ -18,7 +22,8 @@ DEFINITION = ast.FunctionDef | ast.ClassDef
 class Words(NamedTuple):
     """A docstring or a comment, and the row of the code that it is about.
 
-    A note stands at that row, other words above the code.
+    A note stands at that row, other words above the code. The lists of a
+    docstring stand behind it, in a fold that says what they are.
     """
 
     rows: range
@@ -26,13 +31,15 @@ class Words(NamedTuple):
     at: int
     is_note: bool
     is_docstring: bool
+    lists: str = ""
+    fold: str = ""
 
 
 class Piece:
     """A function or some statements: words, and the code below them by rows.
 
     `notes` are the words at a row of that code, and `source` is the code with
-    them in it.
+    them in it. Under a title in `fold` all of it is folded.
     """
 
     def __init__(
@@ -47,6 +54,11 @@ class Piece:
                 self.notes.setdefault(words.at, []).append(words)
         self.source = rest(rows, self.words, lines)
         self.code = rest(rows, said, lines)
+        self.fold = ""
+        if self.words and self.words[0].text.startswith(FOLD):
+            title, _, text = self.words[0].text.partition("\n")
+            self.fold = title.removeprefix(FOLD)
+            self.words[0] = self.words[0]._replace(text=text.strip())
 
 
 def rest(
@@ -65,41 +77,65 @@ class Module:
     """What is read of a source.
 
     `imports` are the pieces down to the last import, with the license above
-    the title. `end` is the comment between the tutorial and the engine.
+    the title. `parts` are the others. `end` are the words between two parts.
     """
 
-    def __init__(self, source: str) -> None:
-        tree = ast.parse(source)
+    def __init__(self, name: str, source: str) -> None:
+        self.name = name
+        self.tree = ast.parse(source)
         lines = source.splitlines()
-        found = list(docstrings(tree, lines))
+        found = list(docstrings(self.tree, lines))
         skipped = {1}.union(*(words.rows for words in found))  # 1: the license
         found += comments(lines, skipped)
         found.sort(key=lambda words: words.rows.start)
+        notes = {words.at: words.text for words in found if words.is_note}
+        self.definitions = definitions(self.tree, lines, notes)
+        self.uses = Uses(name, self.tree, lines)
 
         imports = ast.Import | ast.ImportFrom
         cut = 1 + max(
-            last(node) for node in tree.body if isinstance(node, imports)
+            last(node) for node in self.tree.body if isinstance(node, imports)
         )
         headings = {
             words.rows.start
             for words in found
             if not words.is_note and not words.is_docstring
         }
-        begins = sorted({1, cut, *cards(tree), *headings, len(lines) + 1})
+        begins = sorted({1, cut, *cards(self.tree), *headings, len(lines) + 1})
         all_ = [
             Piece(range(begin, end), found, lines)
             for begin, end in itertools.pairwise(begins)
         ]
         pieces = [piece for piece in all_ if piece.words or piece.code]
-        [end] = [words for words in found if words.text.startswith(END)]
-        middle = end.rows.start
         self.title = pieces[0].words.pop(0).text
-        self.end = end.text
         self.imports = [piece for piece in pieces if piece.rows.start < cut]
-        self.tutorial = [
-            piece for piece in pieces if cut <= piece.rows.start < middle
-        ]
-        self.engine = [piece for piece in pieces if piece.rows.start > middle]
+        self.parts: list[list[Piece]] = [[]]
+        self.end = ""
+        for piece in pieces[len(self.imports) :]:
+            if piece.words and piece.words[0].text.startswith(END):
+                self.end = piece.words[0].text
+                self.parts.append([])
+            else:
+                self.parts[-1].append(piece)
+
+    def class_of(self, piece: Piece) -> str:
+        """Return the class that a piece is in, if any."""
+        row = max(piece.code, default=piece.rows.start)
+        classes = (
+            node.name
+            for node in self.tree.body
+            if isinstance(node, ast.ClassDef)
+            and node.lineno <= row <= last(node)
+        )
+        return next(classes, "")
+
+    def arguments_in(self, piece: Piece) -> set[str]:
+        """Return the names of the arguments of a piece's functions."""
+        return {
+            node.arg
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.arg) and node.lineno in piece.rows
+        }
 
 
 def cards(body_of: ast.Module | ast.ClassDef) -> Iterator[int]:
@@ -124,10 +160,16 @@ def docstrings(tree: ast.Module, lines: list[str]) -> Iterator[Words]:
 
     The title, the module's own, stands above all of the code.
     """
+    makers = {}  # by the names of their classes
     for node in ast.walk(tree):
         documented = ast.Module | ast.ClassDef | ast.FunctionDef
         if not isinstance(node, documented):
             continue
+        name = getattr(node, "name", "")
+        if isinstance(node, ast.ClassDef):
+            makers |= dict.fromkeys(node.body, name)
+        if name == "__init__":
+            name = makers[node]
         if text := ast.get_docstring(node):
             end = last(node.body[0])
             if isinstance(node, ast.FunctionDef):
@@ -136,11 +178,35 @@ def docstrings(tree: ast.Module, lines: list[str]) -> Iterator[Words]:
             outer = [node, *getattr(node, "decorator_list", [])]
             at = min(getattr(part, "lineno", 1) for part in outer)
             is_note = not re.search(r"[.!?]\s+[^\sa-z\d]|\n\n", text)
-            yield Words(rows, with_lists(text), at, is_note, True)
+            said, lists = divided(text)
+            fold = contents(re.findall(SECTION, lists), name)
+            lists = with_lists(lists)
+            yield Words(rows, said, at, is_note, True, lists, fold)
 
 
-def with_lists(docstring: str) -> str:
-    """Return it as Markdown: its sections are lists."""
+def divided(docstring: str) -> tuple[str, str]:
+    """Return what is said before the first section, and the sections."""
+    first = re.search(SECTION, f"{docstring}\n")
+    at = first.start() if first else len(docstring)
+    return docstring[:at].strip(), f"{docstring[at:]}\n"
+
+
+def contents(sections: list[tuple[str, str]], name: str) -> str:
+    """Say what the sections of a docstring have."""
+    titles = [title for title, _ in sections]
+    lists = [title for title in titles if title in LISTS]
+    verbs = [title.lower() for title in titles if title not in LISTS]
+    said = []
+    if lists:
+        said.append(f"{LISTS[lists[0]]} of `{name}`")
+    if verbs:
+        subject = "what it" if lists else f"What `{name}`"
+        said.append(f"{subject} {' and '.join(verbs)}")
+    return (", " if len(verbs) > 1 else " and ").join(said)
+
+
+def with_lists(sections: str) -> str:
+    """Return the sections of a docstring as Markdown."""
 
     def item(found: re.Match[str]) -> str:
         return re.sub(r"[*\w.]+", r"`\g<0>`", f"- {found[0]}")
@@ -151,7 +217,7 @@ def with_lists(docstring: str) -> str:
         items = items if items.startswith("- ") else f"- {items}"
         return f"**{found[1]}**\n\n{items}\n\n"
 
-    return re.sub(SECTION, section, f"{docstring}\n").strip()
+    return re.sub(SECTION, section, sections).strip()
 
 
 def comments(lines: list[str], skipped: set[int]) -> Iterator[Words]:

@@ -1,31 +1,22 @@
-"""Make the pages, and `game.md`.
+"""Make the pages.
 
-The module has two pages, the tutorial and the engine. Its words are Markdown,
-and a picture in them is a figure. Those that begin with a heading, and
-docstrings of more than a sentence, stand above their code, all others in the
-margin, at their line.
+The module has two, the tutorial and the engine, and the learner has one. The
+words of a source are Markdown, and a picture in them is a figure. Those that
+begin with a heading, and docstrings of more than a sentence, stand above their
+code, all others in the margin, at their line. The lists of a docstring are
+folded behind their code, as is all that has a heading of the fourth level.
 
 The story is rows of words and, below them, what they are about.
-`figures/NAME/figure.html` takes the place of the picture `figures/NAME.*`
-where scripts run.
 """
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from html import escape
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Mapping
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
-from pygments import highlight
-from pygments.formatters import HtmlFormatter
-from pygments.lexers import get_lexer_by_name
 
-from paths import DOCS, FIGURES, HERE
+from weave.host import IMPORTS, contents, texts
+from weave.html import Page, colored, listing, template
 from weave.module import Module, Piece, Words
 
 PAGES = {
@@ -39,172 +30,31 @@ The second part of [`game.py`](game.py): what makes games fast and workers
 safe, and how many games are played at once. The first part is [the
 tutorial](docs/game.html)."""
 GO_ON = "[The engine](docs/engine.html)"
-FOLD = "<details>\n<summary>What the module is built on</summary>"
-# At the top a picture has a size on a code host, too, and a caption.
-PICTURE = r'!\[([^]]*)\]\((\S+)\s+"([^"]*)"\)'
-SIZED = r'<img src="\2" width="300" alt="\1">\n\n\3'
-# What has a color of its own in the story, in words and in code.
-COLORED = "third|fourth|picture"
-# Tokens but for those that have a style, by their short names in Pygments
-PLAIN = r'<span class="(?!k|c|s|ow|nf|nc)\w+">(.*?)</span>'
-# Where a link or a picture of the module leads
+# Where a link or a picture of a source leads
 TARGET = r"(?<=\]\()(?!\w+:)[^\s)]+"
-
-environment = Environment(
-    loader=FileSystemLoader(HERE),
-    undefined=StrictUndefined,
-    keep_trailing_newline=True,
-    autoescape=False,  # what is put in is HTML
-)
+Links = Mapping[str, tuple[str, str]]
+# The sources of pages, and the numbers of their parts
+Sources = Mapping[str, tuple[Module, int]]
 
 
-def template(path: str) -> Template:
-    """A template by its path from `page/`; Jinja2 fills it."""
-    return environment.get_template(path)
+# A source's pages
 
 
-# Markdown
-
-
-def game_md(module: Module) -> str:
-    """Return the module for a code host, which has no margin: there a note is
-    the comment that it is in the source.
-    """
-    blocks = [
-        re.sub(PICTURE, SIZED, module.title),
-        "The tutorial:",
-        contents(texts(module.tutorial)),
-        "The engine:",
-        contents(texts(module.engine)),
-        FOLD,
-        *above(module.imports),
-        "</details>",
-        *above(module.tutorial),
-        module.end,
-        *above(module.engine),
-    ]
-    return "\n\n".join(blocks) + "\n"
-
-
-def texts(pieces: Iterable[Piece]) -> list[str]:
-    """Return the words above code."""
-    return [words.text for piece in pieces for words in piece.words]
-
-
-def above(pieces: Iterable[Piece]) -> Iterator[str]:
-    """Yield words, and the code below them, with its notes."""
-    for piece in pieces:
-        yield from (words.text for words in piece.words)
-        if piece.source:
-            source = "\n".join(piece.source.values())
-            yield f"```python\n{source}\n```"
-
-
-def contents(texts: Iterable[str]) -> str:
-    """Return a list of the headings in Markdown, each a link."""
-    items = ""
-    for block in SyntaxTreeNode(MarkdownIt().parse("\n\n".join(texts))):
-        if block.tag in ("h2", "h3"):
-            indent = "  " * (block.tag == "h3")
-            title = block.children[0].content
-            items += f"{indent}- [{title}](#{slug(title)})\n"
-    return items.rstrip()
-
-
-def slug(title: str) -> str:
-    """Return the anchor of a heading, as code hosts make it."""
-    return re.sub(r"[^\w -]", "", title.lower()).strip().replace(" ", "-")
-
-
-# HTML
-
-
-class Page:
-    """What makes HTML of Markdown, for one of the pages."""
-
-    def __init__(self, values: Mapping[str, str]) -> None:
-        self.values = values
-        self.level = 0  # of the last heading
-        self.markdown = MarkdownIt("commonmark", {"highlight": program})
-        self.markdown.enable("table")
-        self.markdown.renderer.rules |= {
-            "heading_open": self._heading_open,
-            "image": self._image,
-            "table_open": lambda *_: '<div class="scrolls"><table>\n',
-            "table_close": lambda *_: "</table></div>\n",
-        }
-
-    def of_text(self, text: str) -> str:
-        return self.of_tokens(self.markdown.parse(text))
-
-    def of_tokens(self, tokens: list[Token]) -> str:
-        html = self.markdown.renderer.render(tokens, self.markdown.options, {})
-        html = re.sub("(?s)<p>(<figure.*?</figure>)</p>", r"\1", html)
-        colored = r'<strong class="\1">\1'
-        return re.sub(f"<strong>({COLORED})", colored, html)
-
-    def _heading_open(self, tokens: list[Token], at: int, *_: Any) -> str:
-        """A level that was skipped is skipped for the eye alone."""
-        tag = tokens[at].tag
-        self.level = min(int(tag[1]), self.level + 1)
-        anchor = slug(tokens[at + 1].content)
-        return f'<{tag} id="{anchor}" aria-level="{self.level}">'
-
-    def _image(self, tokens: list[Token], at: int, *_: Any) -> str:
-        """A picture is a figure, and its title the caption."""
-        path = str(tokens[at].attrs["src"])
-        name = Path(path).stem
-        html = picture(path, " ".join(tokens[at].content.split()))
-        if (FIGURES / name / "figure.html").exists():
-            markup = template(f"figures/{name}/figure.html")
-            html = markup.render(self.values, picture=html)
-        if title := str(tokens[at].attrs.get("title", "")):
-            caption = self.markdown.renderInline(title)
-            html += f"<figcaption>{caption}</figcaption>"
-        return f'<figure id="{name}">{html}</figure>'
-
-
-def program(text: str, language: str, _: str) -> str:
-    """Return a program as a listing with the colors of the story."""
-    html = listing(text.splitlines(), language or "text")
-    return re.sub(rf"\b({COLORED})\b", r'<span class="\1">\1</span>', html)
-
-
-def listing(lines: Iterable[str], language: str = "python") -> str:
-    """Return code as HTML, a span for each line."""
-    lexer = get_lexer_by_name(language, stripnl=False)
-    text = "".join(f"{line}\n" for line in lines)
-    html = highlight(text, lexer, HtmlFormatter(nowrap=True))
-    html = re.sub(PLAIN, r"\1", html)
-    spans = ""
-    for line in html.splitlines():
-        inside = len(line) - len(line.lstrip())
-        spans += f'<span style="--i:{inside}">{line}\n</span>'
-    return f'<pre class="code"><code>{spans}</code></pre>'
-
-
-def picture(path: str, alt: str) -> str:
-    """Return a picture as HTML; a drawing has the letters of the page."""
-    alt = escape(alt)
-    if not path.endswith(".svg"):
-        return f'<img src="{path}" alt="{alt}">'
-    svg = (DOCS / path).read_text("utf-8")
-    svg = re.sub("(?s)<!--.*?-->\n|<style>.*?</style>", "", svg)
-    return svg.replace("<svg", f'<svg role="img" aria-label="{alt}"')
-
-
-# The module's pages
-
-
-class ModulePage(Page):
-    """A page of the module; `places` has those of all its headings."""
+class SourcePage(Page):
+    """A page of a source; `places` has the pages of all its headings."""
 
     def __init__(
-        self, name: str, places: Mapping[str, str], values: Mapping[str, str]
+        self,
+        name: str,
+        values: Mapping[str, str],
+        links: Links,
+        module: Module,
+        places: Mapping[str, str],
     ) -> None:
-        super().__init__(values)
-        self.name = name
+        super().__init__(name, values, links)
+        self.module = module
         self.places = places
+        self.piece: Piece | None = None  # that is being made
 
     def of_text(self, text: str) -> str:
         return super().of_text(re.sub(TARGET, self._target, text))
@@ -217,77 +67,141 @@ class ModulePage(Page):
         place = self.places.get(target[1:], self.name)
         return target if place == self.name else place + target
 
+    def meaning(self, code: str) -> str:
+        """A method is known by its name in its class; an argument is none."""
+        name = re.sub(r"\(.*", "", code)
+        names = self.module.uses.names
+        if self.piece is None:
+            return names.get(name, "")
+        if name in self.module.arguments_in(self.piece):
+            return ""
+        owner = self.module.class_of(self.piece)
+        method = self.module.uses.method([owner], name)
+        return self.elsewhere(method or names.get(name, ""))
+
+    def elsewhere(self, name: str) -> str:
+        """Return the name, unless this piece defines it."""
+        _, _, local = name.partition(".")
+        here = self.module.definitions.get(local)
+        is_here = here and self.piece and here.row in self.piece.rows
+        return "" if is_here and name.startswith(self.module.name) else name
+
     def of_piece(self, piece: Piece) -> str:
-        """Return words, and below them a card with their code, each note at
-        its line.
+        """Return words, a card with the code below them, each note at its
+        line, and lists.
         """
-        chunks: list[dict[int, str]] = []
-        for row, line in piece.code.items():
+        self.piece = piece
+        words = "".join(map(self.of_words, piece.words))
+        card = self.of_code(piece)
+        lists = "".join(
+            self.folded(said.fold, self.of_docstring(said.lists))
+            for said in piece.words
+            if said.lists
+        )
+        self.piece = None
+        html = words + card + lists
+        if piece.fold:
+            html = self.folded(piece.fold, html)
+        return f'<div class="piece">\n{html}</div>\n'
+
+    def of_code(self, piece: Piece) -> str:
+        """Return a card."""
+        chunks: list[list[int]] = []
+        for row in piece.code:
             if row in piece.notes or not chunks:
-                chunks.append({})
-            chunks[-1][row] = line
+                chunks.append([])
+            chunks[-1].append(row)
         card = ""
-        for chunk in chunks:
-            notes = piece.notes.get(min(chunk), [])
+        for rows in chunks:
+            notes = piece.notes.get(rows[0], [])
             note = "".join(self.of_text(words.text) for words in notes)
             note = note and f'<div class="note">{note}</div>\n'
-            card += f"<div>{note}{listing(chunk.values())}</div>\n"
-        words = "".join(map(self.of_words, piece.words))
-        card = card and f'<div class="card">{card}</div>\n'
-        return f'<div class="piece">\n{words}{card}</div>\n'
+            card += f"<div>{note}{self.of_rows(piece, rows)}</div>\n"
+        return card and f'<div class="card">{card}</div>\n'
+
+    def of_rows(self, piece: Piece, rows: list[int]) -> str:
+        """Return a listing whose lines have the numbers of their rows."""
+        tags = {
+            (rows.index(row), column): self.link(self.elsewhere(name))
+            for (row, column), name in self.module.uses.found.items()
+            if row in rows
+        }
+        code = "".join(f"{piece.code[row]}\n" for row in rows)
+        lines = colored(code, "python", tags)
+        anchors = {
+            definition.row: f' id="{name}"'
+            for name, definition in self.module.definitions.items()
+        }
+        return listing(
+            (f'{anchors.get(row, "")} data-row="{row}"', line)
+            for row, line in zip(rows, lines, strict=True)
+        )
 
     def of_words(self, words: Words) -> str:
         """Return words above code."""
-        html = self.of_text(words.text)
-        if words.is_docstring:
-            html = f'<div class="docstring">{html}</div>\n'
-        return html
+        make = self.of_docstring if words.is_docstring else self.of_text
+        return make(words.text)
 
-    def of_part(
-        self,
-        title: str,
-        part: Iterable[Piece],
-        imports: Iterable[Piece] = (),
-        end: str = "",
-    ) -> str:
-        links = self.of_text(contents(texts(part)))
-        top = f'<div class="level1">{self.of_text(title)}'
-        main = f'{top}</div>\n<div class="contents index">\n{links}</div>\n'
-        if fold := "".join(map(self.of_piece, imports)):
-            main += f"{FOLD}{fold}</details>\n"
+    def of_docstring(self, text: str) -> str:
+        return f'<div class="docstring">{self.of_text(text)}</div>\n'
+
+    def folded(self, title: str, html: str) -> str:
+        title = self.markdown.renderInline(title)
+        return f"<details>\n<summary>{title}</summary>\n{html}</details>\n"
+
+    def of_part(self, title: str, part: list[Piece], after: str) -> str:
+        main = f'<div class="level1">{self.of_text(title)}</div>\n'
+        if part is self.module.parts[0]:
+            imports = "".join(map(self.of_piece, self.module.imports))
+            main += self.folded(IMPORTS, imports)
         main += "".join(map(self.of_piece, part))
-        if end:
-            main += f'<div class="end">{self.of_text(end)}</div>\n'
+        main += f'<div class="end">{self.of_text(after)}</div>\n'
+        links = self.of_text(contents([*texts(part), after]))
         return html_page(self.name, main, kind="module", contents=links)
 
 
-def module_pages(module: Module, values: Mapping[str, str]) -> dict[str, str]:
-    """Return the tutorial and the engine, by their names in `docs/`."""
-    parts = {"game.html": module.tutorial, "engine.html": module.engine}
-    places = {
-        anchor: name
-        for name, part in parts.items()
-        for anchor in re.findall(r"\(#(.*?)\)", contents(texts(part)))
-    }
-    tutorial, engine = (ModulePage(name, places, values) for name in parts)
-    end = f"{module.end}\n\n{GO_ON}"
+def links_to(sources: Sources) -> Links:
+    """Return where names lead, and what they say there."""
     return {
-        "game.html": tutorial.of_part(
-            module.title, module.tutorial, module.imports, end
-        ),
-        "engine.html": engine.of_part(ENGINE, module.engine),
+        f"{module.name}.{name}": (f"{page}#{name}", definition.says)
+        for page, (module, number) in sources.items()
+        for name, definition in module.definitions.items()
+        if any(definition.row in piece.rows for piece in module.parts[number])
     }
+
+
+def source_pages(
+    sources: Sources, values: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """Yield the names of the pages in `docs/`, and their texts."""
+    links = links_to(sources)
+    for name, (module, number) in sources.items():
+        places = {
+            anchor: page
+            for page, (other, part) in sources.items()
+            if other is module
+            for anchor in re.findall(
+                r"\(#(.*?)\)", contents(texts(module.parts[part]))
+            )
+        }
+        first, _, rest = module.end.partition("\n\n")
+        title, after = {
+            "game.html": (module.title, f"{first}\n\n{GO_ON}"),
+            "engine.html": (f"{ENGINE}\n\n{rest}", ""),
+        }[name]
+        page = SourcePage(name, values, links, module, places)
+        yield name, page.of_part(title, module.parts[number], after)
 
 
 # The story
 
 
-def story_page(text: str, values: Mapping[str, str]) -> str:
+def story_page(text: str, values: Mapping[str, str], links: Links) -> str:
     """Return `docs/index.html`."""
-    page = Page(values)
-    links = page.of_text(contents([text]))
+    page = Page("index.html", values, links)
+    index = page.of_text(contents([text]))
     main = "".join(rows(page, text.replace(" %", "\N{NO-BREAK SPACE}%")))
-    return html_page("index.html", main, kind="story", contents=links)
+    return html_page("index.html", main, kind="story", contents=index)
 
 
 def rows(page: Page, text: str) -> Iterator[str]:

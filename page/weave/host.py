@@ -1,0 +1,73 @@
+"""Make `game.md`, the module for a code host.
+
+That has no margin: there a note is the comment that it is in the source.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from markdown_it import MarkdownIt
+from markdown_it.tree import SyntaxTreeNode
+
+from weave.module import Module, Piece
+
+IMPORTS = "What it is built on"
+# At the top a picture has a size on a code host, too, and a caption.
+PICTURE = r'!\[([^]]*)\]\((\S+)\s+"([^"]*)"\)'
+SIZED = r'<img src="\2" width="300" alt="\1">\n\n\3'
+
+
+def game_md(module: Module) -> str:
+    tutorial, engine = module.parts
+    blocks = [
+        re.sub(PICTURE, SIZED, module.title),
+        "The tutorial:",
+        contents(texts(tutorial)),
+        "The engine:",
+        contents(texts(engine)),
+        folded(IMPORTS, "\n\n".join(above(module.imports))),
+        *above(tutorial),
+        module.end,
+        *above(engine),
+    ]
+    return "\n\n".join(blocks) + "\n"
+
+
+def texts(pieces: Iterable[Piece]) -> list[str]:
+    """Return the words above code."""
+    return [words.text for piece in pieces for words in piece.words]
+
+
+def above(pieces: Iterable[Piece]) -> Iterator[str]:
+    """Yield words, the code below them, with its notes, and lists."""
+    for piece in pieces:
+        blocks = [words.text for words in piece.words if words.text]
+        if piece.source:
+            source = "\n".join(piece.source.values())
+            blocks.append(f"```python\n{source}\n```")
+        for words in piece.words:
+            if words.lists:
+                blocks.append(folded(words.fold, words.lists))
+        text = "\n\n".join(blocks)
+        yield folded(piece.fold, text) if piece.fold else text
+
+
+def folded(title: str, text: str) -> str:
+    title = re.sub("`(.*?)`", r"<code>\1</code>", title)
+    return f"<details>\n<summary>{title}</summary>\n\n{text}\n\n</details>"
+
+
+def contents(texts: Iterable[str]) -> str:
+    """Return a list of the headings in Markdown, each a link."""
+    items = ""
+    for block in SyntaxTreeNode(MarkdownIt().parse("\n\n".join(texts))):
+        if block.tag in ("h2", "h3"):
+            indent = "  " * (block.tag == "h3")
+            title = block.children[0].content
+            items += f"{indent}- [{title}](#{slug(title)})\n"
+    return items.rstrip()
+
+
+def slug(title: str) -> str:
+    """Return the anchor of a heading, as code hosts make it."""
+    return re.sub(r"[^\w -]", "", title.lower()).strip().replace(" ", "-")
