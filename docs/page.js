@@ -1948,10 +1948,13 @@ figure("training", async (box, $in) => {
 // made with other settings.
 figure("workbench", async (box, $in) => {
   const MOST = 4; // pictures in a stack
+  // Where Breakout's ball is alone: between the bricks, the walls and the
+  // paddle.
+  const COURT = { top: 93, bottom: 189, left: 8, right: 152 };
   const games = await titles();
   const strip = cells($in(".strip"), 8), stack = cells($in(".shrunk"), MOST);
   const knobs = $in(".knobs");
-  let game = games["Pac-Man"];
+  let game = games.Breakout, gone = "";
 
   function cells(place, count) {
     place.innerHTML = "<div><canvas></canvas><small></small></div>".repeat(count);
@@ -1969,7 +1972,7 @@ figure("workbench", async (box, $in) => {
   // The picture of a step that ends before a frame.
   function picture(end, { maximum, mean, size }) {
     const [older, last] = [end - 2, end - 1].map((i) =>
-      game.frames[i].map((v) => game.gray[v]));
+      game.frames[i]?.map((v) => game.gray[v]));
     return shrunk(maximum ? brighter(older, last) : last, size, mean);
   }
 
@@ -2004,18 +2007,52 @@ figure("workbench", async (box, $in) => {
     const chosen = options.filter(([, value]) => value)
       .map((pair) => pair.join("="));
     const possible = mean && (maximum || repeat === 1);
-    $in(".call").textContent = possible ?
-      `Game(${["seed", ...chosen].join(", ")})` :
+    const call = ["seed", ...game.arguments, ...chosen].join(", ");
+    $in(".call").textContent = possible ? `Game(${call})` :
       "# No call: the module always takes the maximum and the mean.";
     return `(${stack}, ${size}, ${size}): ${count.toLocaleString("en")} numbers, ` +
-      `${+(60 / repeat).toFixed(1)} times a second`;
+      `${+(60 / repeat).toFixed(1)} times a second.${gone}`;
+  }
+
+  // Whether a picture shows the ball: a pixel of the court that isn't black.
+  function hasBall(end, { maximum, mean, size }) {
+    const last = game.frames[end - 1];
+    const older = maximum ? game.frames[end - 2] : last, { gray } = game;
+    const light = (y, x) => {
+      const at = y * WIDTH + x;
+      return Math.max(gray[older[at]], gray[last[at]]);
+    };
+    const inside = (from, low, high) => covering(from, size, mean)
+      .filter((parts) => parts[0][0] >= low && parts.at(-1)[0] < high);
+    const columns = inside(WIDTH, COURT.left, COURT.right);
+    return inside(HEIGHT, COURT.top, COURT.bottom).some((rows) =>
+      columns.some((parts) => {
+        let sum = 0;
+        for (const [y, high] of rows) {
+          for (const [x, wide] of parts) sum += high * wide * light(y, x);
+        }
+        return sum >= 0.5;
+      }));
+  }
+
+  // In how many of the observations the ball is in no picture.
+  function count(now) {
+    const balls = [];
+    for (let end = now.repeat; end <= game.frames.length; end += now.repeat) {
+      balls.push(hasBall(end, now));
+    }
+    const shown = balls.slice(MOST - 1).map((_, i) =>
+      balls.slice(i + MOST - now.stack, i + MOST).includes(true));
+    const none = shown.filter((each) => !each).length;
+    return ` In ${none} of ${shown.length} observations no picture has the ball.`;
   }
 
   const player = film(box, show, { count: game.frames.length, start: 100,
     pace: 15, name: (end) => `${(end / 60).toFixed(1)} s` });
 
   function turn() {
-    const { repeat, stack } = settings();
+    const now = settings(), { repeat, stack } = now;
+    gone = game === games.Breakout ? count(now) : "";
     const values = knobs.querySelectorAll("label > span");
     values[0].textContent = repeat;
     values[1].textContent = stack;

@@ -15,10 +15,11 @@ SHOWN = 16 * HELD  # frames, the last of a game
 
 @dataclass
 class Title:
-    """A title, and its actions, a hexadecimal digit each."""
+    """A title, its actions in hexadecimal digits, and what `Game` takes."""
 
     env_id: str
     digits: str
+    arguments: list[str]
 
     @property
     def actions(self) -> list[int]:
@@ -27,12 +28,20 @@ class Title:
 
 
 TITLES = {
-    "Pac-Man": Title("ALE/Pacman-v5", "0032233020242020344341022341"),
-    "Asteroids": Title(
-        "AsteroidsNoFrameskip-v4", "854c53c0640ada47b45c2c96b558c998b6a68"
-    ),
     "Breakout": Title(
-        "BreakoutNoFrameskip-v4", "1330000203333322232330323330203230002322"
+        "BreakoutNoFrameskip-v4",
+        "1330000203333322232330323330203230002322",
+        [],
+    ),
+    "Pac-Man": Title(
+        "ALE/Pacman-v5",
+        "0032233020242020344341022341",
+        ['"ALE/Pacman-v5"', "repeat_action_probability=0"],
+    ),
+    "Asteroids": Title(
+        "AsteroidsNoFrameskip-v4",
+        "854c53c0640ada47b45c2c96b558c998b6a68",
+        ['"AsteroidsNoFrameskip-v4"'],
     ),
 }
 
@@ -57,6 +66,7 @@ def play(title: Title) -> dict[str, Any]:
     used = sorted(known)
     frames = np.searchsorted(used, screens[-SHOWN:])
     return {
+        "arguments": title.arguments,
         "rgb": [known[colour][0] for colour in used],
         "gray": [known[colour][1] for colour in used],
         "height": len(screens[0]),
