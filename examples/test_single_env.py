@@ -89,3 +89,36 @@ def test_sb3_evaluates_it():
     model = PPO("CnnPolicy", env)
     _, lengths = evaluate_policy(model, env, 2, return_episode_rewards=True)
     assert lengths == [30, 30]
+
+
+def test_a_person_plays_it(monkeypatch):
+    """By the emulator's keys, in a window that is closed at last."""
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    pygame = pytest.importorskip("pygame")
+    from gymnasium.utils.play import play
+
+    env = GameEnv(render_mode="rgb_array", on_life_loss="ignore")
+    fire, right = map(env.game.meanings.index, ("FIRE", "RIGHT"))
+    press, let_go = pygame.KEYDOWN, pygame.KEYUP
+    events = [
+        (press, {"key": pygame.K_SPACE}),
+        (let_go, {"key": pygame.K_SPACE}),
+        (press, {"key": pygame.K_d}),
+        (pygame.QUIT, {}),
+    ]
+    actions = []
+
+    def after_step(before, after, action, *_):
+        actions.append(action)
+        kind, more = events[len(actions) - 1]
+        pygame.event.post(pygame.event.Event(kind, more))
+
+    play(env, fps=1000, callback=after_step)
+    assert actions == [0, fire, 0, right]
+
+
+@pytest.mark.parametrize(("frames", "fps"), [(4, 15), (7, 60 / 7)])
+def test_whole_rates_are_integers(frames, fps):
+    """Gymnasium's `play` takes no others."""
+    found = GameEnv(action_repeat=frames).metadata["render_fps"]
+    assert (found, type(found)) == (fps, type(fps))
