@@ -14,6 +14,7 @@ The rooms:
 - `figures/` has a folder for each figure
 - `looks/` has the styles, and what all pages share
 - `live/` is the Breakout, and the agent, that play in a page
+- `runner/` runs the tutorial: what each of its lines makes, and the bar
 - `text/` is the story
 - `tests/`
 
@@ -48,6 +49,7 @@ from fill.options import options_table
 from fill.values import values
 from live.weights import parts
 from paths import DOCS, FIGURES, HERE, ROOT
+from runner.record import recorded
 from weave.host import game_md
 from weave.module import Module
 from weave.pages import links_to, source_pages, story_page
@@ -66,6 +68,7 @@ SCRIPTS = [
     "live/network.js",
     "live/agent.js",
     "live/stage.js",
+    "runner/runner.js",
     "figures/*/figure.js",
 ]
 STYLES = [
@@ -73,6 +76,7 @@ STYLES = [
     "looks/module.css",
     "looks/figures.css",
     "live/stage.css",
+    "runner/runner.css",
     "figures/*/figure.css",
     "looks/drawing.css",
 ]
@@ -107,14 +111,18 @@ def made() -> Iterator[tuple[Path, str, str]]:
     yield DOCS / "page.css", looks, css
     script = joined(SCRIPTS)
     yield DOCS / "page.js", looks, script
-    for name in re.findall(r'read\("(\w+)"\)', script):
-        (path,) = FIGURES.glob(f"*/{name}.json")
+    for path in sorted(FIGURES.glob("*/*.json")):
+        name = path.stem
+        if f'read("{name}")' not in script:
+            continue
         data = path.read_text("utf-8").strip()
         source = path.relative_to(ROOT).as_posix()
         yield DOCS / f"data/{name}.js", source, f"given.{name} = {data};\n"
     for name, text in parts():
         source = "page/live/weights.npz"
         yield DOCS / f"data/{name}.js", source, f"given.{name} = {text};\n"
+
+    yield DOCS / "data/steps.js", "game.py", recorded()
 
     yield ROOT / "game.md", "game.py", game_md(game)
     for name, page in source_pages(sources, found):

@@ -190,7 +190,11 @@ def source_pages(
             "engine.html": (f"{ENGINE}\n\n{rest}", ""),
         }[name]
         page = SourcePage(name, values, links, module, places)
-        yield name, page.of_part(title, module.parts[number], after)
+        html = page.of_part(title, module.parts[number], after)
+        if name == "game.html":
+            run = template("runner/runner.html").render()
+            html = html.replace("</h1>\n", f"</h1>\n{run}", 1)
+        yield name, html
 
 
 # The story

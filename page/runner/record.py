@@ -1,0 +1,392 @@
+"""What each line of the tutorial makes: a game and a worker under a tracer.
+
+`recorded()` returns the text of `docs/data/steps.js`. It is made anew if part
+one of `game.py` or this file has changed, or if somebody has edited it.
+"""
+
+import ast
+import base64
+import collections
+import contextlib
+import functools
+import hashlib
+import inspect
+import json
+import multiprocessing
+import pickle
+import sys
+import types
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from types import FrameType
+from typing import Any
+from unittest import mock
+
+import cv2
+import numpy as np
+
+import game as module
+from draw.recordings import rule
+from game import Game, Worker, worker_process
+from paths import DOCS, ROOT
+from weave.module import END
+
+STEPS = DOCS / "data/steps.js"
+SEED = 0
+PLAIN = bool | int | float | str | list | dict | None | Exception
+OBJECTS = Game | Connection | BaseProcess  # of which the type is shown
+
+
+@dataclass
+class Line:
+    """A line that was run: its row, the names of the functions that were being
+    run, and what held then, by names.
+    """
+
+    row: int
+    inside: list[str]
+    values: dict[str, Any] = field(default_factory=dict)
+
+
+class Tracer:
+    """Keeps the lines of some classes or functions of the module that are run.
+
+    What holds after a line is looked at when the next one begins, in all of
+    these functions that are being run. So a line that calls another of them
+    ends there, and what it makes of the answer is seen with the last line of
+    that.
+    """
+
+    def __init__(self, *shown: Any) -> None:
+        self.rows = set()
+        for one in shown:
+            source, begin = inspect.getsourcelines(one)
+            self.rows |= {*range(begin, begin + len(source))}
+        self.lines: list[Line] = []
+        self._frames: list[FrameType] = []  # that are being run
+        self._open: tuple[FrameType, int] | None = None
+        self._left: dict[str, Any] = {}  # by functions that have returned
+
+    def run(self, call: Callable[[], Any]) -> Any:
+        before = sys.gettrace()
+        sys.settrace(self._call)
+        try:
+            return call()
+        finally:
+            sys.settrace(before)
+
+    def _call(self, frame: FrameType, *_: Any) -> Any:
+        code = frame.f_code
+        is_shown = code.co_firstlineno in self.rows
+        # A comprehension is a part of its line.
+        in_line = code.co_name.startswith("<")
+        if code.co_filename != module.__file__ or not is_shown or in_line:
+            return None
+        self._end_line()
+        self._frames.append(frame)
+        return self._trace
+
+    def _trace(self, frame: FrameType, event: str, value: Any) -> Any:
+        if event == "line":
+            row = statements()[frame.f_lineno].start
+            if self._open != (frame, row):
+                self._end_line()
+                self._open = frame, row
+                inside = [each.f_code.co_name for each in self._frames]
+                self.lines.append(Line(row, inside))
+        elif event == "return":
+            self._left = self._left or self._values()
+            if value is not None:
+                self._left[f"{frame.f_code.co_name}()"] = shown(value)
+            self._frames.pop()
+            if not self._frames:
+                self._end_line()
+        return self._trace
+
+    def _end_line(self) -> None:
+        if self._open:
+            self.lines[-1].values = self._left | self._values()
+        self._open = None
+        self._left = {}
+
+    def _values(self) -> dict[str, Any]:
+        """What holds: variables, and attributes that a function names."""
+        found: dict[str, Any] = {}
+        for frame in self._frames:
+            found |= frame.f_locals
+            own = vars(found.pop("self", types.SimpleNamespace()))
+            for name in frame.f_code.co_names:
+                if name in own:
+                    found[f"self.{name}"] = own[name]
+        all_ = {name: shown(value) for name, value in found.items()}
+        return {name: value for name, value in all_.items() if value["text"]}
+
+
+@functools.cache
+def statements() -> dict[int, range]:
+    """The rows of each statement, by each of them; of a block the first."""
+    found = {}
+    parts = ast.stmt | ast.ExceptHandler
+    for node in ast.walk(ast.parse(inspect.getsource(module))):
+        if isinstance(node, parts):
+            body = getattr(node, "body", None)
+            after = (node.end_lineno or node.lineno) + 1
+            end = body[0].lineno if body else after
+            rows = range(node.lineno, end)
+            found |= dict.fromkeys(rows, rows)
+    return found
+
+
+def shown(value: Any) -> dict[str, Any]:
+    """A value as text, and its pictures as PNG."""
+    return {"text": text_of(value), "pictures": [*map(png, pictures(value))]}
+
+
+def text_of(value: Any) -> str:
+    """Return nothing of what isn't shown."""
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} {value.shape}"
+    if isinstance(value, collections.deque):
+        return f"{len(value)} pictures"
+    if isinstance(value, bytes):  # which cross the pipe
+        size = len(value.replace(f"{ROOT}/".encode(), b""))
+        return f"{text_of(unpickled(value))} in {size:,} bytes"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(text_of, value))})"
+    if isinstance(value, list) and not all(map(text_of, value)):
+        return ""
+    if isinstance(value, type):
+        return value.__name__
+    if isinstance(value, OBJECTS):
+        return f"a {type(value).__name__}"
+    if isinstance(value, PLAIN):
+        return repr(value)
+    return ""
+
+
+def pictures(value: Any) -> Iterator[np.ndarray]:
+    """Yield the pictures in a value."""
+    if isinstance(value, bytes):
+        yield from pictures(unpickled(value))
+    elif isinstance(value, np.ndarray) and value.ndim == 2:
+        yield value
+    elif isinstance(value, np.ndarray | collections.deque | tuple):
+        for part in value:
+            yield from pictures(part)
+
+
+def unpickled(data: bytes) -> Any:
+    """What was sent; of an error, that error."""
+    try:
+        return pickle.loads(data)
+    except Exception as error:
+        return error
+
+
+def png(picture: np.ndarray) -> str:
+    smallest = [cv2.IMWRITE_PNG_COMPRESSION, 9]
+    data = cv2.imencode(".png", picture, smallest)[1]
+    return base64.b64encode(data.tobytes()).decode()
+
+
+# The scenes
+
+
+def scenes() -> Iterator[dict[str, Any]]:
+    """Yield each with the lines of it."""
+    hit, actions = rehearsal()
+    begin = {"noop_max": 2, "fire_on_reset": True}
+    yield game_scene("A game begins", begin, [], None)
+    yield game_scene("A brick is hit", {}, actions[:hit], actions[hit])
+    for mode in "restart", "continue", "ignore":
+        name = f'A life is lost: "{mode}"'
+        options = {"on_life_loss": mode}
+        yield game_scene(name, options, actions[:-1], actions[-1])
+    yield from worker_scenes()
+
+
+def rehearsal() -> tuple[int, list[int]]:
+    """Follow the ball until a brick is hit, then wait until a life is lost.
+
+    Return which action hit the brick, and all actions.
+    """
+    game = Game(SEED, on_life_loss="ignore")
+    ale = game.env.unwrapped.ale
+    game.reset()
+    actions: list[int] = []
+    hit = None
+    lives = ale.lives()
+    while ale.lives() == lives:
+        actions.append(rule(ale.getScreen()) if hit is None else 0)
+        _, reward, *_ = game.step(actions[-1])
+        if reward and hit is None:
+            hit = len(actions) - 1
+    assert hit is not None, "a life was lost before a brick was hit"
+    return hit, actions
+
+
+def game_scene(
+    name: str, options: dict[str, Any], actions: list[int], action: int | None
+) -> dict[str, Any]:
+    game = Game(SEED, **options)
+    tracer = Tracer(Game)
+    if action is None:
+        tracer.run(game.reset)
+    else:
+        game.reset()
+        for each in actions:
+            game.step(each)
+        tracer.run(lambda: game.step(action))
+    return scene(name, tracer.lines, options, actions, action)
+
+
+def scene(
+    name: str,
+    lines: list[Line],
+    options: dict[str, Any],
+    actions: list[int],
+    action: int | None,
+) -> dict[str, Any]:
+    return {
+        "name": name,
+        "seed": SEED,
+        "options": options,
+        "actions": actions,
+        "action": action,
+        "lines": [[line.row, line.inside, line.values] for line in lines],
+    }
+
+
+# What a program does with its worker, by the message that it sends with that
+CLOSE = "('close', None)"
+PROGRAM = {
+    "": "worker = Worker(seed=0); child = worker.child",
+    "('reset', None)": 'child.send(("reset", None)); obs_4 = child.recv()',
+    "('step', 1)": 'child.send(("step", 1)); obs_4, *_ = child.recv()',
+    "('step', 99)": 'child.send(("step", 99)); child.recv()',
+    CLOSE: "worker.close()",
+}
+
+
+def worker_scenes() -> Iterator[dict[str, Any]]:
+    """Yield those of a program and its worker, each with lines of both.
+
+    What the program does, and what crosses the pipe, stand before the values.
+    """
+    source = inspect.getsource(module).splitlines()
+    ours, theirs = program_and_worker()
+    # A message is sent before it arrives, so until the next one the lines of
+    # the program come first.
+    found: dict[str, list[Line]] = {sent: [] for sent in PROGRAM}
+    for line in ours:
+        found[CLOSE if line.inside == ["close"] else ""].append(line)
+    before = ""
+    for line in theirs:
+        message, answer = (
+            line.values.get(name, {}).get("text", "")
+            for name in ("message", "answer")
+        )
+        if source[line.row - 1].lstrip().startswith("send("):
+            add(line, pipe=f"worker → program: {answer}")
+        if message != before:
+            add(line, pipe=f"program → worker: {message}")
+        found[message.partition(" in ")[0]].append(line)
+        before = message
+    for sent, lines in found.items():
+        for line in lines:
+            add(line, program=PROGRAM[sent])
+    start, reset, step, error, close = found.values()
+    name = "A game in another process"
+    yield scene(name, start + reset + step, {}, [], 1)
+    yield scene("An error on its way back", error, {}, [1], 99)
+    yield scene("A close", close, {}, [1], None)
+
+
+def add(line: Line, **texts: str) -> None:
+    """Add texts before the values of a line."""
+    for name, text in texts.items():
+        line.values = {name: {"text": text, "pictures": []}} | line.values
+
+
+def program_and_worker() -> tuple[list[Line], list[Line]]:
+    """Return the lines of the program, and those of its worker."""
+    tracer = Tracer(Worker)
+    pipe, end = multiprocessing.Pipe()
+    traced = functools.partial(traced_worker, end)
+    # In the end the worker gets the time to send its lines.
+    patient = mock.patch.multiple(module, worker_process=traced, GRACE=60)
+    with patient, ThreadPoolExecutor() as pool:
+        worker = tracer.run(lambda: Worker(SEED))
+        end.close()
+        theirs = pool.submit(pipe.recv)
+        for command in ("reset", None), ("step", 1), ("step", 99):
+            worker.child.send(command)
+            with contextlib.suppress(ValueError):
+                worker.child.recv()
+        tracer.run(worker.close)
+        return tracer.lines, theirs.result()
+
+
+def traced_worker(
+    pipe: Connection, remote: Connection, *args: Any, **options: Any
+) -> None:
+    """Be the worker's process."""
+    tracer = Tracer(worker_process)
+    tracer.run(lambda: worker_process(remote, *args, **options))
+    pipe.send(tracer.lines)
+
+
+# The data
+
+
+def recorded() -> str:
+    """Return the text of the script that has the scenes."""
+    text = ""
+    if STEPS.exists():
+        text = STEPS.read_text("utf-8").partition("\n")[2]
+    body, _, seal = text.rpartition("// ")
+    if seal != seal_of(body):
+        data = json.dumps(packed([*scenes()]), separators=(",", ":"))
+        body = f"given.steps = {data};\n"
+    return f"{body}// {seal_of(body)}"
+
+
+def seal_of(body: str) -> str:
+    """Return a hash of the data, and of all that they are made of."""
+    part_one = inspect.getsource(module).partition(END)[0]
+    recorder = Path(__file__).read_text("utf-8")
+    made = "\0".join([part_one, recorder, body])
+    return hashlib.sha256(made.encode()).hexdigest() + "\n"
+
+
+def packed(played: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return scenes with the numbers of what recurs, and that in lists.
+
+    `until` has the last row of statements of several rows.
+    """
+    tables: dict[str, list[Any]] = {"pictures": [], "values": []}
+    numbers: dict[str, int] = {}
+
+    def number(table: str, one: Any) -> int:
+        key = table + json.dumps(one)
+        if key not in numbers:
+            numbers[key] = len(tables[table])
+            tables[table].append(one)
+        return numbers[key]
+
+    until = {}
+    for one in played:
+        for line in one["lines"]:
+            row, _, values = line
+            last = statements()[row].stop - 1
+            if last > row:
+                until[row] = last
+            line[2] = []
+            for name, value in values.items():
+                images = [number("pictures", png) for png in value["pictures"]]
+                line[2].append(number("values", [name, value["text"], images]))
+    return {"scenes": played, "until": until, **tables}
