@@ -15,6 +15,7 @@ continued fills it again before it learns.
 import collections
 import dataclasses
 import math
+import os
 import pathlib
 import random
 import sys
@@ -29,7 +30,18 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from game import Games
 from ppo import GameSettings, ended_games
-from run import Ended, Run, one_line, read_settings, run_program
+from run import (
+    Ended,
+    Learned,
+    Run,
+    RunError,
+    Share,
+    Whole,
+    one_line,
+    read_settings,
+    run_program,
+    saved_settings,
+)
 
 REPORT = 1_000  # steps between two reports to the run
 
@@ -46,7 +58,7 @@ class Settings(GameSettings):
     """Steps of the whole training."""
     memory: int = 100_000
     """Steps to remember, 7 kB each; DQN had 1,000,000."""
-    learn_after: int = 5_000
+    learn_after: Whole = 5_000
     """Steps before the first update; CleanRL has 80,000."""
     learn_every: int = 4
     """Steps between two updates."""
@@ -56,9 +68,9 @@ class Settings(GameSettings):
     """Remembered steps that an update learns from."""
     learning_rate: float = 1e-4
     """Learning rate, which is constant."""
-    gamma: float = 0.99
+    gamma: Share = 0.99
     """Discount: the worth of a reward one step earlier."""
-    explore: float = 0.01
+    explore: Share = 0.01
     """Share of random actions; it falls from 1 in a tenth of the steps."""
     save_every: int = 10
     """Thousands of steps between two checkpoints, each with a row."""
@@ -97,6 +109,25 @@ class Memory:
             torch.as_tensor(np.array(column))
             for column in zip(*drawn, strict=True)
         ]
+
+
+def check_memory(settings: Settings, games: Games) -> None:
+    """Refuse a memory that the machine can't hold."""
+    shape = games.single_observation_space.shape
+    assert shape
+    steps = min(settings.memory, settings.steps)
+    size = steps * math.prod(shape[1:]) / 1e9
+    try:
+        machine = (
+            os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e9
+        )
+    except (AttributeError, ValueError):
+        return  # Windows doesn't tell
+    if size > machine:
+        raise RunError(
+            f"--memory can't be {settings.memory:,}: it needs {size:,.1f} GB, "
+            f"and this machine has {machine:,.1f} GB"
+        )
 
 
 def make_network(games: Games) -> nn.Module:
@@ -177,6 +208,7 @@ def train(settings: Settings) -> None:
         torch.manual_seed(settings.seed)
         # Another process would only be waited for.
         games = settings.make_games(1, processes=0)
+        check_memory(settings, games)
         network = make_network(games).to(settings.device)
         target = make_network(games).to(settings.device)
         target.load_state_dict(network.state_dict())
@@ -186,8 +218,8 @@ def train(settings: Settings) -> None:
         )
     optimizer.param_groups[0]["lr"] = settings.learning_rate
     # A run that is continued plays another game than before.
-    random.seed(int(settings.seed) + run.steps)
-    memory = Memory(settings.memory)
+    random.seed(settings.seed + run.steps)
+    memory = Memory(min(settings.memory, settings.steps))
     enough = min(settings.learn_after, settings.memory)
     ended: list[Ended] = []
     figures: dict[str, float] = {}
@@ -219,6 +251,22 @@ def train(settings: Settings) -> None:
                 more = {"explore": explore}
                 run.add(step - run.steps, ended, figures | more)
                 ended = []
+
+
+def load(saved: dict[str, Any], path: pathlib.Path, device: str) -> Learned:
+    """Return what a checkpoint has learned, for play.py.
+
+    It takes a random action now and then, as in the paper.
+    """
+    settings = saved_settings(Settings, saved, path)
+    with settings.make_games(1, processes=0) as games:
+        network = make_network(games).to(device)
+    network.load_state_dict(saved["weights"])
+
+    def act(obs: np.ndarray, most_likely: bool = False) -> list[int]:
+        return choose(network, obs, 0 if most_likely else 0.05)
+
+    return Learned(act, settings)
 
 
 def main() -> None:

@@ -11,14 +11,15 @@ a training, and play.py, which plays what has been learned.
     tensorboard --logdir runs
 
 Ctrl-C, the SIGTERM of a batch system or a closed terminal end a training after
-the current update, with a checkpoint. With --folder the same command continues
-it. Beside other programs, --threads 1 is by far the fastest.
+the current update, with a checkpoint and exit code 75. With --folder the same
+command continues it. Beside other programs, --threads 1 is by far the fastest.
 """
 
 import dataclasses
 import math
 import pathlib
 import sys
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -31,18 +32,30 @@ from torch.distributions import Categorical
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from game import BREAKOUT, TRAINING, Games
-from run import Ended, Run, RunSettings, one_line, read_settings, run_program
+from run import (
+    Ended,
+    Learned,
+    Options,
+    Run,
+    RunSettings,
+    Share,
+    Whole,
+    one_line,
+    read_settings,
+    run_program,
+    saved_settings,
+)
 
 # ## Settings
 
 
 @dataclasses.dataclass
-class GameOptions:
+class GameOptions(Options):
     """The options of `Games`: what an agent sees and does."""
 
     on_life_loss: Literal["restart", "continue", "ignore"] = "continue"
     """What a lost life does to the episode."""
-    noop_max: int = TRAINING["noop_max"]
+    noop_max: Whole = TRAINING["noop_max"]
     """The most frames without an action at the start of a game."""
     fire_on_reset: bool = TRAINING["fire_on_reset"]
     """Hold FIRE for one step before each episode."""
@@ -56,8 +69,16 @@ class GameOptions:
     """Height and width of a picture."""
     grayscale: bool = True
     """Show gray pictures instead of color."""
-    repeat_action_probability: float | None = None
+    repeat_action_probability: Share | None = None
     """How often the console repeats an action; None: as the id says."""
+    full_action_space: bool = False
+    """Let the agent choose from all 18 actions of the console."""
+    mode: Whole | None = None
+    """Mode of the console; None: the title's own."""
+    difficulty: Whole | None = None
+    """Difficulty switch of the console; None: the title's own."""
+    max_num_frames_per_episode: int | None = None
+    """Frames after which a game is cut off; None: as the id says."""
 
 
 @dataclasses.dataclass
@@ -70,10 +91,9 @@ class GameSettings(GameOptions, RunSettings):
     def make_games(self, count: int, **options: Any) -> Games:
         """Make games with these settings, except for `options`."""
         names = [field.name for field in dataclasses.fields(GameOptions)]
-        mine = {name: getattr(self, name) for name in names}
-        if self.repeat_action_probability is None:
-            del mine["repeat_action_probability"]
-        return Games(count, self.env_id, seed=self.seed, **mine | options)
+        mine = {name: getattr(self, name) for name in names} | options
+        given = {name: v for name, v in mine.items() if v is not None}
+        return Games(count, self.env_id, **{"seed": self.seed} | given)
 
 
 def has_fast_bfloat16() -> bool:
@@ -98,13 +118,21 @@ class Settings(GameSettings):
     epochs: int = 4
     """How often an update learns from each sample."""
     learning_rate: float = 2.5e-4
-    """Learning rate at the beginning; it falls to 0."""
-    gamma: float = 0.99
+    """Learning rate at the beginning."""
+    anneal: bool = True
+    """Let the learning rate fall to 0 over the training."""
+    gamma: Share = 0.99
     """Discount: the worth of a reward one step earlier."""
-    gae_lambda: float = 0.95
+    gae_lambda: Share = 0.95
     """How far advantages look ahead, from 0 to 1."""
     clip: float = 0.1
     """How far an update may change the policy and the values."""
+    clip_values: bool = True
+    """Clip the change of the values, and not of the policy alone."""
+    normalize_advantages: bool = True
+    """Give the advantages of a minibatch a mean of 0, a deviation of 1."""
+    target_kl: float | None = None
+    """End an update after an epoch that changed the policy by so much."""
     entropy_weight: float = 0.01
     """Weight of the bonus for exploring."""
     value_weight: float = 0.5
@@ -115,7 +143,7 @@ class Settings(GameSettings):
     """Compute in half precision, which is the default where it is fast."""
     threads: int | None = None
     """PyTorch's threads while it learns; None: PyTorch's own choice."""
-    processes: int | None = None
+    processes: Whole | None = None
     """Processes that play; None: one for each core, 0: this one."""
 
 
@@ -142,15 +170,7 @@ class Agent(nn.Module):
         self.dtype = torch.bfloat16 if bfloat16 else torch.float32
         pictures, height, width, *colors = shape  # (3,), or nothing
         channels = pictures * math.prod(colors)
-        self.body = nn.Sequential(
-            layer(nn.Conv2d(channels, 32, 8, stride=4)),
-            nn.ReLU(),
-            layer(nn.Conv2d(32, 64, 4, stride=2)),
-            nn.ReLU(),
-            layer(nn.Conv2d(64, 64, 3)),
-            nn.ReLU(),
-            nn.Flatten(),
-        )
+        self.body = self.make_body(channels)
         # 64 * 7 * 7 for pictures of 84×84
         size = self.body(torch.zeros(1, channels, height, width)).numel()
         self.body.append(layer(nn.Linear(size, 512))).append(nn.ReLU())
@@ -159,6 +179,18 @@ class Agent(nn.Module):
         self.value = layer(nn.Linear(512, 1), gain=1)
         # Convolutions are faster on a CPU if channels come last in memory.
         self.to(memory_format=torch.channels_last)
+
+    def make_body(self, channels: int) -> nn.Sequential:
+        """Make the layers that see pictures; another network replaces them."""
+        return nn.Sequential(
+            layer(nn.Conv2d(channels, 32, 8, stride=4)),
+            nn.ReLU(),
+            layer(nn.Conv2d(32, 64, 4, stride=2)),
+            nn.ReLU(),
+            layer(nn.Conv2d(64, 64, 3)),
+            nn.ReLU(),
+            nn.Flatten(),
+        )
 
     def forward(self, obs: Tensor) -> tuple[Categorical, Tensor]:
         """Map observations, `uint8 (n, 4, 84, 84)`, to a policy and values."""
@@ -182,14 +214,14 @@ class Agent(nn.Module):
 
 
 def make_agent(
-    settings: Settings, games: Games
+    settings: Settings, games: Games, kind: type[Agent] = Agent
 ) -> tuple[Agent, torch.optim.Optimizer]:
     """Make an agent that has learned nothing, and its optimizer."""
     torch.manual_seed(settings.seed)
     actions = int(games.single_action_space.n)
     shape = games.single_observation_space.shape
     assert shape
-    agent = Agent(actions, settings.bfloat16, shape).to(settings.device)
+    agent = kind(actions, settings.bfloat16, shape).to(settings.device)
     # Adam's epsilon is that of Baselines; PyTorch's default is 1e-8.
     optimizer = torch.optim.Adam(agent.parameters(), eps=1e-5, fused=True)
     return agent, optimizer
@@ -234,7 +266,7 @@ class Player:
     @torch.no_grad()
     def play(self) -> tuple[Batch, list[Ended]]:
         """Play one update; return it, and the whole games that have ended."""
-        device = self.agent.value.weight.device
+        device = next(self.agent.parameters()).device
         seen = []
         outcomes = []
         ended: list[Ended] = []
@@ -332,7 +364,7 @@ def learn(
             returns = gains + old_values
             # Advantages are normalized in each minibatch (Baselines). A single
             # sample has no deviation.
-            if len(part) > 1:
+            if settings.normalize_advantages and len(part) > 1:
                 gains = (gains - gains.mean()) / (gains.std() + 1e-8)
 
             # the clipped objective (Schulman et al. 2017, equation 7)
@@ -342,8 +374,10 @@ def learn(
             policy_loss = -torch.min(ratio * gains, clipped * gains).mean()
             # The value loss is clipped, too (Baselines); Engstrom et al. 2020
             # found no gain in it.
-            near = old_values + (values - old_values).clamp(-clip, clip)
-            errors = torch.max((values - returns) ** 2, (near - returns) ** 2)
+            errors = (values - returns) ** 2
+            if settings.clip_values:
+                near = old_values + (values - old_values).clamp(-clip, clip)
+                errors = torch.max(errors, (near - returns) ** 2)
             value_loss = errors.mean() / 2
             # a bonus for exploring (Mnih et al. 2016)
             entropy = policy.entropy().mean()
@@ -360,6 +394,9 @@ def learn(
             kl = (ratio - 1 - change).mean()
             outside = ((ratio - 1).abs() > clip).float().mean()
             figures.append((policy_loss, value_loss, entropy, kl, outside))
+        # of the last minibatch, as in CleanRL
+        if settings.target_kl is not None and kl > settings.target_kl:
+            break
 
     names = ["policy_loss", "value_loss", "entropy", "kl", "clip_fraction"]
     means = [
@@ -382,12 +419,27 @@ def set_rate(
     optimizer: torch.optim.Optimizer, settings: Settings, run: Run
 ) -> None:
     """Let the learning rate fall to 0 over the training (Baselines)."""
-    left = 1 - run.steps / settings.steps
+    left = 1 - run.steps / settings.steps if settings.anneal else 1
     optimizer.param_groups[0]["lr"] = settings.learning_rate * left
 
 
-def train(settings: Settings) -> None:
-    """Train until all steps are played, or a signal comes."""
+def train(
+    settings: Settings,
+    make_agent: Callable[..., Any] = make_agent,
+    player: Callable[..., Any] = Player,
+    learn: Callable[..., dict[str, float]] = learn,
+) -> None:
+    """Train until all steps are played, or a signal comes.
+
+    Args:
+        settings: Settings of the run.
+        make_agent: Makes the agent and its optimizer.
+        player: Makes what plays the games with the agent.
+        learn: Learns from what was played.
+
+    Raises:
+        SystemExit: A signal has ended the training before its last step.
+    """
     threads = settings.threads or torch.get_num_threads()
     with one_line("can't begin"):
         games = settings.make_games(
@@ -398,16 +450,39 @@ def train(settings: Settings) -> None:
     with games:
         # Drawn, so that a run that is continued plays other games than before.
         seed = torch.randint(2**31, (), generator=run.random).item()
-        player = Player(agent, games, settings, int(seed))
+        playing = player(agent, games, settings, int(seed))
         # Until here Ctrl-C does what Python does: workers have just started.
         with run:
             while not run.over:
                 set_rate(optimizer, settings, run)
                 torch.set_num_threads(1)  # The games need the other cores.
-                batch, ended = player.play()
+                batch, ended = playing.play()
                 torch.set_num_threads(threads)
                 figures = learn(agent, optimizer, batch, settings, run.random)
                 run.add(len(batch.obs), ended, figures)
+
+
+def load(
+    saved: dict[str, Any],
+    path: pathlib.Path,
+    device: str,
+    kind: type[Settings] = Settings,
+    make_agent: Callable[..., Any] = make_agent,
+) -> Learned:
+    """Return what a checkpoint has learned, for play.py, in float32."""
+    settings = saved_settings(kind, saved, path)
+    settings.device = device
+    settings.bfloat16 = False
+    with settings.make_games(1, processes=0) as games:
+        agent, _ = make_agent(settings, games)
+    agent.load_state_dict(saved["weights"])
+
+    def act(obs: np.ndarray, most_likely: bool = False) -> list[int]:
+        policy, _ = agent(torch.as_tensor(obs, device=device))
+        actions = policy.probs.argmax(1) if most_likely else policy.sample()
+        return actions.tolist()
+
+    return Learned(act, settings)
 
 
 def main() -> None:

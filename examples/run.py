@@ -9,12 +9,15 @@ objects with `state_dict`. One command begins a run or continues it:
             ...
             run.add(steps, ended, figures)
 
-A signal ends it after an update, with a checkpoint; a second one at once.
+A signal ends it after an update, with a checkpoint; a second one at once. The
+exit code is then 75 if steps are missing, 0 after the last one, and 2 for what
+is wrong.
 
 A run is its folder. If that has a checkpoint.pt, the run continues with the
 settings that were saved there, except for those on the command line. The
-folder also has the settings as text, settings.json, and a row for each
-checkpoint, in curve.csv and for TensorBoard.
+folder also has the settings as text, settings.json, with what the run is
+computed on and by, and a row for each checkpoint, in curve.csv and for
+TensorBoard.
 """
 
 import contextlib
@@ -29,13 +32,17 @@ import json
 import math
 import os
 import pathlib
+import platform
+import re
 import signal
 import sys
 import threading
 import time
+import typing
 import uuid
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from signal import SIGINT, SIGTERM
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -44,16 +51,64 @@ from torch.utils.tensorboard import SummaryWriter
 
 # ## Settings
 
+Whole = Annotated[int, "from 0"]
+Seed = Annotated[int, "as PyTorch takes it"]
+Share = Annotated[float, "from 0 to 1"]
+
+# the least and the most of each kind of number
+LIMITS: dict[Any, tuple[float, float]] = {
+    int: (1, math.inf),
+    Whole: (0, math.inf),
+    Seed: (0, 2**64 - 1),
+    float: (0, math.inf),
+    Share: (0, 1),
+}
+
+
+class Options:
+    """Options of a program: plain Python values within their limits."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # A checkpoint with NumPy's types couldn't be read.
+        value = value.tolist() if hasattr(value, "tolist") else value
+        if name == "size":
+            value = tuple(int(length) for length in value)
+        if name == "folder" and value is not None:
+            value = pathlib.Path(value)
+        if isinstance(value, pathlib.Path):
+            value = value.expanduser()
+        hint = typing.get_type_hints(type(self), include_extras=True)[name]
+        if type(None) in typing.get_args(hint):
+            hint = typing.get_args(hint)[0]
+        if hint in LIMITS and value is not None:
+            value = check_number(name, value, hint)
+        super().__setattr__(name, value)
+
+
+def check_number(name: str, value: Any, hint: Any) -> Any:
+    """Return a number as its type, or refuse it by its name."""
+    kind = getattr(hint, "__origin__", hint)
+    low, high = LIMITS[hint]
+    with contextlib.suppress(TypeError, ValueError, OverflowError):
+        if kind(value) == value < math.inf and low <= value <= high:
+            return kind(value)
+    expected = "an integer" if kind is int else "a number"
+    end = f"to {high}" if high < math.inf else "on"
+    raise RunError(
+        f"--{name.replace('_', '-')} can't be {value!r}: expected {expected} "
+        f"from {low} {end}"
+    )
+
 
 @dataclasses.dataclass
-class RunSettings:
+class RunSettings(Options):
     """The settings that every run has."""
 
     program: ClassVar[str]  # Another program can't continue the run.
 
     env_id: tyro.conf.Positional[str]
     """Gymnasium's id of the game."""
-    seed: int = 0
+    seed: Seed = 0
     """Seed of the weights, the games and the sampled actions."""
     steps: int = 10_000_000
     """Steps of the whole training, in all games together."""
@@ -67,9 +122,9 @@ class RunSettings:
     """Steps between two checkpoints that are kept."""
 
     def kept(self) -> dict[str, Any]:
-        """Return what a checkpoint keeps, as plain Python values."""
+        """Return what a checkpoint keeps."""
         return {
-            name: value.tolist() if hasattr(value, "tolist") else value
+            name: value
             for name, value in vars(self).items()
             if name not in ("folder", "device")
         }
@@ -85,12 +140,6 @@ def read_settings(kind: type[Kind], description: str | None = None) -> Kind:
     if settings.folder and os.path.exists(path):
         saved = saved_settings(kind, read_checkpoint(path), path)
         settings = tyro.cli(kind, description=description, default=saved)
-    for name, value in vars(settings).items():
-        if name in ("seed", "noop_max", "processes"):
-            continue  # `Games` checks these
-        low = 1 if type(value) is int else 0
-        if isinstance(value, int | float) and not low <= value < math.inf:
-            raise RunError(f"--{name.replace('_', '-')} can't be {value}")
     return settings
 
 
@@ -131,11 +180,28 @@ def blob_hash(path: pathlib.Path) -> str:
 
 def versions() -> dict[str, str]:
     """Return the versions of what decides over a training's results."""
-    names = ["torch", "ale-py"]
-    return {name: importlib.metadata.version(name) for name in names}
+    return {
+        "project": getattr(sys.modules.get("game"), "__version__", "none"),
+        "python": platform.python_version(),
+        "torch": str(torch.__version__),
+        "ale-py": importlib.metadata.version("ale-py"),
+    }
+
+
+def device_name(device: str) -> str:
+    """Return a device with the name of the GPU, or of the processor."""
+    name = platform.processor()
+    with contextlib.suppress(OSError, AttributeError):
+        cpu = pathlib.Path("/proc/cpuinfo").read_text()
+        name = re.search(r"model name\s*: (.*)", cpu)[1]  # type: ignore[index]
+    if torch.device(device).type == "cuda":
+        name = torch.cuda.get_device_name(device)
+    return f"{device} ({name})"
 
 
 # ## The program
+
+STOPPED = 75  # EX_TEMPFAIL, the exit code that asks to be run again
 
 
 class RunError(Exception):
@@ -155,6 +221,11 @@ def one_line(about: str) -> Iterator[None]:
 
 def run_program(main: Callable[[], None]) -> None:
     """Run a program. A `RunError` ends it with exit code 2."""
+    # If the program was started without standard files, the next files that
+    # are opened would get their numbers, and what C++ prints would go there.
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(number, True)
+    os.close(number)
     try:
         main()
     except RunError as error:
@@ -182,16 +253,22 @@ def say(*words: Any) -> None:
 def noting_signals() -> Iterator[threading.Event]:
     """Set an event when the program is asked to end; twice ends it at once."""
     asked = threading.Event()
+    noted: set[int] = set()
     before: dict[int, Any] = {}
 
     def note(number: int, frame: Any) -> None:
-        asked.set()
         # A session that ends may send SIGHUP after SIGTERM, and asks once.
-        for each in {number, signal.SIGINT, signal.SIGTERM} & before.keys():
-            signal.signal(each, signal.SIG_DFL)
-        # `print` may be what was interrupted, and the terminal closed.
-        with contextlib.suppress(OSError):
-            os.write(2, b"ends after this update; once more: at once\n")
+        if noted and (number in noted or number in (SIGINT, SIGTERM)):
+            # A signal's default action does nothing in a container's first
+            # process.
+            os._exit(128 + number)
+        noted.add(number)
+        asked.set()
+        # `print` may be what was interrupted, and the terminal closed. Without
+        # a stderr another file may have its number.
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            words = b"ends after this update; once more: at once\n"
+            os.write(sys.stderr.fileno(), words)
 
     # Python allows handlers in the main thread alone. Windows has no SIGHUP.
     # What a shell ignores (`nohup`, or `&`) stays ignored.
@@ -215,11 +292,13 @@ def read_checkpoint(path: pathlib.Path) -> dict[str, Any]:
     try:
         # To the CPU: the machine that wrote it may have had other devices.
         return torch.load(path, "cpu", weights_only=True)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise RunError(f"there is no {path}") from error
     except Exception as error:  # PyTorch raises all kinds
         kept = " ".join(map(str, path.parent.glob("checkpoint-*.pt")))
         raise RunError(
-            f"{path} can't be read ({error!r:.60}); copy an older one there: "
-            f"{kept or 'there is none'}"
+            f"{path} is no checkpoint, or is damaged ({error!r:.60})"
+            + (f"; copy an older one there: {kept}" if kept else "")
         ) from error
 
 
@@ -238,6 +317,15 @@ def write(path: pathlib.Path, data: bytes) -> None:
         with contextlib.suppress(OSError):
             new.unlink()
         raise RunError(f"{path} can't be written: {error}") from error
+
+
+def remove_leftovers(folder: pathlib.Path, *names: str) -> None:
+    """Remove what `write` has left there when its program was killed."""
+    digits = "-".join("?" * count for count in (8, 4, 4, 4, 12))
+    for name in names:
+        for path in folder.glob(f"{name}-{digits}*"):
+            with contextlib.suppress(OSError):
+                path.unlink()
 
 
 # ## The run
@@ -264,6 +352,8 @@ class Progress:
     rows: list[Row] = dataclasses.field(default_factory=list)
     # score and length of the last hundred whole games, as many as in CleanRL
     ended: list[tuple[float, float]] = dataclasses.field(default_factory=list)
+    # what TensorBoard doesn't have yet, and after how many steps it was
+    unshown: list[tuple[int, Row]] = dataclasses.field(default_factory=list)
 
 
 def new_name(env_id: str, seed: int) -> str:
@@ -271,6 +361,13 @@ def new_name(env_id: str, seed: int) -> str:
     now = datetime.datetime.now(datetime.timezone.utc)
     title = env_id.replace("/", "-")
     return f"{title}-{seed}-{now:%Y%m%d-%H%M%S-%f}"
+
+
+class Learned(NamedTuple):
+    """What plays: a program's `load` returns it, for play.py."""
+
+    act: Callable[..., list[int]]  # (observations, most_likely) to actions
+    settings: Any
 
 
 class Run:
@@ -285,27 +382,30 @@ class Run:
     def __init__(self, settings: RunSettings, **parts: Any) -> None:
         name = new_name(settings.env_id, settings.seed)
         self.folder = settings.folder or pathlib.Path("runs", name)
-        self.random = torch.Generator().manual_seed(int(settings.seed))
-        # now, since a file may be edited while the training runs
-        self._sources = sources(type(settings))
+        self.random = torch.Generator().manual_seed(settings.seed)
         self.settings = settings
         self._parts = parts
         self._progress = Progress()
-        if os.path.exists(self.folder / "checkpoint.pt"):
+        self._board: SummaryWriter | None = None
+        self._checkpoint = self._look()
+        if self._checkpoint:
             self._continue()
+        # now, since a file may be edited while the training runs
+        self._sources = sources(type(settings))
+        about = self._describe()
+        self._text = json.dumps(settings.kept() | {"about": about}, indent=2)
         self._start = dataclasses.replace(self._progress)
         self._began = time.perf_counter() - self._start.seconds
         self._next_line = 0.0
         self._saved = self.steps
         self._stopped = False
         self._signals = contextlib.ExitStack()
-        text = json.dumps(settings.kept(), indent=2)
-        write(self.folder / "settings.json", text.encode())
-        # What was logged after the checkpoint is dropped: it is played again.
-        self._board = SummaryWriter(self.folder, purge_step=self.steps + 1)
-        self._board.add_text("settings", f"```json\n{text}\n```", self.steps)
-        self._write_curve()
-        say(f"{self.folder}: {self.steps:,} steps of {settings.steps:,}")
+        remove_leftovers(self.folder, "*.pt", "*.csv", "*.json")
+        self._write_settings()
+        say(
+            f"{self.folder}: {self.steps:,} steps of {settings.steps:,}, on "
+            f"{about['device']} in {about['precision']}"
+        )
 
     def _continue(self) -> None:
         """Load the checkpoint, and tell which settings have changed."""
@@ -324,15 +424,36 @@ class Run:
             if value != before[name]:
                 say(f"{name} is {value} now, and was {before[name]}")
 
+    def _describe(self) -> dict[str, Any]:
+        """Return what the run is computed on and by; warn of what is new."""
+        half = getattr(self.settings, "bfloat16", False)
+        about = {
+            "device": device_name(self.settings.device),
+            "precision": "bfloat16" if half else "float32",
+            **versions(),
+            **self._sources,
+        }
+        before: dict[str, Any] = {}
+        with contextlib.suppress(OSError, ValueError, LookupError):
+            text = (self.folder / "settings.json").read_text("utf-8")
+            before = json.loads(text)["about"]
+        for name, value in about.items():
+            if before.get(name, value) != value:
+                say(f"WARNING: {name} is {value} now, and was {before[name]}")
+        now = datetime.datetime.now(datetime.timezone.utc).isoformat()
+        times = {"begun": before.get("begun", now), "continued": now}
+        return {"host": platform.node(), **about, **times}
+
     def __enter__(self) -> "Run":
         self._asked = self._signals.enter_context(noting_signals())
+        self._log()
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, kind: Any, *_: Any) -> None:
         self._signals.close()
-        # An error here would hide the one that has ended the training.
-        with contextlib.suppress(OSError):
-            self._board.close()
+        self._close_board()
+        if self._stopped and kind is None and self.steps < self.settings.steps:
+            sys.exit(STOPPED)
 
     @property
     def steps(self) -> int:
@@ -359,21 +480,20 @@ class Run:
         """
         now = self._progress
         now.seconds = time.perf_counter() - self._began
-        now.steps += steps
+        now.steps += int(steps)
         now.updates += 1
         for score, length in ended:
             now.ended = [*now.ended[-99:], (float(score), float(length))]
-            game = {"game/score": score, "game/length": length}
-            self._show(game)
+            game = {"game/score": float(score), "game/length": float(length)}
+            now.unshown.append((now.steps, game))
         self._check_finite(figures)
         self._stopped = self.asked
         row = self._make_row(figures)
         if self.over or now.updates % self.settings.save_every == 0:
             now.rows.append(row)
-            # The checkpoint comes last, so that its rows are in the log.
-            self._show(row)
-            self._write_curve()
+            now.unshown.append((now.steps, row))
             self._save()
+            self._log()
         if self.over or now.seconds >= self._next_line:
             self._next_line = now.seconds + 10
             self._say_row(row)
@@ -406,13 +526,69 @@ class Run:
             "length": length,
         }
 
-    def _show(self, figures: Row) -> None:
-        """Show figures on TensorBoard."""
-        with one_line(f"{self.folder} can't be written"):
-            for name, value in figures.items():
-                if value is not None:
-                    self._board.add_scalar(name, value, self.steps)
-            self._board.flush()
+    def _say_row(self, row: Row) -> None:
+        speed, score = row["steps_per_second"], row["score"]
+        minutes = max(0, self.settings.steps - self.steps) / speed / 60
+        result = "no game has ended" if score is None else f"score {score:.1f}"
+        say(
+            f"{self.steps:,} steps, {speed:,.0f} steps/s, "
+            f"{minutes // 60:.0f}:{minutes % 60:02.0f} h left, {result}"
+        )
+
+    # ### The checkpoint
+
+    def _look(self) -> tuple[int, int] | None:
+        """Return what tells the checkpoint from one of another program."""
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            found = os.stat(self.folder / "checkpoint.pt")
+            return found.st_ino, found.st_mtime_ns
+        return None
+
+    def _save(self) -> None:
+        """Write a checkpoint to continue from."""
+        path = self.folder / "checkpoint.pt"
+        found = self._look()
+        if found is None and self._checkpoint:
+            say(f"{path} is gone, and is written again")
+            self._close_board()
+        elif found != self._checkpoint:
+            raise RunError(
+                f"another program has written {path}, which is left as it is"
+            )
+        saved = {name: part.state_dict() for name, part in self._parts.items()}
+        saved["random"] = self.random.get_state()
+        saved["program"] = self.settings.program
+        saved["sources"] = self._sources
+        saved["versions"] = versions()
+        saved["settings"] = self.settings.kept()
+        saved["progress"] = vars(self._progress)
+        file = io.BytesIO()
+        torch.save(saved, file)
+        # A part may have numbers of a type that can be saved, but not read.
+        file.seek(0)
+        with one_line("what is to be saved couldn't be read again"):
+            torch.load(file, "cpu", weights_only=True)
+        every = self.settings.keep_every
+        if self.steps // every > self._saved // every:
+            kept = self.folder / f"checkpoint-{self.steps}.pt"
+            write(kept, file.getvalue())
+        write(path, file.getvalue())
+        self._checkpoint = self._look()
+        self._saved = self.steps
+
+    # ### The logs, which no training depends on
+
+    def _log(self) -> None:
+        """Write what is new; what can't be written is tried again later."""
+        for log in (self._write_settings, self._write_curve, self._show):
+            try:
+                log()
+            except (OSError, RunError) as error:
+                say(f"a log is written later: {error}")
+                self._close_board()
+
+    def _write_settings(self) -> None:
+        write(self.folder / "settings.json", self._text.encode())
 
     def _write_curve(self) -> None:
         # All rows: another version of a program may have other figures.
@@ -424,29 +600,25 @@ class Run:
         writer.writerows(rows)
         write(self.folder / "curve.csv", curve.getvalue().encode())
 
-    def _say_row(self, row: Row) -> None:
-        speed, score = row["steps_per_second"], row["score"]
-        minutes = max(0, self.settings.steps - self.steps) / speed / 60
-        result = "no game has ended" if score is None else f"score {score:.1f}"
-        say(
-            f"{self.steps:,} steps, {speed:,.0f} steps/s, "
-            f"{minutes // 60:.0f}:{minutes % 60:02.0f} h left, {result}"
-        )
+    def _show(self) -> None:
+        """Show on TensorBoard what isn't there yet."""
+        unshown = self._progress.unshown
+        if self._board is None:
+            # What was logged after that is dropped: it is logged again.
+            first = unshown[0][0] if unshown else self.steps + 1
+            self._board = SummaryWriter(self.folder, purge_step=first)
+            text = f"```json\n{self._text}\n```"
+            self._board.add_text("settings", text, self.steps)
+        for steps, figures in unshown:
+            for name, value in figures.items():
+                if value is not None:
+                    self._board.add_scalar(name, value, steps)
+        self._board.flush()
+        unshown.clear()
 
-    def _save(self) -> None:
-        """Write a checkpoint to continue from."""
-        saved = {name: part.state_dict() for name, part in self._parts.items()}
-        saved["random"] = self.random.get_state()
-        saved["program"] = self.settings.program
-        saved["sources"] = self._sources
-        saved["versions"] = versions()
-        saved["settings"] = self.settings.kept()
-        saved["progress"] = vars(self._progress)
-        file = io.BytesIO()
-        torch.save(saved, file)
-        every = self.settings.keep_every
-        if self.steps // every > self._saved // every:
-            path = self.folder / f"checkpoint-{self.steps}.pt"
-            write(path, file.getvalue())
-        write(self.folder / "checkpoint.pt", file.getvalue())
-        self._saved = self.steps
+    def _close_board(self) -> None:
+        if self._board is not None:
+            # What it couldn't write is an error again.
+            with contextlib.suppress(OSError):
+                self._board.close()
+            self._board = None

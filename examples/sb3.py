@@ -8,9 +8,11 @@ r"""Train Stable-Baselines3's PPO on `Games`.
 needs run.py, too. A run is its folder, and the same command begins it or goes
 on from its last model. The folder has SB3's logs, a model for every 100,000
 steps, and one for the end, which may come by Ctrl-C or a batch system's
-SIGTERM. Models are pickles: load only those that you trust.
+SIGTERM; the exit code is then 75. Models are pickles: load only those that you
+trust.
 """
 
+import contextlib
 import dataclasses
 import io
 import pathlib
@@ -31,10 +33,14 @@ from stable_baselines3.common.vec_env import VecEnv
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1]))
 from game import BREAKOUT, Games
 from run import (
+    STOPPED,
+    Options,
     RunError,
+    Whole,
     new_name,
     noting_signals,
     one_line,
+    remove_leftovers,
     run_program,
     say,
     write,
@@ -125,7 +131,7 @@ class GamesVecEnv(VecEnv):
 
 
 @dataclasses.dataclass
-class Settings:
+class Settings(Options):
     env_id: tyro.conf.Positional[str] = BREAKOUT
     """Gymnasium's id of an Atari game."""
     folder: pathlib.Path | None = None
@@ -134,7 +140,7 @@ class Settings:
     """Whether whole games are played, and nothing is trained."""
     whole_games: int = 30
     """Games that are played to evaluate."""
-    seed: int = 0
+    seed: Whole = 0
     """Seed of the weights, the games and the sampled actions."""
     steps: int = 10_000_000
     """Steps of the whole training, in all games together."""
@@ -144,17 +150,16 @@ class Settings:
     """Steps between two models that are kept."""
     device: str = "auto"
     """Device that computes the network."""
-    processes: int | None = None
+    processes: Whole | None = None
     """Processes that play; None: one for each core."""
 
 
 # ## Models
 
 
-def saved_models(folder: pathlib.Path) -> list[pathlib.Path]:
-    """Return the models of a run, the one with most steps first."""
-    paths = folder.glob("model_*_steps.zip")
-    return sorted(paths, key=lambda path: -int(path.stem.split("_")[1]))
+def saved_models(folder: pathlib.Path) -> set[pathlib.Path]:
+    """Return the models of a run."""
+    return set(folder.glob("model_*_steps.zip"))
 
 
 def save(model: PPO, folder: pathlib.Path) -> pathlib.Path:
@@ -167,7 +172,9 @@ def save(model: PPO, folder: pathlib.Path) -> pathlib.Path:
 
 def load_last(folder: pathlib.Path, device: str) -> tuple[pathlib.Path, PPO]:
     """Return the last model that can be read, and its file."""
-    for path in saved_models(folder):
+    paths = saved_models(folder)
+    # the one with most steps first
+    for path in sorted(paths, key=lambda path: -int(path.stem.split("_")[1])):
         try:
             return path, PPO.load(path, device=device)
         except Exception as error:  # zip, pickle and PyTorch raise all kinds
@@ -180,51 +187,67 @@ def train(settings: Settings) -> None:
     name = new_name(settings.env_id, settings.seed)
     folder = settings.folder or RUNS / name
     every = max(settings.games, settings.keep_every)
+    remove_leftovers(folder, "model_*.zip")
+    known = saved_models(folder)
+
+    def save_here() -> pathlib.Path:
+        if not known >= saved_models(folder):
+            raise RunError(f"another program trains in {folder}")
+        path = save(model, folder)
+        known.add(path)
+        return path
 
     def after_step(*_: Any) -> bool:
         """Save a model if it is time; go on if no signal has come."""
         if model.num_timesteps % every < settings.games:
-            save(model, folder)
+            save_here()
         return not asked.is_set()
 
-    with Games(
-        settings.games,
-        settings.env_id,
-        seed=settings.seed,
-        processes=settings.processes,
-    ) as games:
+    with one_line("can't begin"):
+        games = Games(
+            settings.games,
+            settings.env_id,
+            seed=settings.seed,
+            processes=settings.processes,
+        )
+    with games:
         env = GamesVecEnv(games)
-        if saved_models(folder):
+        if known:
             path, model = load_last(folder, settings.device)
             if model.env_id != settings.env_id:
                 raise RunError(f"{folder} is a run of {model.env_id}")
             # once more: these games may be more or fewer than before
             model = PPO.load(path, env, settings.device)
             # so that it plays other games than before
-            model.set_random_seed(settings.seed + model.num_timesteps)
+            seed = settings.seed + model.num_timesteps
+            model.set_random_seed(seed % 2**32)
             say(f"goes on from {path}")
         else:
-            model = PPO(
-                "CnnPolicy",
-                env,
-                **ATARI,
-                seed=settings.seed,
-                device=settings.device,
-            )
+            with one_line("can't begin"):
+                model = PPO(
+                    "CnnPolicy",
+                    env,
+                    **ATARI,
+                    seed=settings.seed,
+                    device=settings.device,
+                )
             # SB3 saves the attributes of a model with it.
             model.env_id = settings.env_id
             say(f"begins in {folder}")
         log = folder / f"from-{model.num_timesteps}"
         formats = ["stdout", "csv", "tensorboard"]
         with one_line(f"{folder} can't be written"):
-            model.set_logger(logger.configure(str(log), formats))
-        with noting_signals() as asked:
+            board = logger.configure(str(log), formats)
+        model.set_logger(board)
+        with contextlib.closing(board), noting_signals() as asked:
             model.learn(
                 settings.steps - model.num_timesteps,
                 after_step,
                 reset_num_timesteps=False,
             )
-        say(f"saved as {save(model, folder)}")
+        say(f"saved as {save_here()}")
+    if asked.is_set() and model.num_timesteps < settings.steps:
+        sys.exit(STOPPED)
 
 
 def evaluate(settings: Settings) -> None:

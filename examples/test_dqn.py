@@ -10,6 +10,7 @@ import torch
 import dqn
 import play
 from game import Games
+from run import RunError
 
 FOLDER = pathlib.Path("run")
 
@@ -84,3 +85,12 @@ def test_a_run_is_continued_and_plays(train):
     act, settings = play.load(FOLDER)
     with settings.make_games(2, processes=0, clip_reward=False) as games:
         assert len(play.whole_games(act, games, 0)) == 2
+
+
+def test_a_memory_that_the_machine_cannot_hold_is_refused(train):
+    """It says how large it would be; what isn't filled is no matter."""
+    steps = 10**10
+    with pytest.raises(RunError, match="needs 70,560.0 GB"):
+        train(f"--memory {steps} --steps {steps}")
+    assert not FOLDER.exists()
+    train(f"--memory {steps} --steps 100")

@@ -1,6 +1,7 @@
 """Tests of ppo.py: what it learns, and trainings as programs."""
 
 import dataclasses
+import inspect
 import itertools
 import multiprocessing
 import os
@@ -13,6 +14,7 @@ from unittest import mock
 import numpy as np
 import pytest
 import torch
+from ale_py.env import AtariEnv
 
 import ppo
 import run
@@ -75,7 +77,7 @@ def test_each_command_of_a_sweep_continues_its_own_run(tmp_path):
             assert again.poll() is None
         again.terminate()
         again.communicate(timeout=300)
-        assert again.returncode == 0
+        assert again.returncode == 75
         reached.append(saved_steps(tmp_path / "0.0001/1"))
     assert reached[0] < reached[1]
     for rate, seed in commands:
@@ -93,7 +95,7 @@ def test_a_group_is_asked_while_a_lost_worker_is_replaced(
     train, monkeypatch, number
 ):
     """The new worker gets the signal, too, while it imports."""
-    start, learn = BaseProcess.start, ppo.learn
+    start = BaseProcess.start
 
     def start_and_ask(process):
         monkeypatch.setattr(BaseProcess, "start", start)
@@ -104,11 +106,12 @@ def test_a_group_is_asked_while_a_lost_worker_is_replaced(
     def kill_and_learn(*args):
         multiprocessing.active_children()[0].kill()
         monkeypatch.setattr(BaseProcess, "start", start_and_ask)
-        monkeypatch.setattr(ppo, "learn", learn)
-        return learn(*args)
+        return ppo.learn(*args)
 
-    monkeypatch.setattr(ppo, "learn", kill_and_learn)
-    train("--steps 128")
+    short = dict(games=2, rollout=16, minibatch=16, epochs=1, device="cpu")
+    settings = ppo.Settings(steps=128, folder=FOLDER, **short)
+    with pytest.raises(SystemExit, match="75"):
+        ppo.train(settings, learn=kill_and_learn)
     assert saved_steps() == 64
     train("")
     assert saved_steps() == 128
@@ -120,6 +123,11 @@ def test_a_group_is_asked_while_a_lost_worker_is_replaced(
         "ALE/Backgammon-v5",  # has no NOOP
         "ALE/Pong-v5 --repeat-action-probability 0 --stack 1",
         "--stack 2 --size 64 48 --no-grayscale --action-repeat 3",
+        # Machado et al. 2018
+        "ALE/Breakout-v5 --full-action-space --on-life-loss ignore "
+        "--noop-max 0 --no-fire-on-reset --action-repeat 5 "
+        "--max-num-frames-per-episode 200 --mode 4 --difficulty 1",
+        "--no-normalize-advantages --no-clip-values --target-kl 0",
         "--rollout 17 --minibatch 33",  # and one sample is left
     ],
 )
@@ -137,7 +145,8 @@ def test_other_settings_train(train, command):
         ("--size 20 20", "Kernel size"),
         ("--processes -1", "processes"),
         ("--max-gradient nan", "--max-gradient"),
-        (f"--seed {2**64}", "can't begin"),
+        (f"--seed {2**64}", "--seed can't be"),
+        ("--mode 3", "can't begin"),
         ("--device nonsense", "nonsense"),
     ],
 )
@@ -215,6 +224,36 @@ def test_figures_of_an_agent_that_does_not_move():
     assert figures["learning_rate"] == 0
 
 
+def learned(**options):
+    """Weights after an update from played steps, and its figures."""
+    settings = ppo.Settings(
+        games=1, rollout=32, minibatch=16, device="cpu", **options
+    )
+    with settings.make_games(1, processes=0) as games:
+        agent, optimizer = ppo.make_agent(settings, games)
+        player = ppo.Player(agent, games, settings, seed=0)
+        batch, _ = player.play()
+        batch = batch._replace(advantages=batch.advantages + 1)
+        ppo.set_rate(optimizer, settings, mock.Mock(steps=settings.steps / 2))
+        figures = ppo.learn(
+            agent, optimizer, batch, settings, torch.Generator()
+        )
+    return agent.policy.weight, figures
+
+
+def test_what_cleanrl_switches_off_can_be_switched_off():
+    first, figures = learned()
+    assert figures["learning_rate"] == pytest.approx(2.5e-4 / 2)
+    for name in ("normalize_advantages", "clip_values"):
+        assert not learned(**{name: False})[0].equal(first)
+    constant = learned(anneal=False)[1]
+    assert constant["learning_rate"] == pytest.approx(2.5e-4)
+    # An epoch that changed too much is the last one.
+    assert learned(target_kl=1.0)[0].equal(first)
+    stopped, one_epoch = learned(target_kl=0.0)[0], learned(epochs=1)[0]
+    assert stopped.equal(one_epoch) and not stopped.equal(first)
+
+
 class Pictures:
     """A vector of games: the action that pays is the picture that is lit."""
 
@@ -234,7 +273,12 @@ class Pictures:
 
 def test_settings_have_each_option_of_a_game():
     expected = Game.__init__.__kwdefaults__ | TRAINING
-    assert expected.items() <= dataclasses.asdict(ppo.GameOptions()).items()
+    options = dataclasses.asdict(ppo.GameOptions())
+    assert expected.items() <= options.items()
+    # those of the emulator, but for one that no agent sees
+    emulator = inspect.signature(AtariEnv).parameters.keys() - {"game"}
+    ours = {"obs_type", "frameskip", "render_mode", "sound_obs"}
+    assert emulator - ours <= options.keys()
 
 
 @pytest.mark.parametrize("bfloat16", [False, True])

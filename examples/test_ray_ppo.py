@@ -90,7 +90,10 @@ def test_it_outlives_an_actor_and_a_node(cluster, monkeypatch):
 
     monkeypatch.setattr(ppo, "learn", watched)
     settings = make(ray_ppo.Settings, address=cluster.address)
-    with pytest.warns(RuntimeWarning, match="has died") as warnings:
+    with (
+        pytest.warns(RuntimeWarning, match="has died") as warnings,
+        pytest.raises(SystemExit, match="75"),
+    ):
         ray_ppo.train(settings)
     assert not script
     assert len(warnings) >= 2

@@ -3,6 +3,7 @@
 import csv
 import dataclasses
 import json
+import math
 import os
 import pathlib
 import re
@@ -12,16 +13,21 @@ import subprocess
 import sys
 import threading
 import time
+import uuid
+from unittest import mock
 
 import numpy as np
+import psutil
 import pytest
 import torch
 import tyro
 from tensorboard.backend.event_processing import event_accumulator
 
 import dqn
+import game
 import play
 import ppo
+import ray_ppo
 import run
 import sb3
 from run import Ended, Run
@@ -64,20 +70,29 @@ def main(learn=learn):
     train(run.read_settings(Settings), learn)
 
 
+def code_of(program):
+    """Run a program here; return its exit code."""
+    try:
+        run.run_program(program)
+    except SystemExit as end:
+        return end.code
+    return 0
+
+
 @pytest.fixture
 def start(start):
     """Run the program in an empty folder; return the lines that it prints."""
 
     def start_here(command, learn=learn, folder=FOLDER, program=main):
-        words = ["--folder", folder, *command.split()]
+        words = [f"--folder={folder}", *command.split()]
         return start(lambda: program(learn), *words)
 
     return start_here
 
 
-def popen(command, folder=FOLDER, **options):
+def popen(command, folder=FOLDER, before=(), **options):
     """Start the program beside this one."""
-    program = [sys.executable, __file__, "--folder", str(folder)]
+    program = [*before, sys.executable, __file__, "--folder", str(folder)]
     return subprocess.Popen([*program, *command.split()], **options)
 
 
@@ -112,6 +127,10 @@ def on_the_board():
 
 def saved():
     return torch.load(CHECKPOINT)
+
+
+def settings_file():
+    return json.loads((FOLDER / "settings.json").read_text())
 
 
 def saved_steps():
@@ -158,7 +177,7 @@ def test_one_command_begins_a_run_and_continues_it(start):
     # It tells what has changed, and has kept the rest.
     changes = [line for line in lines if "was" in line]
     assert changes == ["steps is 70 now, and was 30"]
-    assert json.loads((FOLDER / "settings.json").read_text())["rate"] == 0.25
+    assert settings_file()["rate"] == 0.25
     assert saved()["weights"]["weight"].equal(whole["weights"]["weight"])
     assert saved()["random"].equal(whole["random"])
     parts = read_curve()
@@ -171,14 +190,100 @@ def test_one_command_begins_a_run_and_continues_it(start):
 
 
 def test_runs_without_a_folder_never_meet(start):
-    """Whatever library their numbers are from."""
     for seed in (0, 0, 1):
-        train(Settings(steps=10, seed=np.int64(seed)))
+        train(Settings(steps=10, seed=seed))
     names = sorted(path.name for path in pathlib.Path("runs").iterdir())
     assert [name[:13] for name in names] == [
         f"A-Title-v0-{seed}-" for seed in (0, 0, 1)
     ]
     start("--steps 20", folder=f"runs/{names[0]}")
+
+
+def test_a_tilde_is_the_home_folder(start, monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    start("--steps 10", folder="~/runs/x")
+    assert (tmp_path / "home/runs/x/checkpoint.pt").exists()
+    assert not pathlib.Path("~").exists()
+
+
+# What settings may be
+
+LEARNERS = [ppo.Settings, dqn.Settings, ray_ppo.Settings, Settings]
+
+
+def numbers(settings):
+    """Its numbers, as NumPy has them."""
+    kinds = {bool: np.bool_, int: np.int64, float: np.float64}
+    return {
+        name: kinds[type(value)](value)
+        for name, value in vars(settings).items()
+        if type(value) in kinds
+    } | {"seed": np.uint32(1), "steps": np.float32(64)}
+
+
+@pytest.mark.parametrize("kind", LEARNERS, ids=lambda kind: kind.__module__)
+def test_a_sweep_may_hand_over_numbers_of_numpy(kind, tmp_path):
+    """Each setting is plain, whatever is made of it, and can be read again."""
+    given = numbers(kind()) | {"folder": str(tmp_path)}
+    if "size" in vars(kind()):
+        given["size"] = np.array([84, 84])
+        given["repeat_action_probability"] = np.float32(0.25)
+    settings = kind(**given)
+    settings.keep_every = np.int32(7)
+    plain = {bool, int, float, str, tuple, type(None)}
+    assert {type(value) for value in settings.kept().values()} <= plain
+    weight = torch.nn.Linear(1, 1)
+    rate = vars(settings).get("learning_rate", settings.seed)
+    optimizer = torch.optim.Adam(weight.parameters(), rate)
+    with Run(settings, weight=weight, optimizer=optimizer) as training:
+        training.add(np.int64(64), [Ended(np.float32(1), np.int64(2))], {})
+    path = tmp_path / "checkpoint.pt"
+    again = run.saved_settings(kind, run.read_checkpoint(path), path)
+    assert again.kept() == settings.kept()
+
+
+def test_what_could_not_be_read_again_is_not_saved(start):
+    """A learner's own part may have numbers of NumPy, too."""
+    network = torch.nn.Linear(1, 1)
+    part = mock.Mock()
+    part.state_dict.return_value = {"rate": np.float64(1)}
+    settings = Settings(steps=10, folder=FOLDER)
+    with refused("read again"), Run(settings, a=network, b=part) as training:
+        training.add(10, [], {})
+    assert not CHECKPOINT.exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "value"),
+    [
+        (ppo.Settings, "gamma", 1.01),
+        (ppo.Settings, "gae_lambda", np.float32(-0.1)),
+        (ppo.Settings, "repeat_action_probability", 25),
+        (ppo.Settings, "learning_rate", math.nan),
+        (ppo.Settings, "max_gradient", math.inf),
+        (ppo.Settings, "rollout", 0),
+        (ppo.Settings, "rollout", 1.5),
+        (ppo.Settings, "rollout", "128"),
+        (ppo.Settings, "seed", -1),
+        (ppo.Settings, "seed", 2**64),
+        (ppo.Settings, "processes", -1),
+        (dqn.Settings, "gamma", 2),
+        (dqn.Settings, "explore", 1.5),
+        (play.Options, "repeat_action_probability", -1),
+        (sb3.Settings, "seed", -1),
+    ],
+)
+def test_a_number_out_of_its_limits_is_refused_by_name(kind, name, value):
+    with refused(f"--{name.replace('_', '-')} can't be"):
+        kind(**{name: value})
+    settings = kind()
+    with refused(f"--{name.replace('_', '-')} can't be"):
+        setattr(settings, name, value)
+
+
+@pytest.mark.parametrize("name", ["gamma", "entropy_weight", "noop_max"])
+def test_the_limits_themselves_are_taken(name):
+    assert getattr(ppo.Settings(**{name: 0}), name) == 0
 
 
 def other_program(learn):
@@ -225,13 +330,12 @@ def test_a_damaged_checkpoint_is_named(start, damage):
     start("--steps 20")
 
 
-@pytest.mark.parametrize("name", ["curve.csv", "checkpoint.pt"])
-def test_a_full_disk_leaves_the_last_checkpoint(start, monkeypatch, name):
+def test_a_full_disk_leaves_the_last_checkpoint(start, monkeypatch):
     """In the end no row is lost, and none is there twice."""
     fsync = os.fsync
 
     def fail(number):
-        if saved_steps() == 20 and name in os.readlink(f"/dev/fd/{number}"):
+        if saved_steps() == 20 and ".pt" in os.readlink(f"/dev/fd/{number}"):
             raise OSError(28, "No space left on device")
         fsync(number)
 
@@ -239,11 +343,100 @@ def test_a_full_disk_leaves_the_last_checkpoint(start, monkeypatch, name):
         patch.setattr(os, "fsync", fail)
         start("--save-every 1 --steps 40")
     assert saved_steps() == 20
-    assert len([path for path in FOLDER.iterdir() if name in path.name]) == 1
+    assert len(list(FOLDER.glob("checkpoint*"))) == 1
     wait_a_second()
     start("")
     assert steps(read_curve()) == [10, 20, 30, 40]
     assert [step for step, _ in on_the_board()["loss"]] == [10, 20, 30, 40]
+
+
+@pytest.mark.parametrize("log", ["curve.csv", "settings.json", "board"])
+def test_a_log_that_cannot_be_written_ends_nothing(start, monkeypatch, log):
+    """It is a line, and is complete when it can be written again."""
+    path = FOLDER / log
+    add_scalar = run.SummaryWriter.add_scalar
+
+    def fail(*_):
+        raise OSError("no log")
+
+    def learn_and_break(training, network):
+        if training.steps == 10:
+            path.unlink(missing_ok=True)
+            path.mkdir()
+            monkeypatch.setattr(run.SummaryWriter, "add_scalar", fail)
+        if training.steps == 40:
+            path.rmdir()
+            monkeypatch.setattr(run.SummaryWriter, "add_scalar", add_scalar)
+            wait_a_second()
+        return learn(training, network)
+
+    lines = start("--save-every 1 --steps 60", learn_and_break)
+    assert any("written later" in line for line in lines)
+    assert saved_steps() == 60
+    expected = list(range(10, 70, 10))
+    assert steps(read_curve()) == expected
+    assert settings_file()["steps"] == 60
+    assert [step for step, _ in on_the_board()["loss"]] == expected
+    assert [step for step, _ in on_the_board()["game/score"]] == expected
+
+
+def test_what_is_saved_is_logged_though_the_program_is_killed(
+    start, monkeypatch
+):
+    """TensorBoard gets it when the run goes on."""
+
+    def die(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(run.SummaryWriter, "add_scalar", die)
+        start("--save-every 3 --steps 30")
+    assert saved_steps() == 30
+    wait_a_second()
+    start("--steps 40")
+    board = on_the_board()
+    assert [step for step, _ in board["loss"]] == [30, 40]
+    assert [step for step, _ in board["game/score"]] == [10, 20, 30, 40]
+
+
+def test_leftovers_of_killed_saves_are_removed(start, monkeypatch):
+    """By whatever begins or goes on there; what is somebody's own stays."""
+
+    def die(number):
+        raise KeyboardInterrupt
+
+    for _ in range(2):
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(os, "fsync", die)
+            start("--steps 30")
+        assert len(list(FOLDER.iterdir())) == 1
+    (FOLDER / "checkpoint-best.pt").touch()
+    start("--steps 30")
+    (FOLDER / f"checkpoint-10.pt-{uuid.uuid4()}").touch()
+    start("--steps 40")
+    names = {path.name.split("tfevents")[0] for path in FOLDER.iterdir()}
+    assert names == {
+        "checkpoint-best.pt",
+        "checkpoint.pt",
+        "curve.csv",
+        "settings.json",
+        "events.out.",
+    }
+
+
+def test_a_folder_that_is_renamed_costs_no_step(start):
+    """The run goes on in one of the old name, and says so."""
+
+    def learn_and_rename(training, network):
+        if training.steps == 20:
+            FOLDER.rename("renamed")
+        return learn(training, network)
+
+    lines = start("--save-every 1 --steps 40", learn_and_rename)
+    assert any("is gone" in line for line in lines)
+    assert saved_steps() == 40
+    assert steps(read_curve()) == [10, 20, 30, 40]
+    assert [step for step, _ in on_the_board()["loss"]] == [30, 40]
 
 
 @pytest.mark.parametrize(("loss", "weight"), [(np.inf, 1), (1, np.nan)])
@@ -285,7 +478,44 @@ def test_trainings_leave_no_threads(start):
         start("--steps 10", folder=number)
         with pytest.raises(KeyError):
             start("", fail, folder=f"{number} fails")
+        # an error before the first update, as of games that don't start
+        Run(Settings(folder=f"{number} begins"))
     assert threading.active_count() == before
+
+
+# What a run says of itself
+
+
+def test_a_run_says_what_it_is_computed_on_and_by(start):
+    (line,) = [x for x in start("--steps 10") if " steps of " in x]
+    about = settings_file()["about"]
+    assert "cpu (" in line and "float32" in line
+    assert about["device"] in line and about["precision"] == "float32"
+    assert about["python"] == sys.version.split()[0]
+    assert about["torch"] == torch.__version__
+    assert about["project"] == game.__version__
+    assert {"ale-py", "host"} <= about.keys()
+    for path in (__file__, run.__file__, game.__file__):
+        hashed = subprocess.check_output(["git", "hash-object", path])
+        assert about[pathlib.Path(path).name] == hashed.decode().strip()
+    assert saved()["sources"].items() <= about.items()
+    start("--steps 20")
+    later = settings_file()["about"]
+    assert later["begun"] == about["begun"] < later["continued"]
+
+
+def test_what_is_another_than_before_is_said_loudly(start):
+    """Before there is a checkpoint, too."""
+    start("--steps 10")
+    text = (FOLDER / "settings.json").read_text()
+    for old in ("float32", torch.__version__):
+        assert old in text
+        other = text.replace(f'"{old}"', '"something else"')
+        (FOLDER / "settings.json").write_text(other)
+        if old == "float32":
+            CHECKPOINT.unlink()
+        (line,) = [x for x in start("--steps 20") if "WARNING" in x]
+        assert f"{old} now, and was something else" in line
 
 
 # Signals
@@ -303,11 +533,16 @@ def ask_at_20(number):
 
 
 def test_a_signal_saves_and_ends(start, number):
-    start("--steps 90", ask_at_20(number))
+    """The exit code asks for another try, until all steps are played."""
+    command = "--steps 90"
+    assert code_of(lambda: start(command, ask_at_20(number))) == 75
     assert saved_steps() == 30
     assert signal.getsignal(number) != signal.SIG_IGN
-    start("")
+    assert code_of(lambda: start("--steps 30", ask_at_20(number))) == 0
+    assert code_of(lambda: start(command)) == 0
     assert saved_steps() == 90
+    asked_last = "--steps 30 --folder other"
+    assert code_of(lambda: start(asked_last, ask_at_20(number))) == 0
 
 
 def test_what_a_shell_ignores_stays_ignored(start, number):
@@ -317,17 +552,58 @@ def test_what_a_shell_ignores_stays_ignored(start, number):
     assert signal.getsignal(number) == signal.SIG_IGN
 
 
-def test_a_second_signal_ends_it_at_once(start, number):
-    """The same, or another."""
+@pytest.mark.parametrize("before", [[], ["unshare", "--pid", "--fork"]])
+def test_a_second_signal_ends_it_at_once(start, number, before):
+    """The same, or another; also a container's first process."""
+    if (
+        before
+        and subprocess.run([*before, "true"], capture_output=True).stderr
+    ):
+        pytest.skip("no right to make a namespace of processes")
     second = signal.SIGTERM if number == signal.SIGHUP else signal.SIGINT
     pipe = subprocess.PIPE
-    with popen("--sleep 1000", stdout=pipe, stderr=pipe) as program:
+    program = popen("--sleep 1000", before=before, stdout=pipe, stderr=pipe)
+    with program:
         assert b"learning\n" in (program.stdout.readline() for _ in range(2))
-        program.send_signal(number)
+        (process,) = psutil.Process(program.pid).children() or [program]
+        process.send_signal(number)
         # "ends after this update"
         assert b"ends after" in program.stderr.readline()
-        program.send_signal(second)
-        assert program.wait(60) == -second
+        process.send_signal(second)
+        assert program.wait(60) == 128 + second
+
+
+CLOSED = """
+import os, signal, sys
+import run
+def main():
+    with open("file", "w+b", 0) as file, run.noting_signals():
+        signal.raise_signal(signal.SIGTERM)
+        size = os.fstat(file.fileno()).st_size
+        os.write(1, b"%d %d" % (file.fileno(), size))
+        os.write(2, b"what C++ prints")
+        sys.exit(os.fstat(file.fileno()).st_size)
+run.run_program(main) if sys.argv[1] == "filled" else main()
+"""
+
+
+@pytest.mark.parametrize("how", ["filled", "not filled"])
+def test_nothing_is_written_to_a_file_that_has_the_number_of_stderr(
+    tmp_path, how
+):
+    """As a daemon may start a program: the next file gets that number."""
+    (tmp_path / "program.py").write_text(CLOSED)
+    shell = f'exec "{sys.executable}" program.py "{how}" 2>&-'
+    found = subprocess.run(
+        ["sh", "-c", shell],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+    )
+    number, size = map(int, found.stdout.split())
+    assert size == 0
+    # What isn't Python's knows no better than to write to that number.
+    assert found.returncode == 0 or (number == 2 and how == "not filled")
 
 
 # What is printed
@@ -350,12 +626,33 @@ def test_lines_that_cannot_be_printed_end_nothing(start, output):
 # Two programs
 
 
-def test_two_programs_in_one_folder_end_whole(start):
-    command = "--steps 300 --save-every 1"
-    programs = [popen(command, stdout=subprocess.DEVNULL) for _ in range(2)]
-    assert [program.wait(300) for program in programs] == [0, 0]
+def test_two_programs_in_one_folder_do_not_mix(start):
+    """One ends in a line, whichever; the other's run is whole."""
+    command = "--steps 300 --save-every 1 --sleep 0.01 --seed"
+    pipe = subprocess.PIPE
+    programs = [popen(f"{command} {n}", stderr=pipe) for n in (1, 2)]
+    said = [program.communicate(timeout=300)[1] for program in programs]
+    codes = [program.returncode for program in programs]
+    assert sorted(codes) == [0, 2]
+    assert b"another program has written" in said[codes.index(2)]
+    seed = 1 + codes.index(0)
     assert saved_steps() == 300
+    assert saved()["settings"]["seed"] == settings_file()["seed"] == seed
     assert len(list(FOLDER.glob("checkpoint.pt*"))) == 1
+
+
+def test_a_second_program_that_goes_on_does_not_mix(start):
+    """It has read what the first then replaces, and the other way round."""
+
+    def learn_beside(training, network):
+        if training.steps == 10:
+            start("--steps 30 --rate 0.75 --save-every 1")
+        return learn(training, network)
+
+    with refused("another program has written"):
+        start("--steps 60 --rate 0.25 --save-every 1", learn_beside)
+    assert saved_steps() == 30
+    assert saved()["settings"]["rate"] == settings_file()["rate"] == 0.75
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import signal
+import uuid
 
 import gymnasium as gym
 import numpy as np
@@ -126,5 +127,30 @@ def test_an_interrupted_training_is_saved(run, monkeypatch, number):
         return step(env)
 
     monkeypatch.setattr(GamesVecEnv, "step_wait", interrupted)
-    run("--folder=run", "--steps=512")
+    with pytest.raises(SystemExit, match="75"):
+        run("--folder=run", "--steps=512")
     assert models() == ["model_22_steps.zip"]
+
+
+def test_a_folder_is_of_one_program(run, monkeypatch):
+    """Another's models are left alone, and what a kill has left goes."""
+    run("--folder=run", "--steps=16")
+    left = pathlib.Path(f"run/model_32_steps.zip-{uuid.uuid4()}")
+    left.touch()
+    step = GamesVecEnv.step_wait
+
+    def beside(env):
+        pathlib.Path("run/model_24_steps.zip").touch()
+        return step(env)
+
+    monkeypatch.setattr(GamesVecEnv, "step_wait", beside)
+    with pytest.raises(RunError, match="another program"):
+        run("--folder=run", "--steps=512")
+    assert not left.exists()
+    assert models() == ["model_16_steps.zip", "model_24_steps.zip"]
+
+
+@pytest.mark.parametrize("command", [f"--seed={2**32}", "Brekout"])
+def test_what_cannot_be_taken_is_a_line(run, command):
+    with pytest.raises(RunError, match="can't begin"):
+        run(command)
