@@ -4,18 +4,25 @@
     python examples/play.py runs/mine           # the agent of a run
     python examples/play.py runs/mine/checkpoint-1000448.pt
     python examples/play.py runs/mine --film    # a game, as film.mp4
+    python examples/play.py runs/mine --json scores.json
 
 An agent is judged by the raw points of whole games, in two ways: `served` as
 in training, and `alone`, where it has to press FIRE itself, which it was never
-taught. The settings of the games are those of the run.
+taught. The settings of the games are those of the run, but for those that the
+command line names. The agent is made by `load` in the program of the run: a
+file beside this one, in the current folder or on PYTHONPATH.
 """
 
 import dataclasses
+import importlib
+import json
 import os
 import pathlib
 import random
+import sys
+import uuid
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal
 
 import cv2
 import numpy as np
@@ -23,14 +30,9 @@ import torch
 import tyro
 
 import ppo
+import run
 from game import Games
-from run import (
-    one_line,
-    read_checkpoint,
-    run_program,
-    saved_settings,
-    say,
-)
+from run import Learned, RunError, Seed, Share, Whole, one_line, say
 
 PUBLISHED = pathlib.Path(__file__).with_name("breakout.pt")
 
@@ -43,86 +45,90 @@ WAYS: dict[str, dict[str, Any]] = {
 
 
 @dataclasses.dataclass
-class Options:
+class Protocol(run.Options):
+    """Options of the games; what is None is as the run and the way say."""
+
+    on_life_loss: Literal["restart", "continue", "ignore"] | None = None
+    """What a lost life does to the episode."""
+    noop_max: Whole | None = None
+    """The most frames without an action at the start of a game."""
+    fire_on_reset: bool | None = None
+    """Hold FIRE for one step before each episode."""
+    repeat_action_probability: Share | None = None
+    """How often the console repeats an action, which is called sticky."""
+    max_num_frames_per_episode: int | None = None
+    """Frames after which a game is cut off."""
+
+    def given(self) -> dict[str, Any]:
+        """Return the options that are not None."""
+        names = [field.name for field in dataclasses.fields(Protocol)]
+        values = {name: getattr(self, name) for name in names}
+        return {name: v for name, v in values.items() if v is not None}
+
+
+@dataclasses.dataclass
+class Options(Protocol):
     what: tyro.conf.Positional[pathlib.Path] = PUBLISHED
     """Folder of a run, one of its checkpoints, or weights of Breakout."""
     games: int = 30
     """Games to play each way; scores differ widely. DQN was judged by 30."""
+    most_likely: bool = False
+    """Take the most likely action in place of a sampled one."""
+    json: pathlib.Path | None = None
+    """File for each game's score, the protocol and the weights' hash."""
     film: bool = False
     """Film one game, instead."""
-    seed: int | None = None
+    seed: Seed | None = None
     """Seed of the games and the sampled actions; None: as the run says."""
     device: str = "cuda" if torch.cuda.is_available() else "cpu"
     """Device that computes the network."""
-    processes: int | None = None
+    processes: Whole | None = None
     """Processes that play; None: one for each core, 0: this one."""
 
 
-Act = Callable[[np.ndarray], list[int]]  # observations to actions
-
-
-class Learned(NamedTuple):
-    """What an agent does, and the settings it was trained with."""
-
-    act: Act
-    settings: ppo.GameSettings
+def find(path: pathlib.Path) -> pathlib.Path:
+    """Return the file of a run's last checkpoint, or what is a file."""
+    return path / "checkpoint.pt" if path.is_dir() else path
 
 
 def load(path: pathlib.Path, device: str = "cpu") -> Learned:
     """Return what a run has learned, one of its checkpoints, or weights."""
-    if path.is_dir():
-        path = path / "checkpoint.pt"
+    with one_line(f"--device {device} can't be used"):
+        torch.zeros(1, device=device)
+    path = find(path)
+    saved = run.read_checkpoint(path)
     say(f"weights: {path}")
-    saved = read_checkpoint(path)
     if "weights" not in saved:
         saved = {"program": "ppo", "settings": {}, "weights": saved}
-    load_agent = load_dqn if saved.get("program") == "dqn" else load_ppo
     with one_line(f"{path} doesn't fit"):
-        return load_agent(saved, path, device)
-
-
-def load_ppo(
-    saved: dict[str, Any], path: pathlib.Path, device: str
-) -> Learned:
-    """PPO samples actions, as in training, but computes in float32."""
-    settings = saved_settings(ppo.Settings, saved, path)
-    settings.device = device
-    settings.bfloat16 = False
-    with settings.make_games(1, processes=0) as games:
-        agent, _ = ppo.make_agent(settings, games)
-    agent.load_state_dict(saved["weights"])
-
-    def act(obs: np.ndarray) -> list[int]:
-        policy, _ = agent(torch.as_tensor(obs, device=device))
-        return policy.sample().tolist()
-
-    return Learned(act, settings)
-
-
-def load_dqn(
-    saved: dict[str, Any], path: pathlib.Path, device: str
-) -> Learned:
-    """DQN takes the best action, and sometimes a random one, as its paper."""
-    import dqn  # PPO plays without this file, too.
-
-    settings = saved_settings(dqn.Settings, saved, path)
-    with settings.make_games(1, processes=0) as games:
-        network = dqn.make_network(games).to(device)
-    network.load_state_dict(saved["weights"])
-    return Learned(lambda obs: dqn.choose(network, obs, 0.05), settings)
+        name = saved["program"]
+        # A program of somebody's own may be where this one is started.
+        sys.path.append(os.getcwd())
+        try:
+            program = importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            raise RunError(
+                f"{path} is of {name}.py, which is neither beside play.py nor "
+                f"in this folder nor on PYTHONPATH: {error}"
+            ) from error
+        if not hasattr(program, "load"):
+            raise RunError(f"{path} is of {name}.py, which has no `load`")
+        return program.load(saved, path, device)
 
 
 @torch.no_grad()
 def whole_games(
-    act: Act,
+    act: Callable[..., list[int]],
     games: Games,
     seed: int,
     show: Callable[[np.ndarray], None] | None = None,
+    **how: Any,
 ) -> list[float]:
     """Play until each game has ended once; return those scores.
 
     A game that has ended rests: of all the games that end by a given time, too
-    many would be short. The screens of the first game go to `show`.
+    many would be short. The screens of the first game go to `show`, and the
+    other options to `act`.
     """
     torch.manual_seed(seed)
     random.seed(seed)
@@ -131,7 +137,7 @@ def whole_games(
     while len(scores) < games.num_envs:
         if show is not None:
             show(games.render()[0])
-        actions: list[Any] = act(obs)
+        actions: list[Any] = act(obs, **how)
         for i in scores:
             actions[i] = None
         obs, *_, infos = games.step(actions)
@@ -141,25 +147,62 @@ def whole_games(
     return [scores[i] for i in range(games.num_envs)]
 
 
-def evaluate(learned: Learned, count: int, **options: Any) -> None:
-    """Play whole games in both ways and print their scores."""
-    act, settings = learned
+def protocols(
+    learned: Learned, given: dict[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """Return the options of the games for each way that is another."""
+    settings = learned.settings
+    names = [field.name for field in dataclasses.fields(ppo.GameOptions)]
+    own = {name: getattr(settings, name) for name in names}
+    ways: dict[str, dict[str, Any]] = {}
     for way, changes in WAYS.items():
+        options = own | changes | given
+        if options in ways.values():
+            say(f"{way}: the same as {next(iter(ways))}")
+        else:
+            ways[way] = options
+    return ways
+
+
+def evaluate(learned: Learned, options: Options) -> dict[str, Any]:
+    """Play whole games in both ways; print their scores and return them."""
+    act, settings = learned
+    ways = protocols(learned, options.given())
+    scores = {}
+    for way, changes in ways.items():
         with one_line("can't play"):
-            games = settings.make_games(count, **options, **changes)
+            games = settings.make_games(
+                options.games, processes=options.processes, **changes
+            )
         with games:
-            scores = whole_games(act, games, settings.seed)
+            scores[way] = whole_games(
+                act, games, settings.seed, most_likely=options.most_likely
+            )
         say(
-            f"{way}: mean {np.mean(scores):.1f} "
-            f"({min(scores):.0f} to {max(scores):.0f})"
+            f"{way}: mean {np.mean(scores[way]):.1f} "
+            f"({min(scores[way]):.0f} to {max(scores[way]):.0f})"
         )
+    path = find(options.what)
+    return {
+        "weights": str(path),
+        "hash": run.blob_hash(path),
+        "env_id": settings.env_id,
+        "seed": settings.seed,
+        "most_likely": options.most_likely,
+        "versions": run.versions(),
+        "protocols": ways,
+        "scores": scores,
+    }
 
 
-def film(learned: Learned, path: pathlib.Path) -> None:
+def film(
+    learned: Learned, path: pathlib.Path, changes: dict[str, Any]
+) -> None:
     """Play one whole game, as in training, and film it."""
     act, settings = learned
-    # The film has its name when it is whole.
-    new = path.with_name(f"{path.stem}-{os.getpid()}{path.suffix}")
+    # The film has its name when it is whole. A kill leaves it without one.
+    run.remove_leftovers(path.parent, path.stem)
+    new = path.with_name(f"{path.stem}-{uuid.uuid4()}{path.suffix}")
     count = 0
 
     def show(screen: np.ndarray) -> None:
@@ -169,7 +212,8 @@ def film(learned: Learned, path: pathlib.Path) -> None:
         nearest = cv2.INTER_NEAREST
         writer.write(cv2.resize(picture, size, interpolation=nearest))
 
-    with settings.make_games(1, processes=0, **WAYS["served"]) as games:
+    changes = WAYS["served"] | changes
+    with settings.make_games(1, processes=0, **changes) as games:
         games.reset()
         height, width, _ = games.render()[0].shape
         size = 2 * width, 2 * height  # Each pixel becomes four.
@@ -195,16 +239,19 @@ def film(learned: Learned, path: pathlib.Path) -> None:
 
 
 def main() -> None:
+    """Play, as the command line says."""
     options = tyro.cli(Options, description=__doc__)
     learned = load(options.what, options.device)
     if options.seed is not None:
         learned.settings.seed = options.seed
     if options.film:
         folder = options.what if options.what.is_dir() else "runs"
-        film(learned, pathlib.Path(folder, "film.mp4"))
-    else:
-        evaluate(learned, options.games, processes=options.processes)
+        film(learned, pathlib.Path(folder, "film.mp4"), options.given())
+        return
+    result = evaluate(learned, options)
+    if options.json:
+        run.write(options.json, json.dumps(result, indent=1).encode())
 
 
 if __name__ == "__main__":
-    run_program(main)
+    run.run_program(main)

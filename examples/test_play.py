@@ -1,7 +1,10 @@
 """Tests of play.py."""
 
+import json
 import pathlib
 import resource
+import subprocess
+import uuid
 from unittest import mock
 
 import cv2
@@ -22,7 +25,7 @@ FILM = FOLDER / "film.mp4"
 def play_it(start):
     """Play in an empty folder, in this program; return the lines."""
     here = ["--device", "cpu", "--processes", 0]
-    return lambda command: start(play.main, *command.split(), *here)
+    return lambda command: start(play.main, *here, *command.split())
 
 
 def train(**options):
@@ -35,7 +38,7 @@ def train(**options):
 
 def test_weights_alone_play_whole_games_in_both_ways(play_it):
     torch.save(ppo.Agent(4).half().state_dict(), "weights.pt")
-    first, *lines = play_it("weights.pt --games 2")
+    first, *lines = play_it("weights.pt --games 2 --json scores.json")
     assert first == "weights: weights.pt"
     for way, one, other, mean in (
         ("served", *lines[:3]),
@@ -45,6 +48,86 @@ def test_weights_alone_play_whole_games_in_both_ways(play_it):
         expected = f"{way}: mean {np.mean(points):.1f} "
         expected += f"({min(points)} to {max(points)})"
         assert mean == expected
+        kept = json.loads(pathlib.Path("scores.json").read_text())
+        assert kept["scores"][way] == points
+    hashed = subprocess.check_output(["git", "hash-object", "weights.pt"])
+    assert kept["hash"] == hashed.decode().strip()
+
+
+def test_a_protocol_is_that_of_the_command_line(play_it, monkeypatch):
+    """The rest is the run's; what is the same both ways is played once."""
+    train(action_repeat=5)
+    played = []
+    make_games = ppo.Settings.make_games
+
+    def make(settings, count, **options):
+        played.append(options)
+        return make_games(settings, count, **options)
+
+    monkeypatch.setattr(ppo.Settings, "make_games", make)
+    protocol = (
+        "--on-life-loss ignore --noop-max 0 --fire-on-reset False "
+        "--repeat-action-probability 0.25 --max-num-frames-per-episode 200"
+    )
+    lines = play_it(
+        f"{FOLDER} --games 2 --most-likely --json x/y.json {protocol}"
+    )
+    assert "alone: the same as served" in lines
+    kept = json.loads(pathlib.Path("x/y.json").read_text())
+    assert kept["most_likely"] and list(kept["scores"]) == ["served"]
+    (*_, options) = played
+    expected = dict(
+        on_life_loss="ignore",
+        noop_max=0,
+        fire_on_reset=False,
+        repeat_action_probability=0.25,
+        max_num_frames_per_episode=200,
+        action_repeat=5,
+        clip_reward=False,
+    )
+    assert expected.items() <= options.items()
+    assert kept["protocols"]["served"].items() >= expected.items()
+
+
+def test_the_most_likely_action_is_taken_if_asked_for(start):
+    agent = ppo.Agent(4)
+    torch.nn.init.constant_(agent.policy.bias, 0)
+    with torch.no_grad():
+        agent.policy.bias[2] = 0.5
+    torch.save(agent.state_dict(), "weights.pt")
+    act = play.load(pathlib.Path("weights.pt")).act
+    obs = np.zeros((50, 4, 84, 84), np.uint8)
+    assert set(act(obs)) > {2}
+    assert set(act(obs, most_likely=True)) == {2}
+
+
+OWN = """
+import dataclasses
+import run
+
+@dataclasses.dataclass
+class Settings(run.RunSettings):
+    program = "own_learner"
+    env_id: str = "Pong"
+
+def load(saved, path, device):
+    settings = run.saved_settings(Settings, saved, path)
+    return run.Learned(lambda obs, most_likely: [0], settings)
+"""
+
+
+def test_a_learner_of_somebodys_own_plays_from_its_folder(
+    start, monkeypatch, tmp_path
+):
+    (tmp_path / "own_learner.py").write_text(OWN)
+    (tmp_path / "no_loader.py").touch()
+    saved = {"settings": {"env_id": "Pong"}, "weights": {}}
+    for name in ("own_learner", "no_loader"):
+        torch.save(saved | {"program": name}, f"{name}.pt")
+    learned = play.load(pathlib.Path("own_learner.pt"))
+    assert learned.settings.env_id == "Pong"
+    with pytest.raises(run.RunError, match="has no `load`"):
+        play.load(pathlib.Path("no_loader.pt"))
 
 
 def test_without_a_run_the_published_agent_plays():
@@ -60,7 +143,7 @@ def test_settings_are_those_of_the_run(play_it, monkeypatch):
     (FOLDER / "checkpoint-32.pt").rename("copied.pt")
     played = []
 
-    def watch(act, games, seed):
+    def watch(act, games, seed, **_):
         played.append((games.single_observation_space.shape, seed))
         assert len(act(games.reset()[0])) == games.num_envs == 2
         return [0.0]
@@ -95,7 +178,10 @@ def test_each_game_is_played_once_and_then_rests():
 
 def test_the_film_is_one_whole_game(play_it):
     settings = train(action_repeat=6)
+    left = FOLDER / f"film-{uuid.uuid4()}.mp4"
+    left.touch()  # as by a program that was killed
     play_it(f"{FOLDER} --film")
+    assert list(FOLDER.glob("*.mp4")) == [FILM]
     screens = []
     act = play.load(FOLDER).act
     with settings.make_games(1, clip_reward=False) as games:
@@ -136,14 +222,17 @@ def test_a_film_that_is_cut_off_replaces_none(play_it):
 @pytest.mark.parametrize(
     ("what", "words"),
     [
-        ("nothing", "nothing can't be read"),
-        ("text.pt", "text.pt can't be read"),
+        ("nothing", "there is no nothing"),
+        ("empty", "there is no empty/checkpoint.pt"),
+        ("text.pt", "text.pt is no checkpoint, or is damaged"),
+        ("nothing --device gpu", "--device gpu can't be used"),
         ("other.pt", "other.pt doesn't fit"),
-        ("program.pt", "of a2c.py"),
+        ("program.pt", "of a2c.py, which is neither beside"),
     ],
 )
 def test_what_cannot_play_ends_in_a_line(play_it, what, words):
     pathlib.Path("text.pt").write_text("not weights")
+    pathlib.Path("empty").mkdir()
     torch.save(ppo.Agent(4, shape=(2, 84, 84)).state_dict(), "other.pt")
     torch.save({"weights": {}, "program": "a2c"}, "program.pt")
     with pytest.raises(run.RunError, match=words):
