@@ -44,12 +44,13 @@ import os
 import pickle
 import selectors
 import signal
+import sys
 import time
 import traceback
 import types
 import warnings
 from collections.abc import Callable
-from multiprocessing import connection, util
+from multiprocessing import connection, forkserver, util
 from multiprocessing.context import BaseContext
 from typing import Any, Literal, SupportsIndex
 
@@ -132,7 +133,6 @@ class Game:
         Raises:
             ValueError, TypeError: An option is wrong, or the id isn't that of
                 an Atari title.
-            RuntimeError: The title doesn't have this mode or difficulty.
             gymnasium.error.Error: The id is unknown.
         """
         # The options are attributes.
@@ -373,10 +373,17 @@ class Game:
         picture = self.shrink(self.screen())
         self._pictures.extend([picture] * self.stack)
 
-    # ### Rendering
+    # ### What else is known
     def render(self) -> NDArray[np.uint8]:
         """Return the screen in color, `(height, 160, 3)`."""
         return self._ale.getScreenRGB()
+
+    def info(self) -> dict[str, Any]:
+        """Return the number of lives; a subclass may add numbers and arrays.
+
+        `Games` returns them in its infos.
+        """
+        return {"lives": self._lives}
 
 
 # ### How to train
@@ -452,7 +459,8 @@ class Worker:
 
     `child.send(("step", action))` sends a command. `child.recv()` returns what
     `Game.step` returns, or raises what that has raised. If the process has
-    died, both raise `EOFError` or an `OSError`.
+    died, both raise `EOFError` or an `OSError`. To end it, call `close`, or
+    `process.kill`: it is deaf to Ctrl-C and to SIGTERM.
 
     Attributes:
         child: The parent's end of the pipe, a `Connection`.
@@ -475,7 +483,8 @@ class Worker:
             context: A start method's name or a context of `multiprocessing`;
                 `None`: forkserver where there is one.
             make: Any callable that makes a game, as for `worker_process`; a
-                lambda or a class of a notebook, too.
+                lambda or a class of a notebook, too. Its options must be those
+                that `pickle` can send.
 
         Raises:
             RuntimeError: The process couldn't be started. A wrong option is
@@ -518,67 +527,62 @@ class Worker:
 # The tutorial ends here. What follows makes games fast and workers safe, and
 # plays many games at once.
 
+
 # ## The same game, faster
-# ALE's snapshots of these titles leave something out: after a restore the game
-# plays differently. With `GAME_TESTS=all` the tests look for such titles.
-LOSSY = {"amidar", "koolaid", "qbert", "tetris", "tic_tac_toe_3d", "trondead"}
-
-
 class FastGame(Game):
     """
     A `Game` that plays the same, faster; what `Worker` and `Games` play.
 
     It is 1.2 times as fast in Breakout with `TRAINING`, and 1.5 times where
-    each lost life restarts the game.
+    each lost life restarts the game. A subclass reads the screen by `screen`
+    and `render`: the emulator's own is an old one until the first frame of a
+    game.
     """
 
-    def __init__(self, *args: Any, **options: Any):
-        """Take the arguments of `Game`."""
-        super().__init__(*args, **options)
-        self._snapshot = None
-        self._first_frame = None  # the number of the frame in the snapshot
-        # The screen that was resized last, and its picture.
-        self._last = (np.empty(0), np.empty(0))
+    _snapshot = None
+    _first_frame = None  # the number of the frame in the snapshot
+    # The screen that was resized last, and its picture.
+    _last = (np.empty(0), np.empty(0))
 
     # ### Resets by snapshot
     #
-    # A true reset plays 60 frames until the console has booted, 3 ms and more.
-    # A *snapshot* of the state after the first reset is restored in 28 µs. So
-    # every game starts from the same state, while in some titles a true reset
-    # carries over some memory of the previous game.
-    def _trusts_snapshots(self):
-        """Return whether a game plays on from a snapshot as from a reset."""
-        spec = self.env.spec
-        if spec.kwargs["game"] in LOSSY:
-            return False
-        # With *sticky actions* the emulator sometimes repeats the previous
-        # action (Machado et al. 2018), which a snapshot leaves out.
-        if self._ale.getFloat("repeat_action_probability") > 0:
-            return False
-        # Few modes and difficulties were tested, besides the default, 0.
-        return not (spec.kwargs.get("mode") or spec.kwargs.get("difficulty"))
-
+    # A reset plays 60 frames until the console has booted. A *snapshot* of the
+    # emulator after the first reset is restored much faster. It serves where
+    # every reset leads to the same state. That isn't so in all titles: in some
+    # a reset carries memory of the game before over, and in some a snapshot
+    # leaves something out.
     def _reset_emulator(self, seed):
-        # The emulator itself needs a seed only for sticky actions, and reloads
-        # the title for it, which takes 100 ms.
         env = self.env.unwrapped
-        if self._snapshot is not None:
-            env.restore_state(self._snapshot)
-        elif self._trusts_snapshots():
+        if not self._trusts_snapshots():
+            super()._reset_emulator(seed)
+            return
+        if self._snapshot is None:
             env.reset()
             # A restore draws nothing: the screen remains that of the previous
             # game until the next frame. So the first screens are kept.
-            self._first_frame = self._ale.getEpisodeFrameNumber()
             self._first_screen = super().screen()
             self._first_color_screen = super().render()
+            self._first_frame = self._ale.getEpisodeFrameNumber()
             self._snapshot = env.clone_state()
         else:
-            env.reset(seed=seed)
-            return
+            env.restore_state(self._snapshot)
 
-        # Gymnasium's random generator samples the no-op starts.
+        # Gymnasium's random generator samples the no-op starts. The emulator
+        # itself needs a seed only for sticky actions, and reloads the title
+        # for it, which is slow.
         if seed is not None:
             env.seed_game(seed)
+
+    def _trusts_snapshots(self):
+        """Return whether games from a snapshot are those after a reset."""
+        options = self.env.spec.kwargs
+        # A snapshot leaves out the action that a sticky one repeats.
+        sticky = self._ale.getFloat("repeat_action_probability") > 0
+        # Modes and difficulties weren't tested, but for the default, 0.
+        untested = options.get("mode") or options.get("difficulty")
+        return (
+            options["game"] in TRUSTED.split() and not sticky and not untested
+        )
 
     def screen(self) -> NDArray:
         """Return the screen, as `Game` does."""
@@ -620,9 +624,18 @@ class FastGame(Game):
                 picture[parts] = cv2.resize(
                     strip, size, interpolation=cv2.INTER_AREA
                 )
-        # One assignment: Ctrl-C must not leave one without the other.
-        self._last = (screen, picture)
-        return picture.copy()  # a subclass may write into it
+        # One assignment: Ctrl-C must not leave one without the other. Copies,
+        # since a subclass may write into its arrays.
+        self._last = (screen.copy(), picture)
+        return picture.copy()
+
+
+# Titles in which a test has played the same games from snapshots as after
+# resets. All others take resets, as does a title that is new to an emulator.
+# With `GAME_TESTS=all` the tests try every title.
+TRUSTED = """
+    breakout ms_pacman pong space_invaders
+"""
 
 
 # ## How processes start, wait and end
@@ -631,7 +644,8 @@ class FastGame(Game):
 #
 # A fork copies the program with the locks that its threads hold at that
 # moment, PyTorch's among them, and then may wait for one forever. A
-# *forkserver* is a process without threads, which is forked in its place.
+# *forkserver* is a process that is forked in its place. It has no threads, if
+# it imports nothing that starts one.
 def find_context(name) -> Any:
     """Return a context of `multiprocessing`: forkserver, if there is one."""
     if isinstance(name, BaseContext):
@@ -639,13 +653,23 @@ def find_context(name) -> Any:
     methods = multiprocessing.get_all_start_methods()
     if name is None and "forkserver" in methods:
         name = "forkserver"
+        # Newer Pythons let the server import the program. Here it doesn't,
+        # unless the program has said itself what the server should import.
+        if forkserver._forkserver._preload_modules == ["__main__"]:
+            multiprocessing.set_forkserver_preload([])
     return multiprocessing.get_context(name)
 
 
 WHY_NOT_STARTED = (
-    "Likely reasons: the main guard is missing, a class can't be imported, a"
-    " file was edited, or a limit on processes, files or memory is reached"
+    "Likely reasons: the main guard is missing, the program comes from"
+    " standard input, a class can't be imported, a file was edited, an import"
+    ' starts a thread (then context="spawn" helps), or a limit on processes,'
+    " files or memory is reached"
 )
+
+
+class StartError(RuntimeError):
+    """A process couldn't be started."""
 
 
 @contextlib.contextmanager
@@ -653,8 +677,8 @@ def start_errors():
     """Say what is likely when the system can't start a process."""
     try:
         yield
-    except (OSError, EOFError) as error:
-        raise RuntimeError(
+    except (OSError, EOFError, AssertionError) as error:
+        raise StartError(
             f"a worker could not be started: {error!r}. {WHY_NOT_STARTED}"
         ) from error
 
@@ -675,13 +699,15 @@ class Sendable(CloudpickleWrapper):
 
 def prepare_process():
     """Set what a process inherits as a worker needs it."""
-    # Ctrl-C in a terminal reaches every process in it, but the parent decides
-    # what happens then. A forked process also inherits the program's signal
-    # handlers, which mustn't run here: one of them may write a checkpoint.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # A forked process inherits the program's signal handlers, which mustn't
+    # run here: one of them may write a checkpoint.
     for number in signal.valid_signals():
         if callable(signal.getsignal(number)):
             signal.signal(number, signal.SIG_DFL)
+    # Ctrl-C in a terminal, and SIGTERM of a batch system, reach all processes
+    # of a program, but the parent decides what happens then.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
     # After a fork all workers would have the same state of `np.random`.
     np.random.seed()
@@ -693,7 +719,8 @@ def prepare_process():
     # parent, which has just woken it, and would have to wait until the worker
     # has played. Under `SCHED_BATCH` it interrupts no other process.
     with contextlib.suppress(AttributeError, OSError):
-        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+        if os.sched_getscheduler(0) == os.SCHED_OTHER:
+            os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
 def end_of_parent():
@@ -729,8 +756,8 @@ def wait_for(inbox, timeout=None):
 def messages(remote):
     """Yield the messages that arrive, until the pipe or the parent ends.
 
-    They are bytes. `remote.recv` and `remote.send` would make a special
-    pickler for each, which costs 10 µs in a step of eight games.
+    They are bytes: `remote.recv` and `remote.send` would make a special
+    pickler for each, which is slower.
     """
     # `remote.poll()` makes a selector for each call, which is slower.
     inbox = selectors.DefaultSelector()
@@ -757,33 +784,43 @@ def run_command(game, command, data):
 
 
 # ### An error on its way
+#
+# A longer one is cut: a pipe holds what is this short, so the worker has sent
+# all of it, or the parent nothing to read.
+LONGEST = 10_000  # bytes of an error, and characters of its words
+
+
 class RemoteError:
     """An error that is raised where it is unpickled, by `raise_error`."""
 
     def __init__(self, error):
-        self._text = "".join(traceback.format_exception(error))
-        # Some errors can't be pickled, or can't be unpickled. Then their words
-        # are sent.
-        try:
-            pickle.loads(pickle.dumps(error))
-        except Exception:
-            words = traceback.format_exception_only(error)
-            error = RuntimeError("".join(words).strip())
-        self._error = error
+        text = "".join(traceback.format_exception(error))
+        words = "".join(traceback.format_exception_only(error)).strip()
+        self._text = text[-LONGEST:]
+        self._words = words[:LONGEST]
+        self._pickled = b""
+        with contextlib.suppress(Exception):
+            self._pickled = pickle.dumps(error)
 
     def __reduce__(self):
-        return raise_error, (self._error, self._text)
+        pickled = self._pickled if len(self._pickled) < LONGEST else b""
+        return raise_error, (pickled, self._words, self._text)
 
 
-def raise_error(error, text):
-    """Raise `error`; its cause is the traceback of the other process."""
+def raise_error(pickled, words, text):
+    """Raise an error; its cause is the traceback of the other process."""
+    # Some errors can't be pickled, and some can't be unpickled here.
+    try:
+        error = pickle.loads(pickled)
+    except Exception:
+        error = RuntimeError(words)
     raise error from RuntimeError(f"in the worker:\n{text}")
 
 
 # ### Ending
 GRACE = 1.0  # seconds more, for workers that are late or closing
 END_TIMEOUT = 5.0  # seconds, for the system to end a process
-SERVER_LOST = 255  # exit code of all workers of a forkserver that was killed
+SERVER_LOST = 255  # exit code of all workers of a forkserver that has ended
 
 
 def finalizer_of(worker):
@@ -804,11 +841,14 @@ def end_workers(workers):
     deadline = time.monotonic() + GRACE
     for worker in workers:
         process = worker.process
-        process.join(max(0, deadline - time.monotonic()))
-        # This ends a process that is stopped or hangs, too.
-        process.kill()
+        try:
+            process.join(max(0, deadline - time.monotonic()))
+        finally:  # also after Ctrl-C
+            # This ends a process that is stopped or hangs, too.
+            process.kill()
         process.join(END_TIMEOUT)
-        # Only the forkserver could have told whether this process has ended.
+        # SIGTERM of a batch system ends the forkserver. Nobody else can tell
+        # whether this process has ended, and Python sends it no signal.
         if worker in asked and process.exitcode == SERVER_LOST:
             with contextlib.suppress(OSError, AttributeError):
                 os.kill(process.pid, signal.SIGKILL)
@@ -822,10 +862,8 @@ def ask_to_end(child):
         if os.name != "nt":  # a pipe that is full mustn't block
             os.set_blocking(child.fileno(), False)
         child.send(("close", None))
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
+    except OSError as error:
+        return isinstance(error, BlockingIOError)
     finally:
         child.close()
     return True
@@ -851,6 +889,25 @@ EMULATOR_OPTIONS = (
     "max_num_frames_per_episode",
     "render_mode",
 )
+
+
+# What other libraries call an option, by its name here.
+OTHER_NAMES = {
+    "action_repeat": "frame_skip frameskip",
+    "stack": "frame_stack num_stack stack_num",
+    "size": "screen_size img_height img_width",
+    "grayscale": "grayscale_obs gray_scale obs_type",
+    "on_life_loss": "terminal_on_life_loss episodic_life episodic_life_loss"
+    " episode_life",
+    "noop_max": "noop noop_reset_max",
+    "fire_on_reset": "fire_reset use_fire_reset",
+    "clip_reward": "clip_rewards reward_clip reward_clipping",
+    "repeat_action_probability": "action_repeat_probability"
+    " sticky_action_prob",
+    "max_num_frames_per_episode": "max_episode_steps",
+    "a subclass with an `observe` of its own": "scale scale_obs",
+}
+LARGEST = 2**31 - 1  # of ALE's numbers
 
 
 def require(condition, expected, got):
@@ -894,27 +951,38 @@ def check_options(game):
 
 def make_env(env_id, emulator):
     """Make the Gymnasium environment of a title, of single frames."""
-    unknown = sorted(emulator.keys() - EMULATOR_OPTIONS)
-    if unknown:
-        known = ", ".join([*Game.__init__.__kwdefaults__, *EMULATOR_OPTIONS])
-        raise TypeError(f"unknown option {unknown[0]!r}; there are {known}")
+    for name in emulator.keys() - EMULATOR_OPTIONS:
+        known = [*Game.__init__.__kwdefaults__, *EMULATOR_OPTIONS]
+        ours = [it for it in OTHER_NAMES if name in OTHER_NAMES[it].split()]
+        instead = ", ".join(ours or known)
+        raise TypeError(f"unknown option {name!r}; here there is {instead}")
     check_bool("full_action_space", emulator.get("full_action_space", False))
     chance = emulator.get("repeat_action_probability", 0.0)
     is_chance = isinstance(chance, numbers.Real) and 0 <= chance <= 1
     require(is_chance, "repeat_action_probability from 0 to 1", chance)
     for name in ("mode", "difficulty", "max_num_frames_per_episode"):
         if emulator.get(name) is not None:
-            check_number(name, emulator[name])
-    require(isinstance(env_id, str), "the id of an Atari title", env_id)
+            small = check_number(name, emulator[name]) <= LARGEST
+            require(small, f"{name} of at most {LARGEST}", emulator[name])
 
     # Screens are read from ALE directly, so Gymnasium is asked for its
     # cheapest observation, the console's memory. Environments that aren't
     # Atari's don't have these options.
+    require(isinstance(env_id, str), "the id of an Atari title", env_id)
+    make = functools.partial(gym.make, env_id, frameskip=1, obs_type="ram")
     try:
-        env = gym.make(env_id, frameskip=1, obs_type="ram", **emulator)
+        env = make(**emulator)
     except TypeError as error:
         message = f"expected the id of an Atari title, got {env_id!r}"
         raise TypeError(message) from error
+    except RuntimeError:
+        ale = make().unwrapped.ale
+        modes = [None, *ale.getAvailableModes()]
+        difficulties = [None, *ale.getAvailableDifficulties()]
+        for name, known in dict(mode=modes, difficulty=difficulties).items():
+            value = emulator.get(name)
+            require(value in known, f"{name} in {known}", value)
+        raise
 
     # A `Game` couldn't keep what else an id may have.
     require(
@@ -931,47 +999,36 @@ def make_env(env_id, emulator):
 
 def check_step(game, action):
     """Check that the game was started, and that it has this action."""
-    check_actions(action, game.meanings)
+    check_action(action, game.meanings)
     if not game._pictures:
         raise gym.error.ResetNeeded("call reset() before step()")
 
 
-def check_actions(actions, meanings, shape=()):
-    """Return `actions` as Python integers, or raise a `ValueError`.
+def check_action(action, meanings):
+    """Return an action as a Python integer, or raise an error.
 
-    This checks a single action, of shape `()`, or a batch. Floats aren't
-    accepted, not even whole ones, since they can't be used as an index.
+    Floats aren't accepted, not even whole ones, since they can't be used as an
+    index; nor are bools.
     """
-    # NumPy takes 2 µs for what is an integer already, as those of `Games` are.
-    if type(actions) is int and 0 <= actions < len(meanings) and shape == ():
-        return actions
-    array = np.asarray(actions)
-    # Of a list with both, NumPy would turn the bools into integers.
-    is_list = isinstance(actions, (list, tuple))
-    has_bool = is_list and any(
-        isinstance(a, (bool, np.bool_)) for a in actions
-    )
-    if array.dtype.kind in "iu" and array.shape == shape and not has_bool:
-        flat = array.ravel().tolist()
-        if min(flat) >= 0 and max(flat) < len(meanings):
-            return array.tolist()
-    most = len(meanings) - 1
-    names = ", ".join(meanings)
-    expected = f"integers from 0 to {most} ({names}), of shape {shape}"
-    raise ValueError(f"expected {expected}, got {actions!r}")
+    number = action if type(action) is int else np.asarray(action).tolist()
+    if type(number) is not int or not 0 <= number < len(meanings):
+        names = ", ".join(meanings)
+        expected = f"an integer from 0 to {len(meanings) - 1} ({names})"
+        raise ValueError(f"expected {expected}, got {action!r}")
+    return number
 
 
 def check_batch(actions, meanings, n):
     """Return a list of `n` actions; that of a game that rests is `None`."""
-    if isinstance(actions, np.ndarray) and actions.dtype == object:
-        actions = actions.tolist()
-    is_list = isinstance(actions, (list, tuple)) and len(actions) == n
-    if is_list and any(action is None for action in actions):
-        return [
-            None if action is None else check_actions(action, meanings)
-            for action in actions
-        ]
-    return check_actions(actions, meanings, (n,))
+    # NumPy would turn the bools of a list that has integers, too, into these.
+    if not isinstance(actions, (list, tuple)):
+        actions = np.asarray(actions).tolist()
+    is_batch = isinstance(actions, (list, tuple)) and len(actions) == n
+    require(is_batch, f"{n} actions out of {', '.join(meanings)}", actions)
+    return [
+        None if action is None else check_action(action, meanings)
+        for action in actions
+    ]
 
 
 def box_of(obs):
@@ -1001,6 +1058,10 @@ def box_of(obs):
 # Observations don't cross the pipes: all processes share the memory in which
 # they lie.
 #
+# A *record* has what one game returns: `records["obs"]` are the observations
+# of all games, and `records["reward"]` their rewards. Of eight games and two
+# workers, the second one writes *rows* 4 to 7.
+#
 # ![The program sends actions through a pipe to each of two workers. These
 # write what they have played into shared memory, of which the program takes a
 # copy.](docs/figures/pipe.svg "What crosses a pipe, and what doesn't.")
@@ -1015,18 +1076,19 @@ class GameGroup:
     Args:
         seeds: A seed for each game.
         env_ids: An id for each game.
-        make_game: Makes a game of a seed and an id, and is sendable.
+        make_game: Makes a game of a seed and an id.
         rows: The slice of the records that belongs to these games.
         memory: A record for each game of all processes.
-        dtype: The fields of a record.
+        record: The type of a record.
     """
 
-    def __init__(self, seeds, env_ids, make_game, rows, memory, dtype):
+    def __init__(self, seeds, env_ids, make_game, rows, memory, record):
         # A column is an array with an item for each game.
-        records = np.frombuffer(memory, dtype)[rows]
-        self._columns = {name: records[name] for name in records.dtype.names}
-        self._shape = records["obs"].shape[1:]
-        self._dtype = records["obs"].dtype
+        records = np.frombuffer(memory, record)[rows]
+        self._columns = {name: records[name] for name in record.names}
+        self._infos = {
+            name: records["info"][name] for name in record["info"].names
+        }
         self._games = []
         # Games are also closed when the group is dropped, and at exit, but
         # never in a forked copy of the program.
@@ -1045,10 +1107,11 @@ class GameGroup:
                 continue
             game = self._games[i]
             obs, reward, done, info = game.step(action)
-            self._write("obs", i, obs)
+            write_like_first("obs", columns["obs"], i, obs)
             columns["reward"][i] = reward
             if done:
-                self._write("final_obs", i, game.final_obs)
+                last = columns["final_obs"]
+                write_like_first("final_obs", last, i, game.final_obs)
                 columns["terminated"][i] = game.terminated
                 columns["truncated"][i] = not game.terminated
             if info is not None:
@@ -1056,12 +1119,15 @@ class GameGroup:
                 columns["truncated"][i] |= info["truncated"]
                 columns["score"][i] = info["reward"]
                 columns["length"][i] = info["length"]
+            self._write_info(i)
 
     def reset(self, seeds):
         """Reset all games, each with its seed or `None`."""
         self._clear()
         for i, game in enumerate(self._games):
-            self._write("obs", i, game.reset(seeds[i]))
+            obs = game.reset(seeds[i])
+            write_like_first("obs", self._columns["obs"], i, obs)
+            self._write_info(i)
 
     def render(self):
         """Draw the color screens of all games."""
@@ -1074,15 +1140,49 @@ class GameGroup:
         for name in ("reward", "terminated", "truncated", "game_over"):
             self._columns[name][:] = 0
 
-    def _write(self, name, i, obs):
-        """Write an observation of game i, which must be like the first one."""
-        # NumPy would repeat or cast another one in silence.
-        if obs.shape != self._shape or obs.dtype != self._dtype:
-            raise ValueError(
-                f"expected an observation of {self._shape}, {self._dtype},"
-                f" got {obs.shape}, {obs.dtype}"
-            )
-        self._columns[name][i] = obs
+    def _write_info(self, i):
+        """Write what game i knows."""
+        if not self._infos:
+            return
+        info = self._games[i].info()
+        if info.keys() != self._infos.keys():
+            raise ValueError(f"expected info {[*self._infos]}, got {info}")
+        for name, value in info.items():
+            write_like_first(name, self._infos[name], i, value)
+
+
+def write_like_first(name, column, i, value):
+    """Write item i of a column; the first value has set shape and type."""
+    # NumPy would repeat or cast another one in silence.
+    array = np.asarray(value)
+    if array.shape != column.shape[1:] or array.dtype != column.dtype:
+        raise ValueError(
+            f"expected {name} of {column.shape[1:]}, {column.dtype}, as the"
+            f" first one, got {array.shape}, {array.dtype}"
+        )
+    column[i] = array
+
+
+def record_type(obs, info, height):
+    """Return the type of a record, which has all that a game returns."""
+    infos = [(k, np.asarray(v).dtype, np.shape(v)) for k, v in info.items()]
+    for name, dtype, _ in infos:
+        known = dtype.kind in "biuf"
+        require(known, f"info {name!r} as a number or an array", info[name])
+    return np.dtype(
+        [
+            ("obs", obs.dtype, obs.shape),
+            ("reward", np.float64),
+            ("terminated", bool),
+            ("truncated", bool),
+            ("final_obs", obs.dtype, obs.shape),
+            ("game_over", bool),
+            ("score", np.float64),
+            ("length", np.int64),
+            ("info", infos),
+            ("screen", np.uint8, (height, 160, 3)),
+        ]
+    )
 
 
 # ### The vector environment
@@ -1100,6 +1200,7 @@ Batch = tuple[NDArray, NDArray, NDArray, NDArray, dict]
 
 START_TIMEOUT = 60.0  # seconds for a start or a reset, plus one per game
 MOST_LOSSES = 3  # of a worker, with no end of a game since
+RETRY = 0.25  # seconds until a start that has failed is tried again
 
 
 class State(enum.Enum):
@@ -1114,9 +1215,10 @@ class Games(gym.vector.VectorEnv):
     """
     Many Atari games at once: a Gymnasium vector environment.
 
-    After an error of a game, or Ctrl-C, `step` raises `ResetNeeded`, and
-    `reset` starts all workers anew. After `close` every call raises
-    `ClosedEnvironmentError`. Use it in one thread at a time.
+    After an error of a game, or Ctrl-C, `step` raises `ResetNeeded` (or
+    `AlreadyPendingCallError`, if a step was begun), and `reset` starts all
+    workers anew. After `close` every call raises `ClosedEnvironmentError`. Use
+    it in one thread at a time.
 
     Attributes:
         meanings: The names of the actions.
@@ -1163,8 +1265,9 @@ class Games(gym.vector.VectorEnv):
             autoreset_mode: SAME_STEP or NEXT_STEP.
             make: Any callable, called as `make(seed, env_id, **options)`;
                 `None` means `FastGame`. The first observation sets shape and
-                dtype. Besides `step`, `reset` and `render` a game has `env`,
-                `meanings`, `final_obs` and `terminated`.
+                dtype, and the first `info` its keys, too. Besides `step`,
+                `reset` and `render` a game has `env`, `meanings`, `final_obs`
+                and `terminated`; it may have `info` and `close`.
             on_life_loss, noop_max, fire_on_reset, clip_reward: As for `Game`.
             game_options: What else `Game` takes, such as `stack`.
 
@@ -1200,28 +1303,17 @@ class Games(gym.vector.VectorEnv):
         )
         self._set_spaces(make_game)
 
-        # A record has all that a game returns. Processes can only inherit
-        # memory that they share, so it is made before them.
-        obs = self.single_observation_space
-        dtype = [
-            ("obs", obs.dtype, obs.shape),
-            ("reward", np.float64),
-            ("terminated", bool),
-            ("truncated", bool),
-            ("final_obs", obs.dtype, obs.shape),
-            ("game_over", bool),
-            ("score", np.float64),
-            ("length", np.int64),
-            ("screen", np.uint8, (max(self._heights), 160, 3)),
-        ]
-        memory = multiprocessing.RawArray("B", n * np.dtype(dtype).itemsize)
-        self._records = np.frombuffer(memory, dtype)
+        # Processes can only inherit memory that they share, so it is made
+        # before them.
+        record = self._record
+        memory = multiprocessing.RawArray("B", n * record.itemsize)
+        self._records = np.frombuffer(memory, record)
 
         # A *player* is a worker, or with `processes=0` a group of games in
-        # this process. It has a number, and its rows of the records.
+        # this process. It has an index, and its rows of the records.
         k = max(1, min(self._processes, n))
         self._rows = [slice(i * n // k, (i + 1) * n // k) for i in range(k)]
-        self._players = {}  # by number
+        self._players = {}  # by index
         ctx = find_context(context)
         player: Callable = GameGroup
         if self._processes > 0:
@@ -1231,12 +1323,12 @@ class Games(gym.vector.VectorEnv):
             workers = [self._players.values()]
             util.Finalize(self, end_workers, args=workers, exitpriority=1)
         self._make_player = functools.partial(
-            player, make_game=Sendable(make_game), memory=memory, dtype=dtype
+            player, make_game=Sendable(make_game), memory=memory, record=record
         )
-        # The selector stores numbers of players. It is part of a reference
+        # The selector stores indices of players. It is part of a reference
         # cycle, in which a worker would live until the garbage collection.
         self._inbox = selectors.DefaultSelector()
-        self._lost = {}  # in words, by number
+        self._lost = {}  # in words, by index
         self._losses = np.zeros(n, int)  # of each game, since its last end
         self._state = State.NEEDS_RESET
         self.closed = False
@@ -1247,20 +1339,26 @@ class Games(gym.vector.VectorEnv):
         That also checks the ids and the options.
         """
         first = self._env_ids[0]
-        heights = {}  # of screens, by title
+        self._heights = {}  # of screens, by title
         for env_id in dict.fromkeys(self._env_ids):
             game = make_game(0, env_id)
-            space = box_of(game.reset())
-            heights[env_id] = len(game.render())
-            close_games([game])
+            try:
+                space = box_of(game.reset())
+                info = game.info() if hasattr(game, "info") else {}
+                self._heights[env_id] = len(game.render())
+            finally:
+                close_games([game])
             if env_id == first:
+                first_info = info
+                fps = 60 / getattr(game, "action_repeat", 4)
                 self.spec = game.env.spec
                 self.meanings = game.meanings
                 self.single_observation_space = space
                 self.single_action_space = game.env.action_space
                 self.metadata = {
                     "render_modes": ["rgb_array"],
-                    "render_fps": 60 / getattr(game, "action_repeat", 4),
+                    # Gymnasium's player wants it whole.
+                    "render_fps": int(fps) if fps.is_integer() else fps,
                     "autoreset_mode": self.autoreset_mode,
                 }
             same_actions = game.meanings == self.meanings
@@ -1270,7 +1368,8 @@ class Games(gym.vector.VectorEnv):
                 " full_action_space=True all titles have the same actions",
                 env_id,
             )
-        self._heights = [heights[env_id] for env_id in self._env_ids]
+        height = max(self._heights.values())
+        self._record = record_type(space, first_info, height)
         n = self.num_envs
         self.observation_space = batch_space(self.single_observation_space, n)
         self.action_space = batch_space(self.single_action_space, n)
@@ -1286,19 +1385,20 @@ class Games(gym.vector.VectorEnv):
         self._np_random_seed = self._seeds
         return self._seeds
 
-    def _check(self, *allowed):
-        """Raise an error unless the games are in one of these states."""
+    def _check_open(self):
+        """Raise an error if the games are closed, or the parent's."""
         if self.closed:
             raise gym.error.ClosedEnvironmentError("the games are closed")
         if os.getpid() != self._owner:  # in a forked copy of the program
             raise RuntimeError("these games belong to another process")
-        if self._state in allowed:
-            return
-        if State.STEPPING in allowed:
-            raise gym.error.NoAsyncCallError("call step_async()", "step")
+
+    def _check_ready(self):
+        """Raise an error if another call has to come first."""
+        self._check_open()
         if self._state is State.STEPPING:
             raise gym.error.AlreadyPendingCallError("call step_wait()", "step")
-        raise gym.error.ResetNeeded("call reset() first")
+        if self._state is State.NEEDS_RESET:
+            raise gym.error.ResetNeeded("call reset() first")
 
     @property
     def pipes(self) -> list:
@@ -1327,13 +1427,14 @@ class Games(gym.vector.VectorEnv):
 
         Returns:
             observations: `uint8 (num_envs, 4, 84, 84)`, a copy.
-            infos: `{}`.
+            infos: What each `Game.info` returns: `"lives"`, `int64
+                (num_envs,)`, with the mask `"_lives"`.
 
         Raises:
             ValueError, TypeError: The seeds are wrong, or there are options.
             RuntimeError: A worker couldn't be started.
         """
-        self._check(*State)
+        self._check_open()
         require(not options, "no options", options)
         seeds = [None] * self.num_envs
         if seed is not None:
@@ -1347,7 +1448,20 @@ class Games(gym.vector.VectorEnv):
             self._start_all()
         self._last_obs = self._records["obs"].copy()
         self._state = State.READY
-        return self._last_obs, {}
+        return self._last_obs, self._infos()
+
+    def _infos(self):
+        """Return what the games know, as Gymnasium does.
+
+        A key has an item for each game, and the key with a `_` in front is the
+        mask of the games that have it.
+        """
+        infos = {}
+        column = self._records["info"]
+        for name in column.dtype.names:
+            infos[name] = column[name].copy()
+            infos[f"_{name}"] = np.ones(self.num_envs, bool)
+        return infos
 
     def step(self, actions: ArrayLike) -> Batch:
         """Step all games.
@@ -1366,13 +1480,15 @@ class Games(gym.vector.VectorEnv):
                 included.
             truncated: `bool (num_envs,)`, true if a limit has ended the
                 episode, or the worker was lost.
-            infos: A dict. In the step in which a whole game is over, it has
-                `"episode"`, a dict of its raw points `"r"`, `float64
-                (num_envs,)`, and its steps `"l"`, `int64 (num_envs,)`, with
-                the mask `"_episode"`. Under SAME_STEP it has the `"final_obs"`
-                of ended episodes, with the mask `"_final_obs"`. If a worker
-                was lost, `"restarted"` is the mask of its games. Their final
-                observation is the array that was returned last.
+            infos: A dict of what `reset` has in it, which after an end is of
+                the next episode, in both modes. In the step in which a whole
+                game is over, there is `"episode"`, a dict of its raw points
+                `"r"`, `float64 (num_envs,)`, and its steps `"l"`, `int64
+                (num_envs,)`, with the mask `"_episode"`. Under SAME_STEP there
+                is the `"final_obs"` of ended episodes, with the mask
+                `"_final_obs"`. If a worker was lost, `"restarted"` is the mask
+                of its games. Their final observation is the array that was
+                returned last.
 
         Raises:
             ResetNeeded: Call `reset` first.
@@ -1392,7 +1508,7 @@ class Games(gym.vector.VectorEnv):
         Args:
             actions: As for `step`, with the same errors.
         """
-        self._check(State.READY)
+        self._check_ready()
         checked = check_batch(actions, self.meanings, self.num_envs)
         if self.autoreset_mode is NEXT_STEP:
             # A game rests in the step after an end.
@@ -1408,13 +1524,15 @@ class Games(gym.vector.VectorEnv):
         Raises:
             NoAsyncCallError: No step was begun.
         """
-        self._check(State.STEPPING)
+        self._check_open()
+        if self._state is not State.STEPPING:
+            raise gym.error.NoAsyncCallError("call step_async()", "step")
         self._state = State.NEEDS_RESET
         self._wait(self._timeout)
         records = self._records  # the players have written all into them
-        infos = {}
-        if self._lost:
-            restarted = self._replace_lost()
+        restarted = self._replace_lost()
+        infos = self._infos()
+        if restarted.any():
             infos["restarted"] = restarted
             # These games were cut short.
             records["truncated"][restarted] = True
@@ -1424,8 +1542,6 @@ class Games(gym.vector.VectorEnv):
         terminated = records["terminated"].copy()
         truncated = records["truncated"].copy()
 
-        # In Gymnasium a key of the infos has an item for each game, and the
-        # key with a `_` in front is the mask of the games that have it.
         game_over = records["game_over"].copy()
         if game_over.any():
             self._losses[game_over] = 0
@@ -1454,20 +1570,20 @@ class Games(gym.vector.VectorEnv):
         They are copies. Those of a lost worker are black; the next step or
         reset replaces it.
         """
-        self._check(State.READY)
+        self._check_ready()
         self._ask(self._players, "render", [None] * self.num_envs)
         self._wait(self._timeout)
         self._state = State.READY
         screens = self._records["screen"]
-        for number in self._lost:
-            screens[self._rows[number]] = 0
+        for index in self._lost:
+            screens[self._rows[index]] = 0
         # Some titles have higher screens than others.
         return tuple(
-            screen[:height].copy()
-            for screen, height in zip(screens, self._heights, strict=True)
+            screen[: self._heights[env_id]].copy()
+            for screen, env_id in zip(screens, self._env_ids, strict=True)
         )
 
-    def _ask(self, numbers, command, data):
+    def _ask(self, indices, command, data):
         """Send a command to players, with an item of `data` for each game.
 
         It sets the state to NEEDS_RESET. Only a call that completes sets it
@@ -1475,13 +1591,13 @@ class Games(gym.vector.VectorEnv):
         """
         self._state = State.NEEDS_RESET
         self._awaited = set()  # whose answer hasn't come yet
-        for number in numbers:
-            player = self._players[number]
-            message = (command, data[self._rows[number]])
+        for index in indices:
+            player = self._players[index]
+            message = (command, data[self._rows[index]])
             if self._processes == 0:
                 run_command(player, *message)
                 continue
-            self._awaited.add(number)
+            self._awaited.add(index)
             # If the worker has died, `_receive` notices.
             with contextlib.suppress(ConnectionError):
                 player.child.send_bytes(pickle.dumps(message))
@@ -1496,17 +1612,23 @@ class Games(gym.vector.VectorEnv):
             while self._awaited and (left := deadline - time.monotonic()) > 0:
                 for pipe in wait_for(self._inbox, left):
                     self._receive(pipe)
-        for number in self._awaited:
-            self._lose(number, f"didn't answer within {timeout:g} s")
+        for index in self._awaited:
+            self._lose(index, f"didn't answer within {timeout:g} s")
 
     def _receive(self, pipe):
         """Read the answer of a worker, or lose it if it has died."""
-        number = self._inbox.get_key(pipe).data
-        self._awaited.discard(number)
+        index = self._inbox.get_key(pipe).data
+        self._awaited.discard(index)
         try:
             answer = pipe.recv_bytes()
-        except (EOFError, ConnectionError):
-            self._lose(number, "has died", END_TIMEOUT)
+        except (EOFError, OSError) as error:
+            # An `OSError` may also be that of the program's signal handler.
+            ends = (EOFError, ConnectionError)
+            if not isinstance(error, ends) and "end of file" not in str(error):
+                raise
+            # It may still be ending. Then its exit code isn't known yet.
+            self._players[index].process.join(END_TIMEOUT)
+            self._lose(index, "has died")
         else:
             pickle.loads(answer)  # this raises what a game has raised
 
@@ -1514,41 +1636,44 @@ class Games(gym.vector.VectorEnv):
     #
     # A new process imports the program's files as they are now. If a file was
     # edited meanwhile, it may behave differently from the others.
-    def _lose(self, number, how, seconds=0.0):
-        """Close a worker that is late, or has died and may still be ending."""
-        worker = self._players[number]
+    def _lose(self, index, how):
+        """Close a worker that is late or has died."""
+        worker = self._players[index]
         self._inbox.unregister(worker.child)
-        worker.process.join(seconds)
         # A late worker would overwrite the memory of its replacement.
         worker.process.kill()
         worker.close()
-        del self._players[number]
+        del self._players[index]
         # The `repr` of a process has its exit code, and a name of its own.
-        self._lost[number] = f"{how}: {worker.process!r}"
+        self._lost[index] = f"{how}: {worker.process!r}"
 
-    def _start(self, numbers):
-        """Start players, and reset their games from their seeds."""
-        for number in numbers:
-            rows = self._rows[number]
-            player = self._make_player(
-                self._seeds[rows], self._env_ids[rows], rows=rows
-            )
-            self._players[number] = player
-            if self._processes > 0:
-                event = selectors.EVENT_READ
-                self._inbox.register(player.child, event, number)
-        self._ask(numbers, "reset", self._seeds)
+    def _start(self, index):
+        """Start a player."""
+        rows = self._rows[index]
+        player = self._make_player(
+            self._seeds[rows], self._env_ids[rows], rows=rows
+        )
+        self._players[index] = player
+        if self._processes > 0:
+            event = selectors.EVENT_READ
+            self._inbox.register(player.child, event, index)
+
+    def _reset_to_seeds(self, indices):
+        """Reset the games of players that have been started."""
+        self._ask(indices, "reset", self._seeds)
         self._wait(self._start_timeout)
 
     def _start_all(self):
         """Start new players in place of all: old ones may owe an answer."""
         self.close_extras()
         self._inbox = selectors.DefaultSelector()
-        self._start(range(len(self._rows)))
+        for index in range(len(self._rows)):
+            self._start(index)
+        self._reset_to_seeds(self._players)
         if self._lost:
             how, *_ = self._lost.values()
             self.close_extras()
-            raise RuntimeError(
+            raise StartError(
                 f"a new worker {how}; its own error is on stderr."
                 f" {WHY_NOT_STARTED}, or timeout= is short for slow imports"
             )
@@ -1556,12 +1681,13 @@ class Games(gym.vector.VectorEnv):
     def _replace_lost(self):
         """Start lost games over; warn, and return the mask of them."""
         restarted = np.zeros(self.num_envs, bool)
+        cause = None
         # A replacement may be lost, too.
         while self._lost:
             lost = self._lost
             self._lost = {}
-            for number, how in lost.items():
-                rows = self._rows[number]
+            for index, how in lost.items():
+                rows = self._rows[index]
                 restarted[rows] = True
                 self._losses[rows] += 1
                 # A game that ends shows that its worker makes progress, so the
@@ -1572,9 +1698,17 @@ class Games(gym.vector.VectorEnv):
                     f" {how}; times in a row: {times}"
                 )
                 if times > MOST_LOSSES:
-                    raise RuntimeError(words)
+                    raise RuntimeError(words) from cause
                 warnings.warn(words, RuntimeWarning, stacklevel=3)
-            self._start(lost)
+                try:
+                    self._start(index)
+                except StartError as error:
+                    # A signal to all processes may be ending the forkserver.
+                    # Then Python starts another one.
+                    cause = error.__cause__
+                    self._lost[index] = f"is missing: {error}"
+                    time.sleep(RETRY)
+            self._reset_to_seeds(lost.keys() & self._players.keys())
         return restarted
 
     # ### Closing
@@ -1585,6 +1719,7 @@ class Games(gym.vector.VectorEnv):
         # In a forked copy of the program they belong to the parent.
         if os.getpid() != self._owner:
             return
+        self._state = State.NEEDS_RESET
         end = end_workers if self._processes > 0 else close_games
         end(self._players.values())
         self._players.clear()
@@ -1646,33 +1781,40 @@ def main():
             parser.exit(2, f"{parser.prog} needs labml: pip install labml\n")
         lab.get_path()
 
+    # A file or a pipe gets a line every ten seconds.
+    terminal = sys.stdout.isatty()
+    loop = monit.loop if terminal else range
     rng = np.random.default_rng(args.seed)
+    seen = np.zeros(games.observation_space.shape, np.uint8)
     scores = []
     steps = 0
-    with games:
+    next_line = 0.0
+    start = time.perf_counter()
+    # After Ctrl-C the summary is about what was played so far.
+    with games, contextlib.suppress(KeyboardInterrupt):
         seen, _ = games.reset()
         start = time.perf_counter()
+        for i in loop(args.steps):
+            actions = rng.integers(games.single_action_space.n, size=n)
+            observations, rewards, *_, infos = games.step(actions)
+            steps += n
 
-        # After Ctrl-C the summary is about what was played so far.
-        with contextlib.suppress(KeyboardInterrupt):
-            for i in monit.loop(args.steps):
-                actions = rng.integers(games.single_action_space.n, size=n)
-                observations, rewards, *_, infos = games.step(actions)
-                steps += n
-
-                # The image shows what each agent saw when it last scored.
-                scored = rewards > 0
-                seen[scored] = observations[scored]
-                if "episode" in infos:
-                    ended = infos["_episode"]
-                    points = infos["episode"]["r"][ended]
-                    scores += points.tolist()
-                    tracker.add("reward", points.mean())
-                    tracker.add("length", infos["episode"]["l"][ended].mean())
-                if i % 10 == 0:
-                    speed = steps / (time.perf_counter() - start)
-                    tracker.save(steps, {"steps per second": speed})
-        speed = steps / (time.perf_counter() - start)
+            # The image shows what each agent saw when it last scored.
+            scored = rewards > 0
+            seen[scored] = observations[scored]
+            if "episode" in infos:
+                ended = infos["_episode"]
+                points = infos["episode"]["r"][ended]
+                scores += points.tolist()
+                tracker.add("reward", points.mean())
+                tracker.add("length", infos["episode"]["l"][ended].mean())
+            seconds = time.perf_counter() - start
+            if terminal and i % 10 == 0:
+                tracker.save(steps, {"steps per second": steps / seconds})
+            elif not terminal and seconds >= next_line:
+                print(f"{steps:,} steps, {len(scores)} episodes", flush=True)
+                next_line = seconds + 10
+    speed = steps / (time.perf_counter() - start)
 
     print(f"\n{steps:,} steps of {n} games, {len(scores)} episodes")
     if scores:

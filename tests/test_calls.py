@@ -62,6 +62,11 @@ class Twin:
         self.returned = obs  # its owner may write into it
         return obs
 
+    def infos(self):
+        """What the games know, also of episodes whose first step waits."""
+        lives = np.array([model.lives for model in self.models])
+        return dict(lives=lives, _lives=np.array([True] * len(lives)))
+
     def step(self, actions, restarted=()):
         """Step; games in `restarted` start over instead."""
         n = len(self.models)
@@ -87,7 +92,7 @@ class Twin:
                     truncated[i] = info["truncated"]
                     scores[i] = info["reward"]
                     lengths[i] = info["length"]
-        infos = {}
+        infos = self.infos()
         if lost.any():
             infos["restarted"] = lost
         if game_over.any():
@@ -196,7 +201,8 @@ class Calls(stateful.RuleBasedStateMachine):
     def check_reset(self, result, seeds=None):
         """Lost games start over from their seeds; after an error all do."""
         over = self.lost if self.state == "ready" else range(N)
-        assert same(result, (self.twin.reset(seeds, over), {}))
+        obs = self.twin.reset(seeds, over)
+        assert same(result, (obs, self.twin.infos()))
         self.losses = 0
         self.set_state("ready")
 

@@ -62,19 +62,20 @@ WRONG_ARGUMENTS = {
     "on_life_loss": ["Restart", None, 1, ["restart"]],
     "size": [84, (84,), (84, 84, 3), (0, 84), (84.0, 84), "84", None],
     "repeat_action_probability": [1.5, -0.1, 25, math.nan, "0.25", None],
-    "max_num_frames_per_episode": [-5, 1.5, "18000"],
-    **dict.fromkeys(["mode", "difficulty"], ["0", 0.5, -1]),
+    "max_num_frames_per_episode": [-5, 1.5, "18000", 2**31, 10**10],
+    **dict.fromkeys(["mode", "difficulty"], ["0", 0.5, -1, 2**40]),
     # These two are no options of `Games`, but of `AtariEnv`.
     "frameskip": [4],
     "obs_type": ["ram"],
+    "unheard_of": [1],
 }
 # What the errors say, if not the argument's name.
-OPTIONS = "action_repeat.*stack.*full_action_space"
 WORDS = {
     "env_id": "Atari",
     "on_life_loss": "restart.*continue.*ignore",
-    "frameskip": f"frameskip.*{OPTIONS}",
-    "obs_type": f"obs_type.*{OPTIONS}",
+    "frameskip": "frameskip.*action_repeat",
+    "obs_type": "obs_type.*grayscale",
+    "unheard_of": "unheard_of.*action_repeat.*stack.*full_action_space",
     "context": None,  # Python's own words
     "autoreset_mode": None,  # Gymnasium's
 }
@@ -145,6 +146,44 @@ def test_wrong_arguments(trap, monkeypatch, name):
         with pytest.raises(REFUSED, match=WORDS.get(name, name)):
             Games(**{"num_envs": 2, "processes": 2, name: wrong})
     assert not workers_now()
+
+
+@each(
+    "theirs, ours",
+    [
+        ("frame_skip", "action_repeat"),
+        ("stack_num", "stack"),
+        ("num_stack", "stack"),
+        ("frame_stack", "stack"),
+        ("screen_size", "size"),
+        ("img_height", "size"),
+        ("grayscale_obs", "grayscale"),
+        ("gray_scale", "grayscale"),
+        ("terminal_on_life_loss", "on_life_loss"),
+        ("episodic_life", "on_life_loss"),
+        ("episodic_life_loss", "on_life_loss"),
+        ("noop", "noop_max"),
+        ("noop_reset_max", "noop_max"),
+        ("reward_clip", "clip_reward"),
+        ("reward_clipping", "clip_reward"),
+        ("use_fire_reset", "fire_on_reset"),
+        ("fire_reset", "fire_on_reset"),
+        ("sticky_action_prob", "repeat_action_probability"),
+        ("scale_obs", "subclass"),
+    ],
+)
+def test_names_of_other_libraries(theirs, ours):
+    """They are answered with the name here."""
+    for make in (Game, Games):
+        with pytest.raises(TypeError, match=rf"{theirs}.*\b{ours}\b"):
+            make(1, **{theirs: 1})
+
+
+@each("name, words", [("mode", "[^\\d]4, 8"), ("difficulty", "0, 1")])
+def test_modes_that_a_title_does_not_have(name, words):
+    """Those that it has are named."""
+    with pytest.raises(ValueError, match=f"{name}.*{words}.*97"):
+        Game(0, **{name: 97})
 
 
 def registered(env_id, **settings):

@@ -4,22 +4,22 @@ import re
 
 import gymnasium as gym
 import numpy as np
+import pytest
 
-from game import FastGame
-from test_game import (
-    ALL,
-    STILL,
-    each,
-    play_beside_fast_game,
-    play_beside_gymnasium,
-    same,
-)
+import game
+from game import TRAINING, FastGame, Game
+from test_game import ALL, STILL, each, play_beside_gymnasium, same
 
 ALL_TITLES = sorted(
     re.fullmatch(r"ALE/(.*)-v5", env_id)[1]
     for env_id in gym.registry
     if env_id.startswith("ALE/")
 )
+TRUSTED_TITLES = [
+    title
+    for title in ALL_TITLES
+    if gym.spec(f"ALE/{title}-v5").kwargs["game"] in game.TRUSTED.split()
+]
 each_title = each("title", ALL_TITLES if ALL else ["MsPacman"])
 
 
@@ -30,23 +30,44 @@ def test_a_title_equals_gymnasiums(title, mode, noop_max):
 
 
 @each_title
-def test_the_first_game_of_a_fast_game_is_that_of_a_game(title):
-    """Of every title: a true reset before it can't carry memory over."""
-    play_beside_fast_game(title, first_game_only=True, steps=300)
+def test_games_from_snapshots_are_those_after_resets(monkeypatch, title):
+    """Sixteen games and more, with new seeds, too.
 
-
-@each(
-    "title, settings",
-    [(title, {}) for title in (ALL_TITLES if ALL else ["Breakout", "Qbert"])]
-    + [("TicTacToe3D", {}), ("VideoCheckers", dict(mode=5))],
-)
-def test_a_reset_is_as_good_as_a_new_emulator(title, settings):
-    """However long a title was played before, in memory and on screen.
-
-    A title that fails belongs to those that take true resets.
+    A title that fails must not be trusted. One that isn't trusted may fail:
+    that is how the list was found.
     """
-    options = dict(settings, **STILL)
-    one, new = (FastGame(0, f"ALE/{title}-v5", **options) for _ in "12")
+    env_id = f"ALE/{title}-v5"
+    frames = 4000 if ALL else 400
+    options = dict(TRAINING, max_num_frames_per_episode=frames, **STILL)
+    plain, fast = (make(3, env_id, **options) for make in (Game, FastGame))
+    name = plain.env.spec.kwargs["game"]
+    trusted = name in game.TRUSTED.split()
+    monkeypatch.setattr(game, "TRUSTED", name)
+    actions = np.random.default_rng(0)
+
+    def play(seed, games):
+        assert same(plain.reset(seed), fast.reset(seed))
+        while games > 0:
+            action = actions.integers(plain.env.action_space.n)
+            result = plain.step(action)
+            assert same(result, fast.step(action))
+            rams = [one.env.unwrapped.ale.getRAM() for one in (plain, fast)]
+            assert same(*rams)
+            games -= result[3] is not None
+
+    try:
+        play(None, 16)
+        play(4, 4)
+    except AssertionError:
+        if trusted:
+            raise
+        pytest.xfail("a reset carries memory over, or a snapshot lacks some")
+
+
+@each("title", TRUSTED_TITLES if ALL else ["Breakout"])
+def test_a_snapshot_is_as_good_as_a_new_emulator(title):
+    """However long a title was played before, in memory and on screen."""
+    one, new = (FastGame(0, f"ALE/{title}-v5", **STILL) for _ in "12")
     random = np.random.default_rng(1)
     ale = one.env.unwrapped.ale
     codes = ale.getMinimalActionSet()
