@@ -15,7 +15,7 @@ The rooms:
 - `looks/` has the styles, and what all pages share
 - `live/` is the Breakout, and the agent, that play in a page
 - `runner/` runs the tutorial: what each of its lines makes, and the bar
-- `text/` is the story
+- `text/` is the story, and the table below the learner
 - `tests/`
 
 A figure is a picture in a text, `![what it shows](figures/NAME.svg "its
@@ -54,7 +54,10 @@ from weave.host import game_md
 from weave.module import Module
 from weave.pages import links_to, source_pages, story_page
 
+GAME = "game.py"
+PPO = "examples/ppo.py"
 STORY = HERE / "text/story.md"
+DETAILS = HERE / "text/details.md"  # of ppo.html
 TEXTS = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), STORY]
 # Pictures that aren't made here: films by `examples/play.py --film`, what
 # `python game.py` leaves, and the stills of figures that move.
@@ -103,8 +106,12 @@ def made() -> Iterator[tuple[Path, str, str]]:
                 drawn = f"figures/{name.removeprefix('draw_')}.svg"
                 yield DOCS / drawn, source, draw()
 
-    game = Module("game", (ROOT / "game.py").read_text("utf-8"))
-    sources = {"game.html": (game, 0), "engine.html": (game, 1)}
+    game, ppo = (Module(ROOT / path) for path in (GAME, PPO))
+    sources = {
+        "game.html": (game, 0),
+        "engine.html": (game, 1),
+        "ppo.html": (ppo, 0),
+    }
     looks = "page/looks and page/figures"
     css = drawing.palette() + joined(STYLES)
     css = re.sub(r"url\((fonts/.+?)\)", embedded, css)
@@ -122,11 +129,12 @@ def made() -> Iterator[tuple[Path, str, str]]:
         source = "page/live/weights.npz"
         yield DOCS / f"data/{name}.js", source, f"given.{name} = {text};\n"
 
-    yield DOCS / "data/steps.js", "game.py", recorded()
+    yield DOCS / "data/steps.js", GAME, recorded()
 
-    yield ROOT / "game.md", "game.py", game_md(game)
-    for name, page in source_pages(sources, found):
-        yield DOCS / name, "game.py", page
+    yield ROOT / "game.md", GAME, game_md(game)
+    details = DETAILS.read_text("utf-8")
+    for name, page in source_pages(sources, found, details):
+        yield DOCS / name, PPO if name == "ppo.html" else GAME, page
     text = bare(filled(STORY, found))
     page = story_page(text, found, links_to(sources))
     yield DOCS / "index.html", "page/text/story.md", page

@@ -108,24 +108,32 @@ def count(text):
     return Counter(re.findall(r"\w+", text))
 
 
-def test_each_source_line_is_on_the_pages_once_and_in_order():
-    """Each word, too, if only of a link or of a picture."""
+@pytest.mark.parametrize(
+    "path, pages",
+    [
+        ("game.py", ["game.html", "engine.html"]),
+        ("examples/ppo.py", ["ppo.html"]),
+    ],
+)
+def test_each_source_line_is_on_the_pages_once_and_in_order(path, pages):
+    """Each word, too, if only of a link or of a picture; not of a formula."""
+    source = (ROOT / path).read_text()
     main = "".join(
         re.sub("(?s)^.*?<main.*?>|<footer.*$", "", html(name))
-        for name in ("game.html", "engine.html")
+        for name in pages
     )
     title, _, rest = main.partition("<details>")
     shown = re.findall('(?s)<pre class="code"><code>(.*?)</code>', rest)
-    code, words = code_and_words(SOURCE)
+    code, words = code_and_words(source)
     lines = unescape(TAG.sub("", "".join(shown))).splitlines()
     assert [line for line in lines if line] == [*code.values()]
     text = title + re.sub("(?s)<pre.*?</pre>", " ", rest)
     found = count(unescape(TAG.sub(" ", text)))
     for said in re.findall('(?:alt|aria-label|href|src)="(.*?)"', text, re.S):
         found += count(unescape(said))
-    # The paths of pictures, and the numbers of a list
-    unseen = ["python", *re.findall(r"\(docs/\S+|(?m:^ +\d+\. )", SOURCE)]
-    assert not words - found - count(" ".join(unseen))
+    # The paths of pictures, the numbers of lists, and formulas
+    unseen = re.findall(r"\(docs/\S+|\$+[^$]+\$+|(?m:^ *\d\. )", source)
+    assert not words - found - count(" ".join(["python", *unseen]))
 
 
 def test_each_source_line_is_in_game_md_once_and_in_order():
@@ -137,7 +145,7 @@ def test_each_source_line_is_in_game_md_once_and_in_order():
 
 
 def test_a_function_has_a_card_of_its_own():
-    parts = Module("game", SOURCE).parts
+    parts = Module(ROOT / "game.py").parts
     pieces = [piece.code for part in parts for piece in part if piece.code]
     for node in FUNCTIONS:
         [code] = [code for code in pieces if node.lineno in code]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
-from weave.module import Module, Piece
+from weave.module import Module, Piece, groups
 
 IMPORTS = "What it is built on"
 # At the top a picture has a size on a code host, too, and a caption.
@@ -40,16 +40,20 @@ def texts(pieces: Iterable[Piece]) -> list[str]:
 
 def above(pieces: Iterable[Piece]) -> Iterator[str]:
     """Yield words, the code below them, with its notes, and lists."""
-    for piece in pieces:
-        blocks = [words.text for words in piece.words if words.text]
-        if piece.source:
-            source = "\n".join(piece.source.values())
-            blocks.append(f"```python\n{source}\n```")
-        for words in piece.words:
-            if words.lists:
-                blocks.append(folded(words.fold, words.lists))
-        text = "\n\n".join(blocks)
-        yield folded(piece.fold, text) if piece.fold else text
+    for title, together in groups(pieces):
+        text = "\n\n".join(map(of_piece, together))
+        yield folded(title, text) if title else text
+
+
+def of_piece(piece: Piece) -> str:
+    blocks = [words.text for words in piece.words if words.text]
+    if piece.source:
+        source = "\n".join(piece.source.values())
+        blocks.append(f"```python\n{source}\n```")
+    for words in piece.words:
+        if words.lists:
+            blocks.append(folded(words.fold, words.lists))
+    return "\n\n".join(blocks)
 
 
 def folded(title: str, text: str) -> str:

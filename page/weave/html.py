@@ -77,6 +77,7 @@ class Page:
             "heading_open": self._heading_open,
             "heading_close": self._heading_close,
             "code_inline": self._code,
+            "code_block": self._indented,
             "image": self._image,
             "table_open": lambda *_: '<div class="scrolls"><table>\n',
             "table_close": lambda *_: "</table></div>\n",
@@ -136,6 +137,9 @@ class Page:
             caption = self.markdown.renderInline(title)
             html += f"<figcaption>{caption}</figcaption>"
         return f'<figure id="{name}">{html}</figure>'
+
+    def _indented(self, tokens: list[Token], at: int, *_: Any) -> str:
+        return self._program(tokens[at].content, "bash", "")
 
     def _program(self, text: str, language: str, _: str) -> str:
         """Return a program as a listing, with the colors of the story."""

@@ -5,6 +5,7 @@ import itertools
 import re
 import textwrap
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from weave.names import Uses, definitions
@@ -39,7 +40,8 @@ class Piece:
     """A function or some statements: words, and the code below them by rows.
 
     `notes` are the words at a row of that code, and `source` is the code with
-    them in it. Under a title in `fold` all of it is folded.
+    them in it. `fold` is a heading of the fourth level: this piece is folded,
+    and so are those that follow, up to the next heading.
     """
 
     def __init__(
@@ -55,10 +57,26 @@ class Piece:
         self.source = rest(rows, self.words, lines)
         self.code = rest(rows, said, lines)
         self.fold = ""
-        if self.words and self.words[0].text.startswith(FOLD):
+        self.has_heading = bool(self.words) and self.words[0].text[0] == "#"
+        if self.has_heading and self.words[0].text.startswith(FOLD):
             title, _, text = self.words[0].text.partition("\n")
             self.fold = title.removeprefix(FOLD)
             self.words[0] = self.words[0]._replace(text=text.strip())
+
+
+def groups(
+    pieces: Iterable[Piece],
+) -> Iterator[tuple[str, list[Piece]]]:
+    """Yield pieces together that are in one fold, and its title."""
+    together: list[Piece] = []
+    for piece in pieces:
+        begins = piece.has_heading or not together or not together[0].fold
+        if together and begins:
+            yield together[0].fold, together
+            together = []
+        together.append(piece)
+    if together:
+        yield together[0].fold, together
 
 
 def rest(
@@ -74,14 +92,15 @@ def rest(
 
 
 class Module:
-    """What is read of a source.
+    """What is read of a source, which is known by the name of its file.
 
     `imports` are the pieces down to the last import, with the license above
     the title. `parts` are the others. `end` are the words between two parts.
     """
 
-    def __init__(self, name: str, source: str) -> None:
-        self.name = name
+    def __init__(self, path: Path) -> None:
+        source = path.read_text("utf-8")
+        self.name = path.stem
         self.tree = ast.parse(source)
         lines = source.splitlines()
         found = list(docstrings(self.tree, lines))
@@ -90,7 +109,7 @@ class Module:
         found.sort(key=lambda words: words.rows.start)
         notes = {words.at: words.text for words in found if words.is_note}
         self.definitions = definitions(self.tree, lines, notes)
-        self.uses = Uses(name, self.tree, lines)
+        self.uses = Uses(self.name, self.tree, lines)
 
         imports = ast.Import | ast.ImportFrom
         cut = 1 + max(

@@ -17,19 +17,26 @@ from markdown_it.tree import SyntaxTreeNode
 
 from weave.host import IMPORTS, contents, texts
 from weave.html import Page, colored, listing, template
-from weave.module import Module, Piece, Words
+from weave.module import Module, Piece, Words, groups
 
 PAGES = {
     "index.html": "What an agent sees",
     "game.html": "The tutorial",
     "engine.html": "The engine",
+    "ppo.html": "The learner",
 }
 ENGINE = """# The engine
 
 The second part of [`game.py`](game.py): what makes games fast and workers
 safe, and how many games are played at once. The first part is [the
 tutorial](docs/game.html)."""
+LEARNER = """# PPO, annotated
+
+![The scores of the trainings in Breakout.](docs/figures/breakout.svg "The
+scores of its trainings in Breakout, which [here](docs/learning.md) are
+compared with others'.")"""
 GO_ON = "[The engine](docs/engine.html)"
+LEARN = "[The learner](docs/ppo.html) trains an agent on these games."
 # Where a link or a picture of a source leads
 TARGET = r"(?<=\]\()(?!\w+:)[^\s)]+"
 Links = Mapping[str, tuple[str, str]]
@@ -99,10 +106,7 @@ class SourcePage(Page):
             if said.lists
         )
         self.piece = None
-        html = words + card + lists
-        if piece.fold:
-            html = self.folded(piece.fold, html)
-        return f'<div class="piece">\n{html}</div>\n'
+        return f'<div class="piece">\n{words}{card}{lists}</div>\n'
 
     def of_code(self, piece: Piece) -> str:
         """Return a card."""
@@ -154,7 +158,9 @@ class SourcePage(Page):
         if part is self.module.parts[0]:
             imports = "".join(map(self.of_piece, self.module.imports))
             main += self.folded(IMPORTS, imports)
-        main += "".join(map(self.of_piece, part))
+        for fold, together in groups(part):
+            html = "".join(map(self.of_piece, together))
+            main += self.folded(fold, html) if fold else html
         main += f'<div class="end">{self.of_text(after)}</div>\n'
         links = self.of_text(contents([*texts(part), after]))
         return html_page(self.name, main, kind="module", contents=links)
@@ -171,7 +177,7 @@ def links_to(sources: Sources) -> Links:
 
 
 def source_pages(
-    sources: Sources, values: Mapping[str, str]
+    sources: Sources, values: Mapping[str, str], details: str
 ) -> Iterator[tuple[str, str]]:
     """Yield the names of the pages in `docs/`, and their texts."""
     links = links_to(sources)
@@ -187,7 +193,8 @@ def source_pages(
         first, _, rest = module.end.partition("\n\n")
         title, after = {
             "game.html": (module.title, f"{first}\n\n{GO_ON}"),
-            "engine.html": (f"{ENGINE}\n\n{rest}", ""),
+            "engine.html": (f"{ENGINE}\n\n{rest}", LEARN),
+            "ppo.html": (f"{LEARNER}\n\n{module.title}", details),
         }[name]
         page = SourcePage(name, values, links, module, places)
         html = page.of_part(title, module.parts[number], after)
