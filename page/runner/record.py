@@ -15,10 +15,8 @@ import json
 import multiprocessing
 import pickle
 import sys
-import types
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -30,26 +28,33 @@ import cv2
 import numpy as np
 
 import game as module
-from draw.recordings import rule
+from draw.recordings import NOOP, rule
 from game import Game, Worker, worker_process
 from paths import DOCS, ROOT
 from weave.module import END
 
 STEPS = DOCS / "data/steps.js"
 SEED = 0
+COMMANDS = ("reset", None), ("step", 1), ("step", 99)  # to a worker
+CLOSE = "('close', None)"
+# What a program does, by the message that it sends
+PROGRAM = {
+    "": "worker = Worker(seed=0)",
+    **{
+        repr(command): f"worker.child.send({command}); worker.child.recv()"
+        for command in COMMANDS
+    },
+    CLOSE: "worker.close()",
+}
 PLAIN = bool | int | float | str | list | dict | None | Exception
 OBJECTS = Game | Connection | BaseProcess  # of which the type is shown
 
 
-@dataclass
-class Line:
-    """A line that was run: its row, the names of the functions that were being
-    run, and what held then, by names.
-    """
-
-    row: int
-    inside: list[str]
-    values: dict[str, Any] = field(default_factory=dict)
+# What holds, by name: as text, and its pictures as PNG
+Values = dict[str, tuple[str, tuple[str, ...]]]
+# The row of a line, the names of the functions that are being run, and what
+# holds after it
+Line = tuple[int, list[str], Values]
 
 
 class Tracer:
@@ -69,7 +74,7 @@ class Tracer:
         self.lines: list[Line] = []
         self._frames: list[FrameType] = []  # that are being run
         self._open: tuple[FrameType, int] | None = None
-        self._left: dict[str, Any] = {}  # by functions that have returned
+        self._left: Values = {}  # by functions that have returned
 
     def run(self, call: Callable[[], Any]) -> Any:
         before = sys.gettrace()
@@ -97,7 +102,7 @@ class Tracer:
                 self._end_line()
                 self._open = frame, row
                 inside = [each.f_code.co_name for each in self._frames]
-                self.lines.append(Line(row, inside))
+                self.lines.append((row, inside, {}))
         elif event == "return":
             self._left = self._left or self._values()
             if value is not None:
@@ -109,21 +114,20 @@ class Tracer:
 
     def _end_line(self) -> None:
         if self._open:
-            self.lines[-1].values = self._left | self._values()
+            self.lines[-1][2].update(self._left | self._values())
         self._open = None
         self._left = {}
 
-    def _values(self) -> dict[str, Any]:
+    def _values(self) -> Values:
         """What holds: variables, and attributes that a function names."""
         found: dict[str, Any] = {}
         for frame in self._frames:
             found |= frame.f_locals
-            own = vars(found.pop("self", types.SimpleNamespace()))
-            for name in frame.f_code.co_names:
-                if name in own:
-                    found[f"self.{name}"] = own[name]
+            own = getattr(found.pop("self", None), "__dict__", {})
+            for name in filter(own.__contains__, frame.f_code.co_names):
+                found[f"self.{name}"] = own[name]
         all_ = {name: shown(value) for name, value in found.items()}
-        return {name: value for name, value in all_.items() if value["text"]}
+        return {name: value for name, value in all_.items() if value[0]}
 
 
 @functools.cache
@@ -141,9 +145,9 @@ def statements() -> dict[int, range]:
     return found
 
 
-def shown(value: Any) -> dict[str, Any]:
+def shown(value: Any) -> tuple[str, tuple[str, ...]]:
     """A value as text, and its pictures as PNG."""
-    return {"text": text_of(value), "pictures": [*map(png, pictures(value))]}
+    return text_of(value), tuple(map(png, pictures(value)))
 
 
 def text_of(value: Any) -> str:
@@ -197,41 +201,39 @@ def png(picture: np.ndarray) -> str:
 
 
 def scenes() -> Iterator[dict[str, Any]]:
-    """Yield each with the lines of it."""
-    hit, actions = rehearsal()
-    begin = {"noop_max": 2, "fire_on_reset": True}
-    yield game_scene("A game begins", begin, [], None)
-    yield game_scene("A brick is hit", {}, actions[:hit], actions[hit])
+    """Yield each with its lines."""
+    actions, hit = rehearsal()
+    yield game_scene("A game begins", [], None, noop_max=2, fire_on_reset=True)
+    yield game_scene("A brick is hit", actions[:hit], actions[hit])
+    *before, last = actions
     for mode in "restart", "continue", "ignore":
         name = f'A life is lost: "{mode}"'
-        options = {"on_life_loss": mode}
-        yield game_scene(name, options, actions[:-1], actions[-1])
+        yield game_scene(name, before, last, on_life_loss=mode)
     yield from worker_scenes()
 
 
-def rehearsal() -> tuple[int, list[int]]:
+def rehearsal() -> tuple[list[int], int]:
     """Follow the ball until a brick is hit, then wait until a life is lost.
 
-    Return which action hit the brick, and all actions.
+    Return all actions, and which one hit the brick.
     """
-    game = Game(SEED, on_life_loss="ignore")
-    ale = game.env.unwrapped.ale
+    game = Game(SEED)
     game.reset()
     actions: list[int] = []
-    hit = None
-    lives = ale.lives()
-    while ale.lives() == lives:
-        actions.append(rule(ale.getScreen()) if hit is None else 0)
-        _, reward, *_ = game.step(actions[-1])
-        if reward and hit is None:
-            hit = len(actions) - 1
-    assert hit is not None, "a life was lost before a brick was hit"
-    return hit, actions
+    rewards: list[float] = []
+    done = False
+    while not done:
+        screen = game.env.unwrapped.ale.getScreen()
+        actions.append(NOOP if any(rewards) else rule(screen))
+        _, reward, done, _ = game.step(actions[-1])
+        rewards.append(reward)
+    return actions, rewards.index(1)
 
 
 def game_scene(
-    name: str, options: dict[str, Any], actions: list[int], action: int | None
+    name: str, actions: list[int], action: int | None, **options: Any
 ) -> dict[str, Any]:
+    """Play the actions, and the last one, or a reset, under a tracer."""
     game = Game(SEED, **options)
     tracer = Tracer(Game)
     if action is None:
@@ -241,15 +243,15 @@ def game_scene(
         for each in actions:
             game.step(each)
         tracer.run(lambda: game.step(action))
-    return scene(name, tracer.lines, options, actions, action)
+    return scene(name, actions, action, tracer.lines, options)
 
 
 def scene(
     name: str,
-    lines: list[Line],
-    options: dict[str, Any],
     actions: list[int],
     action: int | None,
+    lines: list[Line],
+    options: dict[str, Any],
 ) -> dict[str, Any]:
     return {
         "name": name,
@@ -257,59 +259,44 @@ def scene(
         "options": options,
         "actions": actions,
         "action": action,
-        "lines": [[line.row, line.inside, line.values] for line in lines],
+        "lines": lines,
     }
 
 
-# What a program does with its worker, by the message that it sends with that
-CLOSE = "('close', None)"
-PROGRAM = {
-    "": "worker = Worker(seed=0); child = worker.child",
-    "('reset', None)": 'child.send(("reset", None)); obs_4 = child.recv()',
-    "('step', 1)": 'child.send(("step", 1)); obs_4, *_ = child.recv()',
-    "('step', 99)": 'child.send(("step", 99)); child.recv()',
-    CLOSE: "worker.close()",
-}
-
-
 def worker_scenes() -> Iterator[dict[str, Any]]:
-    """Yield those of a program and its worker, each with lines of both.
-
-    What the program does, and what crosses the pipe, stand before the values.
-    """
+    """Yield those of a program and its worker, each with lines of both."""
     source = inspect.getsource(module).splitlines()
     ours, theirs = program_and_worker()
     # A message is sent before it arrives, so until the next one the lines of
     # the program come first.
     found: dict[str, list[Line]] = {sent: [] for sent in PROGRAM}
     for line in ours:
-        found[CLOSE if line.inside == ["close"] else ""].append(line)
+        sent = CLOSE if line[1] == ["close"] else ""
+        found[sent].append(with_call(line, sent))
     before = ""
     for line in theirs:
-        message, answer = (
-            line.values.get(name, {}).get("text", "")
-            for name in ("message", "answer")
-        )
-        if source[line.row - 1].lstrip().startswith("send("):
-            add(line, pipe=f"worker → program: {answer}")
-        if message != before:
-            add(line, pipe=f"program → worker: {message}")
-        found[message.partition(" in ")[0]].append(line)
+        row, _, values = line
+        message, _ = values.get("message", ("", ()))
+        pipe = f"program → worker: {message}" if message != before else ""
+        if source[row - 1].lstrip().startswith("send("):
+            pipe = f"worker → program: {values['answer'][0]}"
+        sent = message.partition(" in ")[0]
+        found[sent].append(with_call(line, sent, pipe))
         before = message
-    for sent, lines in found.items():
-        for line in lines:
-            add(line, program=PROGRAM[sent])
     start, reset, step, error, close = found.values()
-    name = "A game in another process"
-    yield scene(name, start + reset + step, {}, [], 1)
-    yield scene("An error on its way back", error, {}, [1], 99)
-    yield scene("A close", close, {}, [1], None)
+    playing = start + reset + step
+    yield scene("A game in another process", [], 1, playing, {})
+    yield scene("An error on its way back", [1], 99, error, {})
+    yield scene("A close", [1], None, close, {})
 
 
-def add(line: Line, **texts: str) -> None:
-    """Add texts before the values of a line."""
-    for name, text in texts.items():
-        line.values = {name: {"text": text, "pictures": []}} | line.values
+def with_call(line: Line, sent: str, pipe: str = "") -> Line:
+    """Say first what the program does, and what crosses the pipe."""
+    row, inside, values = line
+    said: Values = {"program": (PROGRAM[sent], ())}
+    if pipe:
+        said["pipe"] = pipe, ()
+    return row, inside, said | values
 
 
 def program_and_worker() -> tuple[list[Line], list[Line]]:
@@ -323,7 +310,7 @@ def program_and_worker() -> tuple[list[Line], list[Line]]:
         worker = tracer.run(lambda: Worker(SEED))
         end.close()
         theirs = pool.submit(pipe.recv)
-        for command in ("reset", None), ("step", 1), ("step", 99):
+        for command in COMMANDS:
             worker.child.send(command)
             with contextlib.suppress(ValueError):
                 worker.child.recv()
@@ -368,25 +355,22 @@ def packed(played: list[dict[str, Any]]) -> dict[str, Any]:
 
     `until` has the last row of statements of several rows.
     """
-    tables: dict[str, list[Any]] = {"pictures": [], "values": []}
-    numbers: dict[str, int] = {}
+    numbers: dict[str, dict[Any, int]] = {"pictures": {}, "values": {}}
 
     def number(table: str, one: Any) -> int:
-        key = table + json.dumps(one)
-        if key not in numbers:
-            numbers[key] = len(tables[table])
-            tables[table].append(one)
-        return numbers[key]
+        return numbers[table].setdefault(one, len(numbers[table]))
 
-    until = {}
+    def packed_line(row: int, inside: list[str], values: Values) -> list[Any]:
+        held = [
+            (name, text, tuple(number("pictures", image) for image in images))
+            for name, (text, images) in values.items()
+        ]
+        return [row, inside, [number("values", one) for one in held]]
+
     for one in played:
-        for line in one["lines"]:
-            row, _, values = line
-            last = statements()[row].stop - 1
-            if last > row:
-                until[row] = last
-            line[2] = []
-            for name, value in values.items():
-                images = [number("pictures", png) for png in value["pictures"]]
-                line[2].append(number("values", [name, value["text"], images]))
-    return {"scenes": played, "until": until, **tables}
+        one["lines"] = [packed_line(*line) for line in one["lines"]]
+    rows = {row for one in played for row, *_ in one["lines"]}
+    until = {row: statements()[row].stop - 1 for row in rows}
+    several = {row: last for row, last in sorted(until.items()) if last > row}
+    tables = {name: [*table] for name, table in numbers.items()}
+    return {"scenes": played, "until": several, **tables}

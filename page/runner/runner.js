@@ -84,7 +84,8 @@ if ($("run")) (() => {
       if (stack.length) {
         const pictures = document.createElement("dd");
         pictures.append(...stack.map((number) => {
-          const image = Object.assign(new Image(), { src: url(number), alt: "" });
+          const image = new Image();
+          Object.assign(image, { src: url(number), alt: "", decoding: "sync" });
           image.classList.toggle("new", !was?.[2].includes(number));
           return image;
         }));
