@@ -47,6 +47,7 @@ from run import (
 )
 
 # ## Settings
+# #### What an agent sees and does, as settings
 
 
 @dataclasses.dataclass
@@ -101,6 +102,9 @@ def has_fast_bfloat16() -> bool:
     # An older PyTorch can't tell.
     can = getattr(torch.cpu, "get_capabilities", dict)()
     return can.get("avx512_bf16", False) and not torch.cuda.is_available()
+
+
+# ### Those of PPO
 
 
 @dataclasses.dataclass
@@ -222,12 +226,23 @@ def make_agent(
     shape = games.single_observation_space.shape
     assert shape
     agent = kind(actions, settings.bfloat16, shape).to(settings.device)
-    # Adam's epsilon is that of Baselines; PyTorch's default is 1e-8.
+    # Adam divides the mean of a weight's gradients, m, by the root of the mean
+    # of their squares, v, and moves the weight by α, the learning rate:
+    #
+    # $$\alpha \, \frac{m}{\sqrt{v} + \epsilon}$$
+    #
+    # With Baselines' ε of 1e-5, a gradient that is always 1e-5 moves it by
+    # half of α, and one of 1e-7 by a hundredth. With PyTorch's own 1e-8 these
+    # are 0.999 and 0.91.
     optimizer = torch.optim.Adam(agent.parameters(), eps=1e-5, fused=True)
     return agent, optimizer
 
 
 # ## Playing
+#
+# An update begins with `rollout` steps in each of the games, with the policy
+# as it is. Its actions are sampled, so that it also tries what it finds less
+# likely.
 
 
 class Batch(NamedTuple):
@@ -283,7 +298,8 @@ class Player:
                     self.games.step(actions.cpu().numpy())
                 )
                 ended += ended_games(infos).values()
-                # values of the last observations of truncated episodes
+                # The value of the last observation of a truncated episode
+                # stands for the rewards that would have followed.
                 last_values = np.zeros(len(rewards))
                 if truncated.any():
                     last = np.stack(infos["final_obs"][truncated])
@@ -309,6 +325,14 @@ class Player:
         return (policy.logits - noise).argmax(1)
 
 
+# ### How much better than expected
+#
+# The value is the sum of the rewards that the agent expects, of which one that
+# is a step away counts γ, one that is two away γ². So each step tests it: if
+# the reward and the value after it are worth more than the value before, the
+# action was better than expected. What follows may tell more, but less and
+# less of it is due to this action. λ says how far to look: with 0 only at the
+# next step, with 1 at all that follow.
 def advantages(
     table: Tensor, values: Tensor, next_values: Tensor, settings: Settings
 ) -> Tensor:
@@ -326,21 +350,33 @@ def advantages(
     # A truncated episode would have gone on: the rest of it is worth the value
     # of its last observation (Pardo et al. 2018; CleanRL takes it for an end).
     following = torch.where(truncated > 0, last_values, following)
+    # The error of the value V at step t, with r for the reward and d for 1 at
+    # an end, after which nothing comes:
+    #
+    # $$\delta_t = r_t + \gamma \, (1 - d_t) \, V_{t+1} - V_t$$
     errors = rewards + settings.gamma * (1 - terminated) * following - values
-    # An advantage is the sum of the errors to come, up to the episode's end.
     goes_on = (1 - terminated) * (1 - truncated)
     weights = settings.gamma * settings.gae_lambda * goes_on
     result = torch.zeros_like(values)
     later = torch.zeros_like(next_values)
     for step in reversed(range(len(values))):
+        # The advantage A is the sum of the errors to come, each worth less by
+        # γλ than the one before, up to the episode's end. It is computed
+        # backwards (Schulman et al. 2016, equation 16; e is 1 at any end).
+        #
+        # $$A_t = \delta_t + \gamma \lambda \, (1 - e_t) \, A_{t+1}$$
         later = errors[step] + weights[step] * later
         result[step] = later
     return result
 
 
 # ## Learning
-
-
+#
+# Actions whose advantage is positive become likelier, the others less likely.
+# The policy may change only a little with one batch: it tells what follows the
+# actions of the policy that played it. So PPO looks at how much likelier an
+# action has become since, the *ratio*, and takes the gain away from a change
+# beyond 1 ± `clip`. Then a batch can be learned from in several epochs.
 def learn(
     agent: Agent,
     optimizer: torch.optim.Optimizer,
@@ -367,19 +403,38 @@ def learn(
             if settings.normalize_advantages and len(part) > 1:
                 gains = (gains - gains.mean()) / (gains.std() + 1e-8)
 
-            # the clipped objective (Schulman et al. 2017, equation 7)
+            # The ratio ρ of an action's probability π to what it was, from
+            # their logarithms:
+            #
+            # $$\rho = \frac{\pi}{\pi_{\text{old}}}$$
             change = policy.log_prob(actions) - old_log_probs
             ratio = change.exp()
+            # The clipped objective, a mean over the minibatch (Schulman et al.
+            # 2017, equation 7). Of both the smaller one counts: a ratio on the
+            # wrong side is never clipped. A loss is minimized, so it has a
+            # minus.
+            #
+            # $$-\min(\rho A, \; \operatorname{clip}(\rho, 1 - \epsilon, 1 +
+            # \epsilon) \, A)$$
             clipped = ratio.clamp(1 - clip, 1 + clip)
             policy_loss = -torch.min(ratio * gains, clipped * gains).mean()
-            # The value loss is clipped, too (Baselines); Engstrom et al. 2020
-            # found no gain in it.
+            # The value V should become the return R, the old value and the
+            # advantage together. Of the errors of V and of a value U that is
+            # near the old one the larger counts (Baselines; Engstrom et al.
+            # 2020 found no gain in it):
+            #
+            # $$\frac{1}{2} \max((V - R)^2, \; (U - R)^2)$$
             errors = (values - returns) ** 2
             if settings.clip_values:
+                # $$U = V_{\text{old}} + \operatorname{clip}(V -
+                # V_{\text{old}}, -\epsilon, \epsilon)$$
                 near = old_values + (values - old_values).clamp(-clip, clip)
                 errors = torch.max(errors, (near - returns) ** 2)
             value_loss = errors.mean() / 2
-            # a bonus for exploring (Mnih et al. 2016)
+            # The entropy is largest if all actions are equally likely. It is a
+            # bonus for exploring (Mnih et al. 2016).
+            #
+            # $$H = -\sum_a \pi(a) \log \pi(a)$$
             entropy = policy.entropy().mean()
             loss = policy_loss + settings.value_weight * value_loss
             loss -= settings.entropy_weight * entropy
@@ -390,11 +445,15 @@ def learn(
             nn.utils.clip_grad_norm_(agent.parameters(), settings.max_gradient)
             optimizer.step()
 
-            # a better estimate of the divergence than -change (Schulman 2020)
+            # How far the policy has moved, as an estimate of its divergence
+            # that varies less than -log ρ ([Schulman
+            # 2020](http://joschu.net/blog/kl-approx.html)):
+            #
+            # $$\rho - 1 - \log \rho$$
             kl = (ratio - 1 - change).mean()
             outside = ((ratio - 1).abs() > clip).float().mean()
             figures.append((policy_loss, value_loss, entropy, kl, outside))
-        # of the last minibatch, as in CleanRL
+        # The KL of the last minibatch decides, as in CleanRL.
         if settings.target_kl is not None and kl > settings.target_kl:
             break
 
@@ -403,7 +462,8 @@ def learn(
         torch.stack(column).mean().item()
         for column in zip(*figures, strict=True)
     ]
-    # 1 if the values say what comes, 0 if they say no more than the mean
+    # It is 1 if the values say what comes, and 0 if they say no more than the
+    # mean.
     returns = batch.advantages + batch.values
     explained = 1 - batch.advantages.var() / returns.var()
     return dict(zip(names, means, strict=True)) | {

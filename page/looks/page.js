@@ -17,7 +17,7 @@ const read = (name) => (asked[name] ??= new Promise((done, fail) => {
 
 // A figure begins when it comes near, if it is on this page.
 function figure(name, begin) {
-  const box = $(name);
+  const box = document.querySelector(`figure#${name}`);
   if (!box) return;
   new IntersectionObserver((seen, observer) => {
     if (!seen.at(-1).isIntersecting) return;
@@ -27,7 +27,7 @@ function figure(name, begin) {
 }
 
 // The bar and the contents say which section is read.
-const entries = [...document.querySelectorAll("nav a")];
+const entries = [...document.querySelectorAll("nav a[href^='#']")];
 function mark() {
   const entry = entries.findLast(({ hash }) =>
     $(decodeURIComponent(hash.slice(1))).getBoundingClientRect().top <

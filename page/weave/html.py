@@ -200,7 +200,9 @@ def listing(lines: Iterable[tuple[str, str]]) -> str:
 
 
 def formula(text: str, options: Mapping[str, bool]) -> str:
-    return convert(text, "block" if options["display_mode"] else "inline")
+    """Return a formula of LaTeX as MathML."""
+    is_alone = options["display_mode"]
+    return convert(text, display="block" if is_alone else "inline")
 
 
 def picture(path: str, alt: str) -> str:
