@@ -3,28 +3,66 @@
 const $ = (id) => document.getElementById(id);
 
 // The data of the figures, each in a file of its own that is loaded when it is
-// first asked for.
+// first asked for. What didn't arrive, or only in part, is asked for again.
+class Missing extends Error {}
 const given = {}, asked = {};
 const read = (name) => (asked[name] ??= new Promise((done, fail) => {
   const script = document.createElement("script");
   script.src = `data/${name}.js`;
-  script.onload = () => done(given[name]);
-  script.onerror = () => {
-    delete asked[name]; // so that it can be asked for again
-    fail(new Error(`${script.src} can't be loaded`));
+  script.onload = script.onerror = () => {
+    script.remove();
+    if (name in given) return done(given[name]);
+    delete asked[name];
+    return fail(new Missing(`${script.src} didn't arrive`));
   };
   document.head.append(script);
 }));
 
-// A figure begins when it comes near, if it is on this page.
+// A figure begins when it comes near, if it is on this page. Its still picture
+// is shown until it has begun, and a button that was pressed meanwhile is pressed
+// then. `begin` reads all its data before it does anything else, so that it can
+// be called again where some didn't arrive.
 function figure(name, begin) {
   const box = document.querySelector(`figure#${name}`);
   if (!box) return;
+  let pressed = null;
+  const press = ({ target }) => {
+    pressed = target.closest(".controls button") ?? pressed;
+  };
+  box.addEventListener("click", press);
+  async function start() {
+    try {
+      await begin(box, (selector) => box.querySelector(selector));
+      box.removeEventListener("click", press);
+      box.classList.add("begun");
+      pressed?.click();
+    } catch (error) {
+      if (!(error instanceof Missing)) throw error;
+      askAgain(box, start);
+    }
+  }
   new IntersectionObserver((seen, observer) => {
     if (!seen.at(-1).isIntersecting) return;
     observer.disconnect();
-    begin(box, (selector) => box.querySelector(selector));
+    start();
   }, { rootMargin: "900px" }).observe(box);
+}
+
+function askAgain(box, start) {
+  const line = document.createElement("p");
+  line.className = "missing";
+  line.role = "status";
+  line.innerHTML = `A part of this figure didn't arrive.
+    <button type="button">Ask again</button>`;
+  line.lastElementChild.addEventListener("click", async () => {
+    line.lastElementChild.ariaDisabled = "true";
+    await start();
+    const wasFocused = line.contains(document.activeElement);
+    line.remove();
+    if (wasFocused) box.querySelector("button, input")?.focus();
+  }, { once: true });
+  box.querySelector(".missing")?.remove();
+  box.append(line);
 }
 
 // The bar and the contents say which section is read.
@@ -155,10 +193,13 @@ function showChances(rows, chances, { sampled, were }) {
   });
 }
 
-// What several figures show is unpacked once.
+// What several figures show is unpacked once, or again if it didn't arrive.
 const once = (make) => {
   let made = null;
-  return () => (made ??= make());
+  return () => (made ??= make().catch((error) => {
+    made = null;
+    throw error;
+  }));
 };
 
 // The agent's film: a screen before each decision, and the pictures.
@@ -188,24 +229,49 @@ const titles = once(async () => {
   return recorded;
 });
 
-// The ways of the arrow keys: across and down.
+// The way of an arrow key, across and down. With Alt, Ctrl or Cmd it is the
+// browser's.
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1],
   ArrowDown: [0, 1] };
+const arrowOf = ({ key, altKey, ctrlKey, metaKey }) =>
+  altKey || ctrlKey || metaKey ? null : ARROWS[key];
+
+// Drag something, by the left button or by one finger.
+function drags(element, begin, move) {
+  let by = null;
+  element.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0 || !event.isPrimary) return;
+    by = event.pointerId;
+    element.setPointerCapture(by);
+    begin(event);
+  });
+  element.addEventListener("pointermove", (event) => {
+    if (event.pointerId === by) move(event);
+  });
+  for (const name of ["pointerup", "pointercancel", "lostpointercapture"]) {
+    element.addEventListener(name, ({ pointerId }) => {
+      if (pointerId === by) by = null;
+    });
+  }
+}
 
 // A player: Play, Step, a slider with a tick where something happens, the name
 // of the step, and a sentence, which `show(i)` returns when it has drawn step
-// i. There are `count` steps, `pace` in a second, and after the last one comes
-// the first. With number `start` it stands still until the reader plays it; or,
-// if `auto`, it plays by itself as long as it is seen.
-// The sentence is read out only if the reader has moved it.
-function film(box, show, { count, start = 1, pace = 7.5, auto = false,
-  ticks = [], name = (i) => `step ${i}` }) {
-  const controls = box.querySelector(".controls");
-  controls.innerHTML = `<button type="button" class="play"></button>
+// i. There are `count` steps, `pace` in a second. After the last one comes the
+// first, if it `loops`. With number `start` it stands still until the reader
+// plays it; or, if `auto`, it plays by itself as long as it is seen.
+// The sentence is read out only if the reader has moved it. The controls are
+// there before the figure begins, so that Tab finds them.
+for (const controls of document.querySelectorAll(".controls:empty:not(.plays)")) {
+  controls.innerHTML = `<button type="button" class="play">Play</button>
     <button type="button">Step</button>
-    <span class="slide"><input type="range" aria-label="Step" min="1"
-    max="${count}" step="1" value="${start}"><span class="ticks"></span></span>
+    <span class="slide"><input type="range" aria-label="Step" min="1" value="1"
+    autocomplete="off"><span class="ticks"></span></span>
     <span class="number"></span>`;
+}
+function film(box, show, { count, start = 1, pace = 7.5, auto = false,
+  loops = true, ticks = [], name = (i) => `step ${i}` }) {
+  const controls = box.querySelector(".controls");
   const [play, step, slide, number] = controls.children;
   const [slider, marks] = slide.children, says = box.querySelector(".stage > .says");
   let timer = null;
@@ -220,10 +286,12 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = false,
     timer = on ? setInterval(next, 1000 * slider.step / pace) : null;
     play.textContent = on ? "Pause" : "Play";
   }
+  const isOver = () => slider.value === slider.max;
   function next() {
     if (document.hidden) return;
-    if (slider.value === slider.max) slider.value = slider.min;
+    if (isOver()) slider.value = slider.min;
     else slider.stepUp();
+    if (isOver() && !loops) go(false);
     draw(!timer);
   }
   function to(i) {
@@ -241,7 +309,8 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = false,
   }
   play.addEventListener("click", () => {
     go(!timer);
-    draw();
+    if (timer && isOver()) next();
+    else draw();
   });
   step.addEventListener("click", () => {
     go(false);
@@ -250,6 +319,8 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = false,
   slider.addEventListener("input", () => to(slider.value));
   marks.innerHTML = ticks.map((at) =>
     `<i style="left:${100 * (at - 1) / (count - 1)}%"></i>`).join("");
+  slider.max = count;
+  slider.value = start;
   go(false);
   draw(false);
   if (auto && !calm) {
@@ -264,36 +335,43 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = false,
   return { go, draw, stride, to, at: () => Number(slider.value) };
 }
 
-// What the reader has guessed and scored, and what stands beside it. It comes
-// back at the end of the story, and when the page is loaded again, unless the
-// browser keeps nothing.
-const results = (() => {
+// What the reader has guessed and scored, and what is right. It comes back at
+// the end of the story, and when the page is loaded again, unless the browser
+// keeps nothing. Another tab may have written since, so it is read anew.
+const STORE = "breakout-annotated";
+let remembered = {};
+function results() {
+  let stored = null;
   try {
-    return JSON.parse(localStorage.getItem("results")) ?? {};
-  } catch {
-    return {};
-  }
-})();
-function remember(name, yours, beside) {
-  results[name] = [yours, beside];
+    stored = JSON.parse(localStorage.getItem(STORE));
+  } catch { /* nothing is kept, or something else */ }
+  const isOurs = stored?.constructor === Object;
+  remembered = { ...remembered, ...(isOurs ? stored : {}) };
+  return remembered;
+}
+function remember(name, yours, right) {
+  remembered = { ...results(), [name]: [yours, right] };
   try {
-    localStorage.setItem("results", JSON.stringify(results));
-  } catch { /* they are lost with the page */ }
+    localStorage.setItem(STORE, JSON.stringify(remembered));
+  } catch { /* it is lost with the page */ }
   dispatchEvent(new Event("remembered"));
 }
 
 // A figure that asks first: a guess opens the answer, and says if it was right.
+// What was pressed is then hidden, so the focus goes on to the answer.
 for (const box of document.querySelectorAll(".asked")) {
   const choice = box.querySelector(".choice");
-  const isRight = ({ value }) => value !== "No.";
+  const answer = box.querySelector("details");
   choice.addEventListener("click", ({ target }) => {
-    if (target.type !== "button") return;
-    box.querySelector("details").open = true;
-    box.querySelector(".verdict").textContent = target.value;
-    box.querySelector(".says").focus({ preventScroll: true });
-    const right = [...choice.querySelectorAll("button")].find(isRight);
-    remember(box.closest("figure").id, target.textContent, right.textContent);
+    const guess = target.closest("button");
+    if (!guess) return;
+    const right = choice.querySelector("[value='Right.']");
+    box.querySelector(".verdict").textContent = guess.value;
+    answer.open = true;
+    remember(box.closest("figure").id, guess.textContent, right.textContent);
   });
+  answer.addEventListener("toggle", () => answer.open &&
+    box.querySelector(".says").focus({ preventScroll: true }));
 }
 
 // A Breakout of our own. It has the measures, colors and grays of the console's
@@ -304,7 +382,10 @@ const WALL = {
   points: [7, 7, 4, 4, 1, 1],
   colors: [5, 4, 3, 2, 8, 6],
 };
-const MOST_POINTS = 864; // of two walls: there is no third
+const WALLS = 2; // there is no third
+// A wall with a hole: that of the agent's film, just before the ball is behind it
+const HOLE = ["###############..#", "#..###########...#", "#...#########.....",
+  "...######.###.....", "....####...##.....", ".....###.........."].join("");
 const BALL = { wide: 2, high: 4 };
 const PADDLE = { wide: 16, high: 4, color: 5, most: 144 }; // most to the right
 const BUTTON = 5.73; // pixels that a held button moves the paddle's target by
@@ -353,8 +434,9 @@ function randomFrom(seed) {
 }
 
 class Breakout {
-  // The first ball of an `easy` game is one that a newcomer can hit.
-  constructor(random, { easy = false } = {}) {
+  // The first ball of an `easy` game is one that a newcomer can hit; a game may
+  // begin with a `hole` in the wall.
+  constructor(random, { easy = false, hole = false } = {}) {
     this.random = random;
     this.easy = easy;
     this.score = 0;
@@ -363,6 +445,8 @@ class Breakout {
     this.target = 99; // where it is going
     this.ball = null; // its left and upper edge, and its speed
     this.bricks = new Uint8Array(WALL.rows * WALL.columns).fill(1);
+    if (hole) this.bricks = Uint8Array.from(HOLE, (place) => place === "#");
+    this.walls = 1; // so far
     this.wait = WAIT;
   }
 
@@ -456,8 +540,9 @@ class Breakout {
     ball.vx = off < 7 ? -1 : 1;
     ball.vy = -1;
     this.fly(this.fast ? FAST : atEnd ? speeds.ends : speeds.middle);
-    const cleared = !this.bricks.includes(1);
-    if (cleared && this.score < MOST_POINTS) this.bricks.fill(1);
+    if (this.bricks.includes(1) || this.walls === WALLS) return;
+    this.walls += 1;
+    this.bricks.fill(1);
   }
 
   // Go on the same way at another speed.
@@ -587,20 +672,20 @@ function windows(pictures, { side, channels, reach, stride }) {
 const positive = (numbers) => numbers.map((value) => Math.max(0, value));
 
 // What the network makes of four pictures: the probabilities of the actions,
-// the value, and the pictures of its first layer.
+// and the value.
 function look(network, pictures) {
-  const seen = [new Float32Array(pictures).map((shade) => shade / 255)];
+  let seen = new Float32Array(pictures).map((shade) => shade / 255);
   for (const layer of FILTERS) {
-    const { rows, places } = windows(seen.at(-1), layer);
-    seen.push(positive(respond(rows, places, network[layer.name])));
+    const { rows, places } = windows(seen, layer);
+    seen = positive(respond(rows, places, network[layer.name]));
   }
-  const last = positive(respond(seen.at(-1), 1, network["body.7"]));
+  const last = positive(respond(seen, 1, network["body.7"]));
   const [value] = respond(last, 1, network.value);
   const scores = Array.from(respond(last, 1, network.policy));
   const most = Math.max(...scores);
   const shares = scores.map((score) => Math.exp(score - most));
   const all = shares.reduce((sum, share) => sum + share);
-  return { odds: shares.map((share) => share / all), value, filters: seen[1] };
+  return { odds: shares.map((share) => share / all), value };
 }
 
 // The published agent, which plays in the page. Its network is loaded when
@@ -635,8 +720,7 @@ const Agent = {
     if (pictures.length !== 4 * PIXELS) {
       throw new RangeError(`4·84·84 bytes are needed, not ${pictures.length}.`);
     }
-    const { odds, value } = look(Agent.network, pictures);
-    return { odds, value };
+    return look(Agent.network, pictures);
   },
 
   // Play a whole game; return its points. With `still` it is shown the newest
@@ -691,19 +775,45 @@ class SeenGame {
     this.pictures = [...this.pictures.slice(1), pictureOf(this.shown)];
   }
 
-  // Move the "ball" or the "paddle", with its way in the four pictures, by so
-  // many pixels from where it was `before`, which are pairs of states.
-  move(what, across, down, before = this.pairs) {
-    this.pairs = before.map((pair) =>
-      pair.map((state) => moved(state, what, across, down)));
-    this.shown = this.pairs.at(-1);
-    this.pictures = this.pairs.map(pictureOf);
+  // Show other states, as pairs for each picture, and go on from the last one.
+  show(pairs) {
+    this.pairs = pairs;
+    this.shown = pairs.at(-1);
+    this.pictures = pairs.map(pictureOf);
     const { ball, paddle } = this.shown[1];
     this.breakout.ball = ball && { ...ball };
     this.breakout.paddle = paddle;
     this.breakout.target = paddle;
   }
+
+  // Move the "ball" or the "paddle", with its way in the four pictures, by so
+  // many pixels from where it was `before`, which are pairs of states.
+  move(what, across, down, before = this.pairs) {
+    this.show(before.map((pair) =>
+      pair.map((state) => moved(state, what, across, down))));
+  }
+
+  // Let the ball fly at another angle. In the newest frame it stays where it
+  // is; in the ones before it is where it would have come from.
+  turn(angle) {
+    const [, { ball }] = this.shown;
+    if (!ball) return;
+    const speed = Math.hypot(ball.vx, ball.vy);
+    const [vx, vy] = [speed * Math.cos(angle), speed * Math.sin(angle)];
+    const { left, right, top, floor } = COURT;
+    this.show(this.pairs.map((pair, i) => pair.map((state, of) => {
+      const ago = FRAMES * (this.pairs.length - 1 - i) + 1 - of;
+      const x = bounced(left, ball.x - ago * vx, right - BALL.wide);
+      const y = bounced(top, ball.y - ago * vy, floor);
+      return { ...state, ball: { ...ball, vx, vy, x, y } };
+    })));
+  }
 }
+
+// Where something is that has bounced off an edge.
+const bounced = (least, value, most) => between(least,
+  value < least ? 2 * least - value : value > most ? 2 * most - value : value,
+  most);
 
 function moved(state, what, across, down) {
   const { left, right, top, floor } = COURT;
@@ -720,8 +830,8 @@ function moved(state, what, across, down) {
 // A game that the agent plays. FIRE is pressed for it, as in its training: for
 // the first step of each life, whose last screen then fills the stack.
 class AgentGame extends SeenGame {
-  constructor(seed) {
-    super(seed);
+  constructor(seed, options) {
+    super(seed, options);
     this.random = randomFrom(~seed);
     this.answer = null; // of the network, to the pictures that it was given
     this.fire();
@@ -793,27 +903,38 @@ class AgentGame extends SeenGame {
 
 // What the figures share in which something is played live.
 
-// Call `frame` 60 times a second as long as it runs. Where that can't be done
-// it is called less often, and `tell` gets the share of the full speed, once a
-// second.
-function clock(frame, tell = () => {}) {
+// Call `frame` 60 times a second, or `speed` times as often, as long as it runs,
+// and `draw` once for each screen. Where that can't be done `frame` is called
+// less often, and `tell` gets the share of the speed that is reached, once.
+function clock(frame, draw, tell) {
   const LENGTH = 1000 / 60; // ms
-  const MOST = 4; // frames that are made up for at once
+  const MOST = 4; // screens whose frames are made up for at once
+  const SLICE = 12; // ms of a screen for a game as fast as it goes
   let running = null;
+  let speed = 1;
   let due = 0; // when the next frame is
-  let second = { began: 0, frames: 0 };
+  let second = null;
+  let isTold = false;
 
   function tick(now) {
     running = requestAnimationFrame(tick);
+    const length = LENGTH / speed;
+    const until = performance.now() + SLICE;
     if (now - due > MOST * LENGTH) due = now;
-    while (running && due <= now + LENGTH / 2) {
-      due += LENGTH;
+    const isDue = () => length ? due <= now + length / 2 :
+      performance.now() < until;
+    while (running && isDue()) {
+      due += length;
       second.frames += 1;
       frame();
     }
-    const passed = now - second.began;
-    if (passed < 1000) return;
-    tell(Math.min(1, second.frames * LENGTH / passed));
+    draw();
+    if (now - second.began < 1000) return;
+    const share = second.frames * length / (now - second.began);
+    if (length && share < 0.9 && !isTold) {
+      isTold = true;
+      tell(share);
+    }
     second = { began: now, frames: 0 };
   }
 
@@ -829,47 +950,71 @@ function clock(frame, tell = () => {}) {
       second = { began: due, frames: 0 };
       running = requestAnimationFrame(tick);
     },
+    at(times) {
+      speed = times;
+      isTold = false;
+      second = { began: performance.now(), frames: 0 };
+    },
   };
 }
 
 const newSeed = () => Math.floor(Math.random() * 2 ** 32);
 
 // What to say of the speed of a game.
-const paceIn = (share) => share > 0.9 ? "" :
-  `This device is busy: the game runs at ${Math.round(100 * share)} % of its speed.`;
+const paceIn = (share) =>
+  `This device is busy: the game runs at ${Math.round(100 * share)} % of that speed.`;
 
-// Load the network, and say how far it is; return whether it is there.
-async function loaded(tell) {
+// Load the network, and say so; return whether it is there. How far it is is
+// for the eye: nobody wants to hear it eight times.
+async function loaded(says) {
   try {
-    await Agent.load((share) =>
-      tell(`Loading the network: ${Math.round(100 * share)} % of 2.3 MB.`));
-    tell("");
+    await Agent.load((share) => {
+      if (share === 0) says.innerHTML = `Loading the network, 2.3 MB.
+        <span aria-hidden="true"></span>`;
+      says.lastElementChild.textContent = `${Math.round(100 * share)} %`;
+    });
+    says.textContent = "";
     return true;
-  } catch {
-    tell("The network could not be loaded. Try again?");
+  } catch (error) {
+    if (!(error instanceof Missing)) throw error;
+    says.textContent =
+      "A part of the network didn't arrive. Press again to ask again.";
     return false;
   }
 }
 
-// A figure in which the agent plays: Play, Step and New game, for which the
-// network is loaded. `show` draws the game, after each frame, and is told if it
-// is running; `begin` makes a new one; `still` says whether the agent gets the newest picture four times.
+// The controls of a game that the agent plays, at several speeds or in steps.
+// They are there before the figure begins, so that Tab finds them.
+for (const controls of document.querySelectorAll(".controls.plays")) {
+  controls.innerHTML = `<button type="button" class="play"></button>` +
+    (controls.matches(".fast") ? `<span role="group" aria-label="Speed">
+      <button type="button" value="1" aria-pressed="false">×1</button>
+      <button type="button" value="4" aria-pressed="true">×4</button>
+      <button type="button" value="Infinity" aria-pressed="false"
+      title="As fast as it goes">max</button></span>` :
+      `<button type="button">Step</button>
+      <button type="button">New game</button>`);
+  controls.firstElementChild.textContent = controls.dataset.play;
+}
+
+// A figure in which the agent plays, for which the network is loaded. `show`
+// draws the game and is told if it is running; `begin` makes a new one, which,
+// if it is `endless`, follows by itself; `still` says whether the agent gets the
+// newest picture four times.
 function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
-  still = () => false } = {}) {
-  const controls = box.querySelector(".controls");
-  controls.innerHTML = `<button type="button" class="play">Play</button>
-    <button type="button">Step</button>
-    <button type="button">New game</button>`;
-  const [play, step, again] = controls.children;
-  const says = box.querySelector(".stage > .says");
+  still = () => false, over = () => "", endless = false } = {}) {
+  const controls = box.querySelector(".controls.plays");
+  const says = box.querySelector(".tells");
+  const [play, ...others] = controls.querySelectorAll("button");
   const tell = (words) => (says.textContent = words);
-  const time = clock(frame, (share) => tell(paceIn(share)));
+  const time = clock(frame, () => show(game, time.running),
+    (share) => tell(paceIn(share)));
   let game = begin();
+  let isAsking = false;
 
   // Show what is there, with the network's answer if it has been loaded.
   function draw() {
     if (Agent.network) game.look({ still: still() });
-    else tell("Play loads the network, 2.3 MB.");
     show(game, time.running);
   }
 
@@ -878,10 +1023,14 @@ function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
     if (game.decides) game.sample();
     game.frame();
     if (game.decides) game.look({ still: still() });
-    show(game, time.running);
     if (game.breakout.lives) return;
-    go(false);
-    tell(`The game is over: ${game.breakout.score} points.`);
+    if (endless) {
+      show(game, true);
+      restart();
+    } else {
+      go(false);
+      tell(over(game) || `The game is over: ${game.breakout.score} points.`);
+    }
   }
 
   function finishStep() {
@@ -890,22 +1039,26 @@ function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
 
   function restart() {
     game = begin();
-    tell("");
     draw();
   }
 
   function go(on) {
     time.go(on);
     tell("");
-    play.textContent = on ? "Pause" : "Play";
+    play.textContent = on ? "Pause" : controls.dataset.play;
     if (on) return;
     finishStep();
     show(game, false);
   }
 
-  // Load the network, if it isn't there, and then do something.
+  // Load the network, if it isn't there, and then do something. The button
+  // keeps the focus meanwhile.
   async function ask(then = () => {}) {
-    if (!Agent.network && !await loaded(tell)) return;
+    if (isAsking) return;
+    isAsking = true;
+    const isThere = Agent.network || await loaded(says);
+    isAsking = false;
+    if (!isThere) return;
     if (!game.answer) draw();
     then();
   }
@@ -914,29 +1067,49 @@ function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
     if (!time.running && !game.breakout.lives) restart();
     go(!time.running);
   }));
-  step.addEventListener("click", () => ask(() => {
-    go(false);
-    if (!game.breakout.lives) restart();
-    frame();
-    finishStep();
-  }));
-  again.addEventListener("click", () => ask(restart));
+  if (controls.matches(".fast")) {
+    time.at(4);
+    for (const speed of others) {
+      speed.addEventListener("click", () => {
+        time.at(Number(speed.value));
+        for (const one of others) one.ariaPressed = String(one === speed);
+        tell("");
+      });
+    }
+  } else {
+    const [step, again] = others;
+    step.addEventListener("click", () => ask(() => {
+      go(false);
+      if (!game.breakout.lives) restart();
+      frame();
+      finishStep();
+      show(game, false);
+    }));
+    again.addEventListener("click", () => ask(() => {
+      tell("");
+      restart();
+    }));
+  }
   whenUnseen(box, () => time.running && go(false));
   box.playing = () => game;
   draw();
-  return { ask, draw, go };
+  return { ask, draw, go, restart };
 }
 
 // Show the four pictures that it was given, or would be.
 function showPictures(cells, game) {
   const pictures = game.given ?? game.pictures;
-  pictures.forEach((picture, i) => put(cells[i], picture));
+  pictures.forEach((picture, i) => {
+    if (cells[i].shown === picture) return;
+    cells[i].shown = picture;
+    put(cells[i], picture);
+  });
 }
 
 // Show the network's answer, if there is one.
 function showAnswer($in, answer) {
   if (!answer) return;
-  $in(".value").textContent = answer.value.toFixed(1);
+  $in(".value").textContent = answer.value.toFixed(1).replace("-", "\u2212");
   showChances($in(".choices").children, answer.odds, {});
 }
 
@@ -965,12 +1138,16 @@ function mosaic(pictures) {
 
 // Best scores come back, as guesses do: of "you" and the "agent", and of each
 // view.
+const counted = {};
 function count(name, score) {
-  if (score > (results[name]?.[0] ?? -1)) remember(name, score);
+  if (score <= (counted[name] ?? -1)) return;
+  counted[name] = score;
+  if (score > (results()[name]?.[0] ?? -1)) remember(name, score);
 }
 function showBest() {
+  const kept = results();
   for (const output of document.querySelectorAll("[data-best]")) {
-    output.textContent = results[output.dataset.best]?.[0] ?? "–";
+    output.textContent = kept[output.dataset.best]?.[0] ?? "–";
   }
 }
 addEventListener("remembered", showBest);
@@ -1179,7 +1356,6 @@ figure("agent", async (box, $in) => {
     <polyline points="${points.join(" ")}"/>
     <line class="now" y2="${high}"/></svg>
     <small style="left:0">value ${high}</small>
-    <small style="left:${100 * peak / last}%">↙ behind the wall</small>
     <small style="left:0">0</small>`;
 
   const player = film(box, (at) => {
@@ -1190,6 +1366,7 @@ figure("agent", async (box, $in) => {
     showChances($in(".choices").children, chances, { sampled: action });
     $in(".now").setAttribute("transform", `translate(${at - 1})`);
     $in(".value").textContent = value.toFixed(2);
+    if (Math.abs(at - 1 - peak) < 3) return "The peak: the ball is behind the wall.";
     const scores = reward ? ` and scores ${reward}, a reward of 1` : "";
     return `It samples ${ACTIONS[action]}${scores}.`;
   }, { count: decisions.length, start: asked + 1, pace: 15,
@@ -1197,12 +1374,54 @@ figure("agent", async (box, $in) => {
     ticks: decisions.flatMap(({ reward }, i) => reward ? [i + 1] : []) });
 
   // Where the line is pointed at, there the film goes.
-  function point({ clientX, buttons }) {
+  function point({ clientX }) {
     const { left, width } = trace.getBoundingClientRect();
-    if (buttons) player.to(1 + Math.round(last * (clientX - left) / width));
+    player.to(1 + Math.round(last * (clientX - left) / width));
   }
-  trace.addEventListener("pointerdown", point);
-  trace.addEventListener("pointermove", point);
+  drags(trace, point, point);
+});
+
+// The agent plays, game after game, and the reader may let it see nothing move.
+// What it gains and loses is counted for both.
+figure("away", (box, $in) => {
+  const still = $in(".switch input");
+  const colours = packed(COLORS);
+  const screen = $in(".game > div");
+  const given = $in(".given").children;
+  const rows = $in("tbody").rows;
+  const tallies = [{ points: 0, balls: 0 }, { points: 0, balls: 0 }];
+  let isStill = false;
+  let last = null; // the game, its score and its lives when they were counted
+
+  function tally(game) {
+    const { score, lives } = game.breakout;
+    const now = tallies[Number(isStill)];
+    if (last?.game === game) {
+      now.points += score - last.score;
+      now.balls += last.lives - lives;
+    }
+    last = { game, score, lives };
+    tallies.forEach(({ points, balls }, i) => {
+      rows[i].cells[1].textContent = points;
+      rows[i].cells[2].textContent = balls;
+      rows[i].classList.toggle("now", isStill === Boolean(i));
+    });
+  }
+
+  function show(game) {
+    tally(game);
+    put(screen, screenOf(game.shown[1]), { colours });
+    showPictures(given, game);
+  }
+
+  const player = agentPlays(box, show, {
+    begin: () => new AgentGame(newSeed(), { hole: true }),
+    still: () => still.checked, endless: true });
+  still.addEventListener("change", () => {
+    tally(box.playing());
+    isStill = still.checked;
+    player.draw();
+  });
 });
 
 // How a reward reaches the values of the steps before it, update by update.
@@ -1222,45 +1441,75 @@ figure("backwards", (box) => {
     if (updates === 1) return "The step of the brick: reward 1 + 0.99 × 0 = 1.";
     const later = (GAMMA ** (updates - 2)).toFixed(2);
     return `The step before: reward 0 + 0.99 × ${later} = ${value}.` +
-      (reached === 0 ? " That is the value after our move, by which LEFT is judged." : "");
-  }, { count: points.length + 1, pace: 1, name: (at) => `update ${at - 1}` });
+      (reached === 0 ? " That much of the value after our move comes from this brick." : "");
+  }, { count: points.length + 1, pace: 1, loops: false, name: (at) => `update ${at - 1}` });
 });
 
 // Bugs to find: the reader picks a line, by pointing or by the arrow keys and
-// Enter. A section says which of its lines are wrong, counted from 1.
+// Enter or Space. A section says which of its lines are wrong, counted from 1.
 for (const box of document.querySelectorAll("[data-wrong]")) {
   const wrong = box.dataset.wrong.split(" ").map(Number);
   const lines = [...box.querySelectorAll("pre span[style]")];
   const answer = box.querySelector("details");
   function pick(line) {
-    const found = wrong.includes(lines.indexOf(line) + 1);
-    line.classList.add(found ? "found" : "right");
-    line.ariaDescription = found ? "This line is wrong" : "This line is right";
-    if (found) answer.open = true;
+    const isWrong = wrong.includes(lines.indexOf(line) + 1);
+    line.classList.add(isWrong ? "found" : "right");
+    line.ariaDescription = isWrong ? "This line is wrong" : "This line is right";
+    if (isWrong) answer.open = true;
   }
   lines.forEach((line, i) => {
     line.role = "button";
     line.tabIndex = i ? -1 : 0;
     line.addEventListener("click", () => pick(line));
     line.addEventListener("keydown", (event) => {
-      const next = lines[i + ARROWS[event.key]?.[1]];
-      if (event.key === "Enter") pick(line);
-      if (!next) return;
+      const isPick = event.key === "Enter" || event.key === " ";
+      const next = lines[i + arrowOf(event)?.[1]];
+      if (!isPick && !next) return;
       event.preventDefault();
+      if (isPick) {
+        pick(line);
+        return;
+      }
       for (const other of lines) other.tabIndex = other === next ? 0 : -1;
       next.focus();
     });
   });
 }
 
-// A part of an agent's game, on the first screen, and what the agent sees.
+// Thirty games that began together: which have ended, and the mean of those.
+figure("ended", async (box, $in) => {
+  const FIRST = 8; // games, of which some take the mean
+  const games = await read("ended");
+  const order = games.map((_, i) => i)
+    .sort((one, other) => games[one].steps - games[other].steps);
+  const most = Math.max(...games.map(({ score }) => score));
+  const bars = $in(".bars").children;
+  const mean = (some) =>
+    Math.round(some.reduce((sum, i) => sum + games[i].score, 0) / some.length);
+
+  $in(".all").textContent = mean(order);
+  film(box, (count) => {
+    const ended = order.slice(0, count);
+    games.forEach(({ score }, i) => {
+      bars[i].className = ended.includes(i) ? "over" : "";
+      bars[i].style = `--share:${score / most}`;
+    });
+    $in(".so-far").textContent = mean(ended);
+    return `${count} of ${games.length} games have ended.`;
+  }, { count: games.length, start: FIRST, pace: 3, loops: false,
+    name: (count) => `${count} games` });
+});
+
+// A part of an agent's game, on the first screen, and what the agent sees: the
+// ball is about to get behind the wall.
 figure("film", async (box, $in) => {
-  const SECONDS = 12, PACE = 15;
+  const FIRST = 290, SECONDS = 12, PACE = 15;
   const { screens, pictures, colours } = await played();
-  const whole = $in(".whole").lastElementChild, four = $in(".four").children;
+  const whole = $in(".whole").firstElementChild, four = $in(".four").children;
   film(box, (at) => {
-    put(whole, screens[at - 1], { colours, part: [0, 2, WIDTH, 194] });
-    for (const [i, cell] of [...four].entries()) put(cell, pictures[at - 1 + i]);
+    const step = FIRST + at - 1;
+    put(whole, screens[step], { colours, part: [0, 2, WIDTH, 194] });
+    for (const [i, cell] of [...four].entries()) put(cell, pictures[step + i]);
     return "";
   }, { count: SECONDS * PACE, pace: PACE, auto: true });
 });
@@ -1274,8 +1523,8 @@ figure("ghosts", async (box, $in) => {
   const pink = game.rgb.findIndex((rgb) => `${rgb}` === "252,144,200");
   const colours = packed(game.rgb), whole = $in(".eye").children[1];
   const cells = [...$in(".grid").children], answer = $in("details");
-  const [, near, , nearSmall] = $in(".corner").children;
-  const repeat = $in("input");
+  const [near, nearSmall] = box.querySelectorAll(".near");
+  const repeat = $in("label input");
 
   // The middle of the ghost in a frame, as shares of the screen. What is pink in
   // the frame before or after it, too, is a pill.
@@ -1293,11 +1542,16 @@ figure("ghosts", async (box, $in) => {
   });
   const gray = (i) => frames[i].map((v) => game.gray[v]);
 
-  function rings(place, shown, absent = []) {
-    place.innerHTML = [...shown, ...absent].map((i) =>
-      `<i class="${absent.includes(i) ? "unseen" : ""}" style="left:${
-        100 * found[i][0]}%;top:${100 * found[i][1]}%"><b>${i % GHOSTS + 1}</b></i>`)
-      .join("");
+  // Rings over a picture that shows a part of the screen.
+  function rings(place, shown, absent = [], part = [0, 0, WIDTH, game.height]) {
+    const [left, top, wide, high] = part;
+    place.innerHTML = [...shown, ...absent].map((i) => {
+      const x = (found[i][0] * WIDTH - left) / wide;
+      const y = (found[i][1] * game.height - top) / high;
+      if (x < 0 || x > 1 || y < 0 || y > 1) return "";
+      return `<i class="${absent.includes(i) ? "unseen" : ""}" style="left:${
+        100 * x}%;top:${100 * y}%"><b>${i % GHOSTS + 1}</b></i>`;
+    }).join("");
   }
 
   // What an eye makes of frames that follow within a fifteenth of a second:
@@ -1313,8 +1567,9 @@ figure("ghosts", async (box, $in) => {
     const now = Array.from({ length: GHOSTS }, (_, i) => end - 1 - i);
     const eye = blended(end - 1);
     put(whole, eye, { colours });
-    put(near, eye, { colours, part: CORNER });
+    put(near.firstElementChild, eye, { colours, part: CORNER });
     rings(whole.nextElementSibling, now);
+    rings(near.lastElementChild, now, [], CORNER);
     // Of each picture the frames that are merged in it.
     const merged = cells.map((_, i) => {
       const last = end - 1 - (STACK - 1 - i) * every;
@@ -1326,9 +1581,10 @@ figure("ghosts", async (box, $in) => {
       const picture = shrunk(merged[i].map(gray).reduce(brighter), SIZE, true);
       put(cell.firstElementChild, picture,
         { label: ["oldest", "", "", "newest"][i] });
-      put(nearSmall, picture, { part: SMALL_CORNER });
-      rings(cell.lastElementChild, answer.open ? merged[i] : [],
-        answer.open ? unseen : []);
+      put(nearSmall.firstElementChild, picture, { part: SMALL_CORNER });
+      const shown = answer.open ? [merged[i], unseen] : [[], []];
+      rings(cell.lastElementChild, ...shown);
+      rings(nearSmall.lastElementChild, ...shown, CORNER);
     }
     $in(".every").textContent = every;
     const names = unseen.map((at) => at % GHOSTS + 1).sort();
@@ -1348,7 +1604,7 @@ figure("ghosts", async (box, $in) => {
 // Up or down? Six guesses from one picture, then six from four.
 figure("guess", async (_, $in) => {
   const GUESSES = 6, LATER = [1, 2, 3, 4];
-  const BLINK = 120, PROOF = 900; // milliseconds
+  const BLINK = 80, PROOF = 380; // milliseconds
   const FADE = 0.8; // of the ball, for each step that it has flown on
   const board = $in(".board"), stack = $in(".four").children;
   const [up, down, again] = $in(".controls").children;
@@ -1366,7 +1622,9 @@ figure("guess", async (_, $in) => {
     const part = [left, 38, 28, 36];
     const four = pictures.slice(at - 3, at + 1);
     four.forEach((pixels, i) => put(stack[i], seen || i === 3 ? pixels : null,
-      { part, label: ["oldest", "", "", "newest"][i] }));
+      { part, label: ["1, oldest", "2", "3", "4, newest"][i] }));
+    $in(".which").textContent = round ? "in its last four pictures" :
+      seen ? "and the three pictures before" : "enlarged";
     put(board.firstElementChild, later.reduce((pixels, i) => brighter(
       pixels.map((v) => FADE * v), pictures[at + i]), four[3]),
     { label: later.length ? "The trail: the next steps" : "The newest picture" });
@@ -1385,10 +1643,10 @@ figure("guess", async (_, $in) => {
     }
     right[round] = marks.filter(Boolean).length;
     const [one, four] = right.map((count) => `${count} of ${GUESSES}`);
-    $in(".says").textContent = `One picture: ${one}. ` +
-      (round === 1 ? `Four: ${four}.` : `A coin would be right in ${GUESSES / 2}.`);
-    remember(["guess1", "guess4"][round], round ? four : one,
-      `a coin: ${GUESSES / 2} of ${GUESSES}`);
+    $in(".says").textContent = round === 0 ?
+      `One picture: ${one}. A coin would be right in ${GUESSES / 2}.` :
+      `From one picture ${one}, from four ${four}. One picture doesn't say where a ball is going. Four do.`;
+    remember(["guess1", "guess4"][round], round ? four : one);
     again.textContent = round === 0 ? "Now with four pictures" : "Once more";
     again.focus({ preventScroll: true });
   }
@@ -1494,7 +1752,7 @@ figure("looks", async (box, $in) => {
   const PLACES = GRID ** 2;
   const [PATCH, STRIDE] = [8, 4]; // pixels of the pictures
   const MIDDLE = [10, 10];
-  const HEAT = [255, 96, 64];
+  const [LESS, MORE] = [[255, 96, 64], [90, 160, 255]]; // colors of the map
   const FINGER = 48; // pixels that a finger hides
   const FAINT = 0.5; // no map's most counts as less
   const SLICE = 12; // ms that a map is computed for at a time
@@ -1505,19 +1763,21 @@ figure("looks", async (box, $in) => {
   const recorded = await read("looks");
   const { decisions, pictures } = await played();
   let place = null; // of the patch: column and row
-  let step = { live: false, ...recordedStep(recorded.asked) };
+  let step = recordedStep();
 
   // A step: its pictures, the answer to them, and what is known of how a patch
   // in each place changes it.
-  function recordedStep(at) {
-    const { value, chances } = decisions[at];
-    const known = recorded.changes[at - recorded.first].map(
-      ([changed, ...odds]) => ({ value: changed, odds }));
-    return { pictures: pictures.slice(at, at + 4), value, odds: chances, known };
+  function recordedStep() {
+    const { asked, changes } = recorded;
+    const { value, chances } = decisions[asked];
+    const known = changes.map(([changed, ...odds]) => ({ value: changed, odds }));
+    return { live: false, pictures: pictures.slice(asked, asked + 4), value,
+      odds: chances, known };
   }
 
   function liveStep(game) {
-    return { pictures: game.pictures, ...game.answer, known: Array(PLACES) };
+    return { live: true, pictures: game.pictures, ...game.answer,
+      known: Array(PLACES) };
   }
 
   // What the patch in a place changes.
@@ -1546,12 +1806,12 @@ figure("looks", async (box, $in) => {
 
   // Draw the map as far as it is known; return what changes most.
   function heat() {
-    const sizes = Array.from(step.known, (known) =>
-      known ? Math.abs(known.value) : 0);
+    const values = Array.from(step.known, (known) => known?.value ?? 0);
+    const sizes = values.map(Math.abs);
     const most = Math.max(...sizes);
     const image = new ImageData(GRID, GRID);
-    sizes.forEach((size, i) => image.data.set(
-      [...HEAT, 255 * size / Math.max(most, FAINT)], 4 * i));
+    values.forEach((value, i) => image.data.set([...value < 0 ? LESS : MORE,
+      255 * sizes[i] / Math.max(most, FAINT)], 4 * i));
     map.getContext("2d").putImageData(image, 0, 0);
     return step.known[sizes.indexOf(most)];
   }
@@ -1575,8 +1835,8 @@ figure("looks", async (box, $in) => {
     patch.hidden = !place;
     if (place) patch.style = `--x:${place[0] - 0.5};--y:${place[1] - 0.5}`;
     if (step.live) return;
-    const where = place ? "this patch" : "a patch where the map is brightest";
-    $in(".stage > .says").textContent = changed ?
+    const where = place ? "this patch" : "the patch that changes most";
+    $in(".tells").textContent = changed ?
       `Right of each arrow: the answer with ${where}.` : "";
   }
 
@@ -1597,26 +1857,21 @@ figure("looks", async (box, $in) => {
     if (step === begun) showPatch();
   }
 
+  const isLive = () => $in("[value=live]").checked;
   const player = agentPlays(box, (game, running) => {
-    if (!step.live || !game.answer || game.count % FRAMES) return;
-    step = { live: true, ...liveStep(game) };
+    if (!isLive() || !game.answer || step.pictures === game.pictures) return;
+    step = liveStep(game);
     show();
     if (!running && hasMap()) complete();
-  }, { begin: () => new AgentGame(newSeed()).warmUp(60) });
+  }, { begin: () => new AgentGame(newSeed(), { hole: true }).warmUp(20) });
 
-  $in(".moments").addEventListener("change", ({ target }) => {
-    const live = target.value === "live";
+  $in(".moments").addEventListener("change", () => {
     player.go(false);
-    $in(".controls").hidden = !live;
-    $in(".asked").hidden = live; // it is about the recorded steps
-    if (live) {
-      player.ask(() => {
-        if (!target.checked) return;
-        step.live = true;
-        player.draw();
-      });
+    $in(".controls").style.visibility = isLive() ? "" : "hidden";
+    if (isLive()) {
+      player.ask(player.draw);
     } else {
-      step = { live: false, ...recordedStep(Number(target.value)) };
+      step = recordedStep();
       show();
     }
   });
@@ -1634,7 +1889,8 @@ figure("looks", async (box, $in) => {
     if (step.live && hasMap()) complete();
   });
 
-  function point({ clientX, clientY, pointerType }) {
+  function point({ clientX, clientY, pointerType, isPrimary }) {
+    if (!isPrimary) return;
     const { left, top, width } = pane.getBoundingClientRect();
     const above = pointerType === "touch" ? FINGER : 0;
     cover((clientX - left) * GRID / width,
@@ -1646,7 +1902,7 @@ figure("looks", async (box, $in) => {
     pointerType === "mouse" && cover());
   pane.addEventListener("keydown", (event) => {
     if (event.key === "Escape") cover();
-    const arrow = ARROWS[event.key];
+    const arrow = arrowOf(event);
     if (!arrow) return;
     event.preventDefault();
     const [x, y] = place ?? MIDDLE;
@@ -1658,20 +1914,20 @@ figure("looks", async (box, $in) => {
 // Asteroids, which draws its rocks on every second frame: the third and the
 // fourth frame of a step, and the picture, of both or of the fourth alone.
 figure("maximum", async (box, $in) => {
-  const REPEAT = 4, START = 200;
+  const REPEAT = 4, START = 232;
   const game = (await titles()).Asteroids, colours = packed(game.rgb);
-  const [third, fourth, small] = [...$in(".screen").children]
-    .map((place) => place.firstElementChild);
+  const [third, fourth, small] = ["third", "fourth", "small"]
+    .map((place) => $in(`.${place}`).firstElementChild);
   const both = $in("[type=checkbox]");
 
   const player = film(box, (end) => {
     const frames = [end - 2, end - 1].map((i) => game.frames[i]);
-    put(third, frames[0], { colours, label: "frame 3", kind: "third" });
+    put(third, frames[0], { colours, label: "Asteroids, frame 3", kind: "third" });
     put(fourth, frames[1], { colours, label: "frame 4", kind: "fourth" });
     const grays = frames.map((frame) => frame.map((v) => game.gray[v]));
     put(small, shrunk(both.checked ? brighter(...grays) : grays[1], SIZE, true),
       { label: "the picture, brightened", kind: "picture" });
-    return both.checked ? "Everything on either frame is in the picture." :
+    return both.checked ? "The rocks are on one frame, the ship on the other, and both in the picture." :
       "The rocks are always on the other frame: an agent would never see one.";
   }, { count: game.frames.length, start: START, pace: 15,
     name: (end) => `${(end / 60).toFixed(1)} s` });
@@ -1679,358 +1935,272 @@ figure("maximum", async (box, $in) => {
   both.addEventListener("change", () => player.draw());
 });
 
-// Inside the network. The reader moves the ball or the paddle, and the
-// pictures, the filters and the probabilities answer.
-
-// What is shown first. The network's answer to it is recorded.
-const firstGame = () => new AgentGame(12).warmUp(60);
-
-figure("network", async (box, $in) => {
-  const SIDE = 20; // of a filter's picture
-  const COLUMNS = 4; // that they stand in
-  const [REACH, STRIDE] = [8, 4]; // of a filter, in pixels of the pictures
-  const HEAT = [255, 96, 64];
-  const BRIGHTER = 1.6; // as small pictures are shown
+// The reader moves the ball or the paddle, or turns the way of the ball, and the
+// network answers.
+figure("network", (box, $in) => {
   const NUDGE = 4; // pixels, by an arrow key
+  const TURN = Math.PI / 12; // by an arrow key
+  const FAR = 24; // pixels from the ball to the handle that turns its way
   const colours = packed(COLORS);
   const screen = $in(".held > div");
   const given = $in(".given").children;
-  const filters = [...$in(".filters").children];
   const handles = { ball: $in(".handle.ball"), paddle: $in(".handle.paddle") };
-  let chosen = 2; // which follows the ball
-  let drag = null; // what is dragged, from where, and what was there
-  let recorded = await read("filters");
+  const way = $in(".handle.way");
+  let from = null; // where a drag began, and what was there
 
   function show(game) {
     const [, state] = game.shown;
     put(screen, screenOf(state), { colours });
     place(handles.paddle, state.paddle + PADDLE.wide / 2, COURT.floor + 2);
-    place(handles.ball, ...middle(state.ball));
-    handles.ball.classList.toggle("gone", !state.ball);
-    if (game.count % FRAMES) return;
+    for (const handle of [handles.ball, way]) {
+      handle.classList.toggle("gone", !state.ball);
+    }
+    if (state.ball) {
+      const [x, y] = middle(state.ball);
+      const turned = angle(state.ball);
+      place(handles.ball, x, y);
+      place(way, x + FAR * Math.cos(turned), y + FAR * Math.sin(turned));
+      way.style.setProperty("--turn", turned);
+    }
     showPictures(given, game);
     showAnswer($in, game.answer);
-    box.classList.toggle("answered", Boolean(game.answer));
-    if (game.answer) showFilters(game);
   }
 
-  const middle = (ball) => ball
-    ? [ball.x + BALL.wide / 2, ball.y + BALL.high / 2] : [0, 0];
+  const middle = ({ x, y }) => [x + BALL.wide / 2, y + BALL.high / 2];
+  const angle = ({ vx, vy }) => Math.atan2(vy, vx);
 
   // Put something to a place of the screen.
   function place(element, x, y) {
-    element.style = `--x:${100 * x / WIDTH};--y:${100 * y / HEIGHT}`;
+    element.style.setProperty("--x", 100 * x / WIDTH);
+    element.style.setProperty("--y", 100 * y / HEIGHT);
   }
 
-  // How bright a filter is in each of its places, from 0 to 1.
-  function shares(game, filter) {
-    const start = (filters[filter].value - 1) * SIDE ** 2;
-    const made = game.answer.shown?.[filter] ??
-      game.answer.filters.subarray(start, start + SIDE ** 2);
-    return Array.from(made, (value) => Math.min(1, Math.sqrt(2 * value)));
-  }
+  const player = agentPlays(box, show, {
+    begin: () => new AgentGame(newSeed(), { hole: true }).warmUp(20) });
 
-  function showFilters(game) {
-    const { ball } = game.shown[1];
-    const [x, y] = middle(ball);
-    filters.forEach((button, i) => {
-      const ring = button.children[1];
-      const bright = shares(game, i).map((share) => Math.round(255 * share));
-      put(button, bright, { width: SIDE });
-      ring.className = ball ? "" : "gone";
-      ring.style = `--x:${inFilter(x * SIZE / WIDTH)};
-        --y:${inFilter(y * SIZE / HEIGHT)}`;
-      button.ariaPressed = String(i === chosen);
-    });
-    put($in(".over > div"), heated(game), { colours: null });
-    const ring = $in(".over > i");
-    ring.className = ball ? "" : "gone";
-    place(ring, x, y);
-  }
-
-  // A pixel of the pictures as percent of a filter's picture, whose places are
-  // the middles of its windows.
-  const inFilter = (pixel) =>
-    100 * ((pixel - REACH / 2) / STRIDE + 0.5) / SIDE;
-
-  // The newest picture, and over it what the chosen filter makes of it.
-  function heated(game) {
-    const made = shares(game, chosen);
-    const [newest] = game.given.slice(-1);
-    return Uint32Array.from(newest, (shade, i) => {
-      const gray = Math.min(255, Math.round(BRIGHTER * shade));
-      const [x, y] = [i % SIZE, Math.floor(i / SIZE)].map((pixel) =>
-        Math.floor((pixel - REACH / 2 + STRIDE / 2) / STRIDE));
-      const there = x >= 0 && y >= 0 && x < SIDE && y < SIDE;
-      const share = there ? made[SIDE * y + x] : 0;
-      if (!share) return GRAYS[gray];
-      const mixed = HEAT.map((heat) => share * heat + (1 - share) * gray);
-      return packed([mixed])[0];
-    });
-  }
-
-  function begin() {
-    if (!recorded) return new AgentGame(newSeed()).warmUp(60);
-    const game = firstGame();
-    game.answer = recorded;
-    game.given = game.pictures;
-    recorded = null;
-    return game;
-  }
-
-  const player = agentPlays(box, show, { begin });
-
-  // One of them is a stop of Tab; the arrow keys go on from there.
-  function choose(i) {
-    chosen = i;
-    filters.forEach((button, at) => (button.tabIndex = at === i ? 0 : -1));
-    if (box.playing().answer) showFilters(box.playing());
-  }
-  filters.forEach((button, i) => {
-    for (const event of ["pointerenter", "focus", "click"]) {
-      button.addEventListener(event, () => choose(i));
-    }
-    button.addEventListener("keydown", (event) => {
-      const arrow = ARROWS[event.key];
-      if (!arrow) return;
-      event.preventDefault();
-      const next = i + arrow[0] + arrow[1] * COLUMNS;
-      filters[next]?.focus();
-    });
-  });
-  choose(chosen);
-
-  // Move it so far from where it was.
-  function move(what, across, down, before) {
-    const game = box.playing();
-    game.move(what, across, down, before);
-    if (Agent.network) {
-      player.draw();
-      return;
-    }
-    game.answer = null;
-    show(game);
+  // Change the game that stands still, and let the network answer.
+  function change(how) {
+    player.go(false);
+    how(box.playing());
+    player.draw();
+    player.ask();
   }
 
   for (const [what, handle] of Object.entries(handles)) {
-    handle.addEventListener("pointerdown", ({ pointerId, clientX, clientY }) => {
-      player.go(false);
-      handle.setPointerCapture(pointerId);
-      drag = { x: clientX, y: clientY, before: box.playing().pairs };
-      player.ask();
-    });
-    handle.addEventListener("pointermove", ({ clientX, clientY }) => {
-      if (!drag) return;
+    drags(handle, ({ clientX, clientY }) => change((game) => {
+      from = { x: clientX, y: clientY, pairs: game.pairs };
+    }), ({ clientX, clientY }) => change((game) => {
       const pixels = WIDTH / screen.clientWidth;
-      move(what, (clientX - drag.x) * pixels, (clientY - drag.y) * pixels,
-        drag.before);
-    });
-    for (const event of ["pointerup", "pointercancel"]) {
-      handle.addEventListener(event, () => (drag = null));
-    }
+      game.move(what, (clientX - from.x) * pixels, (clientY - from.y) * pixels,
+        from.pairs);
+    }));
     handle.addEventListener("keydown", (event) => {
-      const arrow = ARROWS[event.key];
+      const arrow = arrowOf(event);
       if (!arrow) return;
       event.preventDefault();
-      player.go(false);
-      move(what, ...arrow.map((way) => NUDGE * way));
-      player.ask();
+      change((game) => game.move(what, ...arrow.map((step) => NUDGE * step)));
     });
   }
+  drags(way, () => player.go(false), ({ clientX, clientY }) => change((game) => {
+    const { left, top, width } = screen.getBoundingClientRect();
+    const [x, y] = middle(game.shown[1].ball).map((at) => at * width / WIDTH);
+    game.turn(Math.atan2(clientY - top - y, clientX - left - x));
+  }));
+  way.addEventListener("keydown", (event) => {
+    const arrow = arrowOf(event);
+    if (!arrow) return;
+    event.preventDefault();
+    change((game) => game.turn(
+      angle(game.shown[1].ball) + TURN * (arrow[0] + arrow[1])));
+  });
 });
 
-// A Breakout that the reader plays as the agent sees it, and then the agent.
+// A Breakout that the reader plays, as the agent sees it, beside the agent. Both
+// get the same serves.
 figure("play", (box, $in) => {
-  const [COLOR, GRAY, SMALL, SLOW, FOUR, STILL] = [0, 1, 2, 3, 4, 5]; // views
-  const KEYS = { ArrowLeft: -1, ArrowRight: 1, ArrowDown: 0 };
+  const [COLOR, SLOW, FOUR] = [0, 1, 2]; // views
+  const KEYS = { ArrowLeft: -1, ArrowRight: 1 };
+  const STARTS = ["Enter", " ", ...Object.keys(KEYS)];
   const KNOB = 16; // pixels a frame that a pointer moves the paddle's target
   const field = $in(".field");
   const cell = field.firstElementChild;
   const start = $in(".start");
-  const letIt = $in(".let");
-  const buttons = $in(".buttons");
-  const says = $in(".says");
+  const says = $in(".yours + .says");
+  const [mine, its] = box.querySelectorAll(".points");
   const colours = packed(COLORS);
+  const held = []; // keys, the last one first
   let view = COLOR;
-  let byAgent = false; // who plays
-  let game = newGame();
+  let seed = newSeed();
+  let game = null;
   let aim = null; // where the pointer is
-  let held = 0; // which key is down
   let move = 0;
-  const time = clock(frame, (share) => (says.textContent = paceIn(share)));
+  const time = clock(frame, show, (share) => (says.textContent = paceIn(share)));
 
-  function newGame() {
-    return byAgent ? new AgentGame(newSeed()) :
-      new SeenGame(newSeed(), { easy: true });
+  const options = () => ({ easy: true, hole: Boolean($in("[value=hole]:checked")) });
+
+  function begin() {
+    game = new SeenGame(seed, options());
+    says.textContent = "";
+    show();
   }
 
   function show() {
-    const [third, fourth] = game.shown;
+    const decides = view === COLOR || game.count % FRAMES === 0;
+    mine.textContent = game.breakout.score;
+    if (!decides) return;
     const [newest] = game.pictures.slice(-1);
-    const kind = view < SMALL ? "" : "small";
-    if (view === COLOR) put(cell, screenOf(fourth), { colours });
-    else if (view === GRAY) put(cell, grayOf(fourth));
-    else if (view === SMALL) put(cell, pictureOf([third, fourth]), { kind });
-    else if (view === FOUR) put(cell, mosaic(game.pictures),
-      { kind, width: MOSAIC });
-    else put(cell, newest, { kind });
+    if (view === COLOR) put(cell, screenOf(game.shown[1]), { colours });
+    else if (view === SLOW) put(cell, newest, { kind: "small" });
+    else put(cell, mosaic(game.pictures), { kind: "small", width: MOSAIC });
   }
 
   // Which way the paddle should go: by its key or to the pointer.
   function wanted() {
-    if (held || aim === null) return held * BUTTON;
-    const most = view < SLOW ? KNOB : BUTTON;
+    if (held.length || aim === null) return (KEYS[held[0]] ?? 0) * BUTTON;
+    const most = view === COLOR ? KNOB : BUTTON;
     const off = aim - game.breakout.target;
     return Math.abs(off) < 2 ? 0 : between(-most, off, most);
   }
 
   function frame() {
-    if (byAgent) {
-      game.play();
-      showAnswer($in, game.answer);
-    } else {
-      const decides = view < SLOW || game.count % FRAMES === 0;
-      if (decides && view !== STILL) move = wanted();
-      game.frame(move);
+    if (view === COLOR || game.count % FRAMES === 0) move = wanted();
+    game.frame(move);
+    const { score, lives } = game.breakout;
+    count("you", score);
+    count(`view${view}`, score);
+    if (lives) return;
+    go(false);
+    says.textContent = `You made ${score} points.`;
+    start.textContent = "Play again";
+  }
+
+  function go(on) {
+    if (on && !game.breakout.lives) {
+      seed = newSeed();
+      begin();
     }
-    if (view < SLOW || game.count % FRAMES === 0) show();
-    score();
-    if (!game.breakout.lives) end();
-  }
-
-  function score() {
-    const points = game.breakout.score;
-    $in(byAgent ? ".its" : ".mine").textContent = points;
-    count(byAgent ? "agent" : "you", points);
-    if (!byAgent) count(`view${view}`, points);
-  }
-
-  function end() {
-    const [mine, its] = [".mine", ".its"].map((name) => $in(name).textContent);
-    stop();
-    says.textContent = byAgent
-      ? `The agent made ${its} points, you made ${mine}.`
-      : `You made ${mine} points. Now let the agent play.`;
-  }
-
-  function step(way) {
-    if (view !== STILL || time.running) return;
-    if (byAgent || !game.breakout.lives) begin(false);
-    move = way * BUTTON;
-    do frame(); while (game.count % FRAMES && game.breakout.lives);
-    show();
-  }
-
-  function begin(agent) {
-    byAgent = agent;
-    $in(".network").hidden = !agent;
-    game = newGame();
+    time.go(on);
     says.textContent = "";
+    start.textContent = on ? "Pause" : "Play";
   }
 
-  // What the buttons do next.
-  function label() {
-    const { lives } = game.breakout;
-    const verb = time.running ? "Pause" : "Play";
-    start.textContent = byAgent || lives ? verb : "Play again";
-    if (byAgent) start.textContent = "Play";
-    letIt.textContent = byAgent && time.running ? "Pause the agent" :
-      "Let the agent play";
-    letIt.classList.toggle("next", !byAgent && !lives);
-  }
+  begin();
+  const agent = agentPlays(box, (its_) => {
+    put($in(".game > div"), screenOf(its_.shown[1]), { colours });
+    its.textContent = its_.breakout.score;
+    count("agent", its_.breakout.score);
+  }, { begin: () => new AgentGame(seed, options()),
+    over: ({ breakout }) => `It made ${breakout.score} points.` });
 
-  function stop() {
-    time.go(false);
-    says.textContent = "";
-    label();
-  }
-
-  function go(agent) {
-    if (agent !== byAgent || !game.breakout.lives) begin(agent);
-    time.go(true);
-    label();
-  }
-
-  start.addEventListener("click", () => {
-    if (time.running && !byAgent) stop();
-    else go(false);
-  });
-  letIt.addEventListener("click", async () => {
-    if (time.running) {
-      const itPlayed = byAgent;
-      stop();
-      if (itPlayed) return;
-    }
-    letIt.disabled = true;
-    const ready = await loaded((words) => (says.textContent = words));
-    letIt.disabled = false;
-    if (ready) go(true);
-  });
+  start.addEventListener("click", () => go(!time.running));
   $in(".views").addEventListener("change", ({ target }) => {
     view = Number(target.value);
-    buttons.hidden = view !== STILL;
-    start.hidden = view === STILL;
-    if (!byAgent) {
-      begin(false);
-      if (view === STILL) stop();
-      label();
-    }
-    if (view === STILL) says.textContent = "It waits for your button.";
-    show();
+    go(false);
+    begin();
   });
-  // After a click the arrow keys move the paddle, not the choice.
-  $in(".views").addEventListener("click", ({ detail }) =>
-    detail && field.focus({ preventScroll: true }));
-  buttons.addEventListener("click", ({ target }) =>
-    target.value && step(Number(target.value)));
+  $in(".starts").addEventListener("change", () => {
+    go(false);
+    agent.go(false);
+    begin();
+    agent.restart();
+  });
   for (const event of ["pointermove", "pointerdown"]) {
-    field.addEventListener(event, ({ clientX }) => {
+    field.addEventListener(event, ({ clientX, isPrimary }) => {
+      if (!isPrimary) return;
       const { left, width } = field.getBoundingClientRect();
       aim = (clientX - left) * WIDTH / width - PADDLE.wide / 2;
     });
   }
-  field.addEventListener("click", () => {
-    if (!time.running && view !== STILL) go(false);
-  });
+  field.addEventListener("click", () => !time.running && go(true));
+  // Arrows move the paddle wherever the focus is, but among choices.
   box.addEventListener("keydown", (event) => {
-    const way = KEYS[event.key];
-    if (way === undefined || event.target.type === "radio") return;
+    const { key, target, altKey, ctrlKey, metaKey } = event;
+    if (altKey || ctrlKey || metaKey || target.type === "radio") return;
+    const begins = target === field && !time.running && STARTS.includes(key);
+    if (begins) go(true);
+    if (!begins && !(time.running && key in KEYS)) return;
     event.preventDefault();
+    if (!(key in KEYS)) return;
     aim = null;
-    held = way;
-    step(way);
+    if (!held.includes(key)) held.unshift(key);
   });
-  box.addEventListener("keyup", ({ key }) => {
-    if (KEYS[key] === held) held = 0;
+  addEventListener("keyup", ({ key }) => {
+    if (held.includes(key)) held.splice(held.indexOf(key), 1);
   });
-  box.addEventListener("focusout", () => (held = 0));
-  whenUnseen(field, stop);
-  box.playing = () => game;
-  show();
+  box.addEventListener("focusout", () => held.splice(0));
+  whenUnseen(field, () => time.running && go(false));
+  box.mine = () => game;
 });
 
-// What the reader has guessed and scored, each beside the answer. What is still
-// open leads to its figure.
+// What the reader and the agent have made, in sentences, as far as the reader
+// has played and guessed.
 if ($("results")) {
-  const ROWS = [
-    ["guess1", "guess", "Up or down, from one picture"],
-    ["guess4", "guess", "Up or down, from four"],
-    ["ghosts", "ghosts", "Ghosts that the agent sees, of four"],
-    ["looks", "looks", "What its value depends on most"],
-    ["move", "move", "With NOOP, too, the ball is hit"],
-    ["serves", "serves", "Different games, of thirty"],
-    ["still", "still", "Points that are left if nothing moves"],
-  ];
   function show() {
-    $("results").innerHTML = `<table><thead><tr><th>Asked</th><th>You</th><th>In truth</th></tr>
-      </thead><tbody>${ROWS.map(([name, place, words]) => {
-        const [yours, beside] = results[name] ?? [`<a href="#${place}">?</a>`, "?"];
-        return `<tr><td>${words}</td><td>${yours}</td><td>${beside}</td></tr>`;
-      }).join("")}</tbody></table>`;
+    const { you, agent, guess1, guess4, ...guesses } = results();
+    const asked = Object.values(guesses).filter(([, right]) => right);
+    const right = asked.filter(([yours, truth]) => yours === truth).length;
+    const yours = [
+      you && `${you[0]} points`,
+      guess1 && `${guess1[0]} from one picture`,
+      guess4 && `${guess4[0]} from four`,
+      asked.length && `${right} of ${asked.length} other guesses`,
+    ].filter(Boolean);
+    const words = yours.join(", ") || "not a point yet";
+    const its = agent ? `${agent[0]} points in your browser, ` : "";
+    $("yours").textContent = `You: ${words}.`;
+    $("its").textContent = its;
   }
   show();
   addEventListener("remembered", show);
 }
+
+// A frame of our moment as it gets gray and small. The part around the ball is
+// enlarged: 40 of 160 columns, and as many rows.
+figure("small", async (box, $in) => {
+  const PART = 40;
+  const { screens, colours, rgb, first, asked } = await moment();
+  const shades = rgb.map((color) =>
+    SHADES[COLORS.findIndex((one) => `${one}` === `${color}`)]);
+  const [whole] = $in(".board").children;
+  const near = $in(".near").lastElementChild;
+  const pick = $in("[type=checkbox]");
+
+  // Where the ball is: what is red between the wall and the paddle.
+  const red = rgb.findIndex((color) => `${color}` === `${COLORS[5]}`);
+  function ballOf(screen) {
+    const at = screen.findIndex((color, i) => color === red &&
+      i > 100 * WIDTH && i < 189 * WIDTH && i % WIDTH >= COURT.left &&
+      i % WIDTH < COURT.right);
+    return at < 0 ? null : [at % WIDTH, Math.floor(at / WIDTH)];
+  }
+  let center = [80, 150];
+
+  const player = film(box, (at) => {
+    const screen = screens[at - 1];
+    center = ballOf(screen) ?? center;
+    const [left, top] = center.map((place, i) =>
+      between(0, place - PART / 2, [WIDTH, HEIGHT][i] - PART));
+    const size = $in("[name=size]:checked").value;
+    const gray = screen.map((color) => shades[color]);
+    const isSmall = Number(size) > 0;
+    const shown = isSmall ? shrunk(gray, Number(size), !pick.checked) :
+      size === "gray" ? gray : screen;
+    const width = isSmall ? Number(size) : WIDTH;
+    const [x, y] = isSmall ? [width / WIDTH, width / HEIGHT] : [1, 1];
+    const drawn = { width, colours: size === "color" ? colours : GRAYS };
+    put(whole, shown, drawn);
+    put(near, shown, { ...drawn, part: [left * x, top * y, PART * x, PART * y]
+      .map(Math.round) });
+    $in(".board i").style = `--left:${left / WIDTH};--top:${top / HEIGHT}`;
+    pick.disabled = !isSmall;
+    return isSmall && pick.checked ?
+      "Where no picked pixel hits the ball, the ball is gone." :
+      isSmall ? "The ball gets fainter, but leaves a trace." : "";
+  }, { count: screens.length, start: 4 * (asked - first) + 4, pace: 15,
+    name: (at) => `frame ${(at - 1) % FRAMES + 1}` });
+  $in(".sizes").addEventListener("change", () => player.draw());
+  pick.addEventListener("change", () => player.draw());
+});
 
 // One step: which of its frames the agent sees, and as what.
 figure("step", async (box, $in) => {
@@ -2058,74 +2228,22 @@ figure("step", async (box, $in) => {
     name: (at) => `step ${first + at - 1}` });
 });
 
-// The agent plays, and the reader may let it see nothing move.
-figure("still", (box, $in) => {
-  const still = $in(".stage input");
-  const colours = packed(COLORS);
-  const screen = $in(".game > div");
-  const given = $in(".given").children;
-
-  function show(game) {
-    put(screen, screenOf(game.shown[1]), { colours });
-    showPictures(given, game);
-    showAnswer($in, game.answer);
-  }
-
-  const player = agentPlays(box, show, { still: () => still.checked });
-  still.addEventListener("change", player.draw);
-});
-
-// A training: the weights that were kept in its course, and how they play.
+// A game by each of the weights that were kept in the course of one training.
 figure("training", async (box, $in) => {
-  const [screen] = $in(".whole").children, stage = $in("label input");
+  const PACE = 15;
   const games = await read("training");
-  const stops = [...box.querySelectorAll(".stop")];
-  // The slider is as long as the axis, and stops below the marks.
-  const places = stops.map(({ cx }) => cx.baseVal.value);
-  const { width } = $in("svg").viewBox.baseVal;
-  let at = 0;
+  const cells = $in(".games").children;
   for (const game of games) {
     game.shown = await unpack(game.screens, WIDTH * HEIGHT);
     game.colours = packed(game.rgb);
   }
-
-  function show(step) {
-    const { decisions, shown, colours } = games[at];
-    const { action, reward, value, chances } = decisions[step - 1];
-    put(screen, shown[step - 1], { colours });
-    showChances($in(".choices").children, chances, { sampled: action });
-    $in(".value").textContent = value.toFixed(2).replace("-", "\u2212");
-    const lost = decisions[step]?.first ? " and loses a life" : "";
-    return `It samples ${ACTIONS[action]}${reward ? " and hits a brick" : lost}.`;
-  }
-
-  const player = film(box, show, { count: games[0].decisions.length, pace: 15 });
-  function turn(to) {
-    at = Math.max(0, Math.min(stops.length - 1, to));
-    stage.value = places[at];
-    const millions = Number((games[at].trained / 1e6).toFixed(1));
-    stage.ariaValueText = `${millions} million steps`;
-    $in(".trained").textContent = stage.ariaValueText;
-    const { start, score } = games[at];
-    $in(".part").textContent = `from step ${start + 1} of a game of ${score} points`;
-    stops.forEach((stop, i) => stop.classList.toggle("now", i === at));
-    player.draw();
-  }
-  [stage.min, stage.max] = [places[0], places.at(-1)];
-  stage.style.setProperty("--left", stage.min / width);
-  stage.style.setProperty("--long", (stage.max - stage.min) / width);
-  stage.addEventListener("input", () => {
-    const off = places.map((place) => Math.abs(place - stage.value));
-    turn(off.indexOf(Math.min(...off)));
-  });
-  stage.addEventListener("keydown", (event) => {
-    const arrow = ARROWS[event.key];
-    if (!arrow) return;
-    event.preventDefault();
-    turn(at + arrow[0] - arrow[1]);
-  });
-  stops.forEach((stop, i) => stop.addEventListener("click", () => turn(i)));
-  turn(0);
+  const labels = [...cells].map((cell) => cell.lastElementChild.textContent);
+  film(box, (at) => {
+    games.forEach(({ shown, colours }, i) =>
+      put(cells[i], shown[at - 1], { colours, label: labels[i] }));
+    return "";
+  }, { count: games[0].shown.length, pace: PACE,
+    name: (at) => `${(at / PACE).toFixed(1)} s` });
 });
 
 // The workbench: real frames, and what an agent would see of them if it were

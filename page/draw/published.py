@@ -17,7 +17,6 @@ from game import TRAINING, Game
 from paths import ROOT
 
 SEED = 0
-TRAINED = 10_000_384  # steps
 NO_CHANGE: dict[int, int] = {}
 
 
@@ -42,14 +41,14 @@ def agent() -> torch.nn.Module:
 
 
 def agent_of(weights: dict[str, torch.Tensor]) -> torch.nn.Module:
-    network = untrained()
+    network = untrained(SEED)
     network.load_state_dict(weights)
     return network
 
 
-def untrained() -> torch.nn.Module:
-    """What a training with seed 0 begins with."""
-    torch.manual_seed(SEED)
+def untrained(seed: int) -> torch.nn.Module:
+    """What a training with that seed begins with."""
+    torch.manual_seed(seed)
     return ppo.Agent(4)
 
 

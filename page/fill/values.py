@@ -23,6 +23,7 @@ from msgspec import Struct, convert, field
 
 from paths import FIGURES, RESULTS, ROOT
 
+WALL = 432  # points of Breakout's first wall
 CORES = 2  # of the machine that README compares engines on
 
 # What tables call what the results have.
@@ -48,7 +49,6 @@ FAULTS = {
     "out of range": "an action is out of range",
     "missing": "an action is missing",
 }
-COUNTS = ["No", "One", "Two", "Three", "Four", "Five", "Six"]
 WAITED_FOR = {"stopped", "stopped, timeout"}
 ONE_GAME = {
     "fast_game": "settings of `TRAINING`",
@@ -408,6 +408,11 @@ def trained_on(agents: Iterable[Agent]) -> str:
     return "; ".join(f"{on} until {date}" for on, date in last.items())
 
 
+def cleared(scores: Sequence[float]) -> str:
+    """In how many games of Breakout the first wall was cleared."""
+    return f"{sum(score >= WALL for score in scores)} of {len(scores)}"
+
+
 # All of them
 
 
@@ -496,6 +501,7 @@ def agent_values() -> dict[str, str]:
     }
     more["Breakout, `dqn.py`, seed 0"] = agents["Breakout-dqn-0"]
     live = json.loads((FIGURES / "play/scores.json").read_text("utf-8"))
+    looks = json.loads((FIGURES / "looks/looks.json").read_text("utf-8"))
     published = breakout[0]
     scores = published.scores
     means = [f"{agent.mean:.0f}" for agent in breakout]
@@ -505,15 +511,13 @@ def agent_values() -> dict[str, str]:
         "agent_mean_rounded": means[0],
         "agent_still_mean_rounded": f"{mean(scores.still):.0f}",
         "agents_trained_on": trained_on(breakout),
-        "breakout_means": f"{listed(means)} points in the mean of "
-        f"{len(scores.served)} games each",
+        "breakout_means": listed(means),
         "breakout_end": whole_games([agent.last_score for agent in breakout]),
         "breakout_hours": f"{published.hours:.0f}",
         "breakout_agent_hours": ", ".join(
             f"{agent.hours:.1f}" for agent in breakout
         ),
         "breakout_count": str(len(breakout)),
-        "breakout_count_in_words": COUNTS[len(breakout)],
         "breakout_table": agent_table(
             "seed", {agent.run: agent for agent in breakout}
         ),
@@ -529,9 +533,30 @@ def agent_values() -> dict[str, str]:
         "motion_one_games": whole_games(one.scores.served),
         "motion_four_games": whole_games(four.scores.served),
         "motion_trained_on": trained_on([one, four]),
+        **training_values(),
+        "ball_up": " of ".join(map(str, looks["ball"]["up"])),
+        "ball_down": " of ".join(map(str, looks["ball"]["down"])),
+        "live_cleared": cleared(live),
+        "console_cleared": cleared(scores.served),
         "live_games": str(len(live)),  # in the page's own Breakout
         "live_mean_rounded": f"{mean(live):.0f}",
-        "random_points": "1.5",  # the mean that the story's program prints
+        "random_points": "1.5",  # a test plays those games
         "human_points": "31.8",  # DQN's professional tester (Mnih et al. 2015)
         "human_points_rounded": "32",
+    }
+
+
+def training_values() -> dict[str, str]:
+    """The marks of the story's training, in million steps."""
+    path = FIGURES / "training/training.json"
+    games = json.loads(path.read_text("utf-8"))
+
+    def mark(game: Mapping[str, int]) -> str:
+        return f"{game['trained'] / 1e6:.1f}".removesuffix(".0")
+
+    first = next(game for game in games if game["behind"] is not None)
+    return {
+        "training_marks": " ".join(map(mark, games)),
+        "training_first": mark(first),
+        "training_run": games[0]["run"],
     }

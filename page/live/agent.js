@@ -30,8 +30,7 @@ const Agent = {
     if (pictures.length !== 4 * PIXELS) {
       throw new RangeError(`4·84·84 bytes are needed, not ${pictures.length}.`);
     }
-    const { odds, value } = look(Agent.network, pictures);
-    return { odds, value };
+    return look(Agent.network, pictures);
   },
 
   // Play a whole game; return its points. With `still` it is shown the newest
@@ -86,19 +85,45 @@ class SeenGame {
     this.pictures = [...this.pictures.slice(1), pictureOf(this.shown)];
   }
 
-  // Move the "ball" or the "paddle", with its way in the four pictures, by so
-  // many pixels from where it was `before`, which are pairs of states.
-  move(what, across, down, before = this.pairs) {
-    this.pairs = before.map((pair) =>
-      pair.map((state) => moved(state, what, across, down)));
-    this.shown = this.pairs.at(-1);
-    this.pictures = this.pairs.map(pictureOf);
+  // Show other states, as pairs for each picture, and go on from the last one.
+  show(pairs) {
+    this.pairs = pairs;
+    this.shown = pairs.at(-1);
+    this.pictures = pairs.map(pictureOf);
     const { ball, paddle } = this.shown[1];
     this.breakout.ball = ball && { ...ball };
     this.breakout.paddle = paddle;
     this.breakout.target = paddle;
   }
+
+  // Move the "ball" or the "paddle", with its way in the four pictures, by so
+  // many pixels from where it was `before`, which are pairs of states.
+  move(what, across, down, before = this.pairs) {
+    this.show(before.map((pair) =>
+      pair.map((state) => moved(state, what, across, down))));
+  }
+
+  // Let the ball fly at another angle. In the newest frame it stays where it
+  // is; in the ones before it is where it would have come from.
+  turn(angle) {
+    const [, { ball }] = this.shown;
+    if (!ball) return;
+    const speed = Math.hypot(ball.vx, ball.vy);
+    const [vx, vy] = [speed * Math.cos(angle), speed * Math.sin(angle)];
+    const { left, right, top, floor } = COURT;
+    this.show(this.pairs.map((pair, i) => pair.map((state, of) => {
+      const ago = FRAMES * (this.pairs.length - 1 - i) + 1 - of;
+      const x = bounced(left, ball.x - ago * vx, right - BALL.wide);
+      const y = bounced(top, ball.y - ago * vy, floor);
+      return { ...state, ball: { ...ball, vx, vy, x, y } };
+    })));
+  }
 }
+
+// Where something is that has bounced off an edge.
+const bounced = (least, value, most) => between(least,
+  value < least ? 2 * least - value : value > most ? 2 * most - value : value,
+  most);
 
 function moved(state, what, across, down) {
   const { left, right, top, floor } = COURT;
@@ -115,8 +140,8 @@ function moved(state, what, across, down) {
 // A game that the agent plays. FIRE is pressed for it, as in its training: for
 // the first step of each life, whose last screen then fills the stack.
 class AgentGame extends SeenGame {
-  constructor(seed) {
-    super(seed);
+  constructor(seed, options) {
+    super(seed, options);
     this.random = randomFrom(~seed);
     this.answer = null; // of the network, to the pictures that it was given
     this.fire();

@@ -6,7 +6,10 @@ const WALL = {
   points: [7, 7, 4, 4, 1, 1],
   colors: [5, 4, 3, 2, 8, 6],
 };
-const MOST_POINTS = 864; // of two walls: there is no third
+const WALLS = 2; // there is no third
+// A wall with a hole: that of the agent's film, just before the ball is behind it
+const HOLE = ["###############..#", "#..###########...#", "#...#########.....",
+  "...######.###.....", "....####...##.....", ".....###.........."].join("");
 const BALL = { wide: 2, high: 4 };
 const PADDLE = { wide: 16, high: 4, color: 5, most: 144 }; // most to the right
 const BUTTON = 5.73; // pixels that a held button moves the paddle's target by
@@ -55,8 +58,9 @@ function randomFrom(seed) {
 }
 
 class Breakout {
-  // The first ball of an `easy` game is one that a newcomer can hit.
-  constructor(random, { easy = false } = {}) {
+  // The first ball of an `easy` game is one that a newcomer can hit; a game may
+  // begin with a `hole` in the wall.
+  constructor(random, { easy = false, hole = false } = {}) {
     this.random = random;
     this.easy = easy;
     this.score = 0;
@@ -65,6 +69,8 @@ class Breakout {
     this.target = 99; // where it is going
     this.ball = null; // its left and upper edge, and its speed
     this.bricks = new Uint8Array(WALL.rows * WALL.columns).fill(1);
+    if (hole) this.bricks = Uint8Array.from(HOLE, (place) => place === "#");
+    this.walls = 1; // so far
     this.wait = WAIT;
   }
 
@@ -158,8 +164,9 @@ class Breakout {
     ball.vx = off < 7 ? -1 : 1;
     ball.vy = -1;
     this.fly(this.fast ? FAST : atEnd ? speeds.ends : speeds.middle);
-    const cleared = !this.bricks.includes(1);
-    if (cleared && this.score < MOST_POINTS) this.bricks.fill(1);
+    if (this.bricks.includes(1) || this.walls === WALLS) return;
+    this.walls += 1;
+    this.bricks.fill(1);
   }
 
   // Go on the same way at another speed.

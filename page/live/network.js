@@ -77,18 +77,18 @@ function windows(pictures, { side, channels, reach, stride }) {
 const positive = (numbers) => numbers.map((value) => Math.max(0, value));
 
 // What the network makes of four pictures: the probabilities of the actions,
-// the value, and the pictures of its first layer.
+// and the value.
 function look(network, pictures) {
-  const seen = [new Float32Array(pictures).map((shade) => shade / 255)];
+  let seen = new Float32Array(pictures).map((shade) => shade / 255);
   for (const layer of FILTERS) {
-    const { rows, places } = windows(seen.at(-1), layer);
-    seen.push(positive(respond(rows, places, network[layer.name])));
+    const { rows, places } = windows(seen, layer);
+    seen = positive(respond(rows, places, network[layer.name]));
   }
-  const last = positive(respond(seen.at(-1), 1, network["body.7"]));
+  const last = positive(respond(seen, 1, network["body.7"]));
   const [value] = respond(last, 1, network.value);
   const scores = Array.from(respond(last, 1, network.policy));
   const most = Math.max(...scores);
   const shares = scores.map((score) => Math.exp(score - most));
   const all = shares.reduce((sum, share) => sum + share);
-  return { odds: shares.map((share) => share / all), value, filters: seen[1] };
+  return { odds: shares.map((share) => share / all), value };
 }

@@ -1,26 +1,37 @@
 // What the figures share in which something is played live.
 
-// Call `frame` 60 times a second as long as it runs. Where that can't be done
-// it is called less often, and `tell` gets the share of the full speed, once a
-// second.
-function clock(frame, tell = () => {}) {
+// Call `frame` 60 times a second, or `speed` times as often, as long as it runs,
+// and `draw` once for each screen. Where that can't be done `frame` is called
+// less often, and `tell` gets the share of the speed that is reached, once.
+function clock(frame, draw, tell) {
   const LENGTH = 1000 / 60; // ms
-  const MOST = 4; // frames that are made up for at once
+  const MOST = 4; // screens whose frames are made up for at once
+  const SLICE = 12; // ms of a screen for a game as fast as it goes
   let running = null;
+  let speed = 1;
   let due = 0; // when the next frame is
-  let second = { began: 0, frames: 0 };
+  let second = null;
+  let isTold = false;
 
   function tick(now) {
     running = requestAnimationFrame(tick);
+    const length = LENGTH / speed;
+    const until = performance.now() + SLICE;
     if (now - due > MOST * LENGTH) due = now;
-    while (running && due <= now + LENGTH / 2) {
-      due += LENGTH;
+    const isDue = () => length ? due <= now + length / 2 :
+      performance.now() < until;
+    while (running && isDue()) {
+      due += length;
       second.frames += 1;
       frame();
     }
-    const passed = now - second.began;
-    if (passed < 1000) return;
-    tell(Math.min(1, second.frames * LENGTH / passed));
+    draw();
+    if (now - second.began < 1000) return;
+    const share = second.frames * length / (now - second.began);
+    if (length && share < 0.9 && !isTold) {
+      isTold = true;
+      tell(share);
+    }
     second = { began: now, frames: 0 };
   }
 
@@ -36,47 +47,71 @@ function clock(frame, tell = () => {}) {
       second = { began: due, frames: 0 };
       running = requestAnimationFrame(tick);
     },
+    at(times) {
+      speed = times;
+      isTold = false;
+      second = { began: performance.now(), frames: 0 };
+    },
   };
 }
 
 const newSeed = () => Math.floor(Math.random() * 2 ** 32);
 
 // What to say of the speed of a game.
-const paceIn = (share) => share > 0.9 ? "" :
-  `This device is busy: the game runs at ${Math.round(100 * share)} % of its speed.`;
+const paceIn = (share) =>
+  `This device is busy: the game runs at ${Math.round(100 * share)} % of that speed.`;
 
-// Load the network, and say how far it is; return whether it is there.
-async function loaded(tell) {
+// Load the network, and say so; return whether it is there. How far it is is
+// for the eye: nobody wants to hear it eight times.
+async function loaded(says) {
   try {
-    await Agent.load((share) =>
-      tell(`Loading the network: ${Math.round(100 * share)} % of 2.3 MB.`));
-    tell("");
+    await Agent.load((share) => {
+      if (share === 0) says.innerHTML = `Loading the network, 2.3 MB.
+        <span aria-hidden="true"></span>`;
+      says.lastElementChild.textContent = `${Math.round(100 * share)} %`;
+    });
+    says.textContent = "";
     return true;
-  } catch {
-    tell("The network could not be loaded. Try again?");
+  } catch (error) {
+    if (!(error instanceof Missing)) throw error;
+    says.textContent =
+      "A part of the network didn't arrive. Press again to ask again.";
     return false;
   }
 }
 
-// A figure in which the agent plays: Play, Step and New game, for which the
-// network is loaded. `show` draws the game, after each frame, and is told if it
-// is running; `begin` makes a new one; `still` says whether the agent gets the newest picture four times.
+// The controls of a game that the agent plays, at several speeds or in steps.
+// They are there before the figure begins, so that Tab finds them.
+for (const controls of document.querySelectorAll(".controls.plays")) {
+  controls.innerHTML = `<button type="button" class="play"></button>` +
+    (controls.matches(".fast") ? `<span role="group" aria-label="Speed">
+      <button type="button" value="1" aria-pressed="false">×1</button>
+      <button type="button" value="4" aria-pressed="true">×4</button>
+      <button type="button" value="Infinity" aria-pressed="false"
+      title="As fast as it goes">max</button></span>` :
+      `<button type="button">Step</button>
+      <button type="button">New game</button>`);
+  controls.firstElementChild.textContent = controls.dataset.play;
+}
+
+// A figure in which the agent plays, for which the network is loaded. `show`
+// draws the game and is told if it is running; `begin` makes a new one, which,
+// if it is `endless`, follows by itself; `still` says whether the agent gets the
+// newest picture four times.
 function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
-  still = () => false } = {}) {
-  const controls = box.querySelector(".controls");
-  controls.innerHTML = `<button type="button" class="play">Play</button>
-    <button type="button">Step</button>
-    <button type="button">New game</button>`;
-  const [play, step, again] = controls.children;
-  const says = box.querySelector(".stage > .says");
+  still = () => false, over = () => "", endless = false } = {}) {
+  const controls = box.querySelector(".controls.plays");
+  const says = box.querySelector(".tells");
+  const [play, ...others] = controls.querySelectorAll("button");
   const tell = (words) => (says.textContent = words);
-  const time = clock(frame, (share) => tell(paceIn(share)));
+  const time = clock(frame, () => show(game, time.running),
+    (share) => tell(paceIn(share)));
   let game = begin();
+  let isAsking = false;
 
   // Show what is there, with the network's answer if it has been loaded.
   function draw() {
     if (Agent.network) game.look({ still: still() });
-    else tell("Play loads the network, 2.3 MB.");
     show(game, time.running);
   }
 
@@ -85,10 +120,14 @@ function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
     if (game.decides) game.sample();
     game.frame();
     if (game.decides) game.look({ still: still() });
-    show(game, time.running);
     if (game.breakout.lives) return;
-    go(false);
-    tell(`The game is over: ${game.breakout.score} points.`);
+    if (endless) {
+      show(game, true);
+      restart();
+    } else {
+      go(false);
+      tell(over(game) || `The game is over: ${game.breakout.score} points.`);
+    }
   }
 
   function finishStep() {
@@ -97,22 +136,26 @@ function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
 
   function restart() {
     game = begin();
-    tell("");
     draw();
   }
 
   function go(on) {
     time.go(on);
     tell("");
-    play.textContent = on ? "Pause" : "Play";
+    play.textContent = on ? "Pause" : controls.dataset.play;
     if (on) return;
     finishStep();
     show(game, false);
   }
 
-  // Load the network, if it isn't there, and then do something.
+  // Load the network, if it isn't there, and then do something. The button
+  // keeps the focus meanwhile.
   async function ask(then = () => {}) {
-    if (!Agent.network && !await loaded(tell)) return;
+    if (isAsking) return;
+    isAsking = true;
+    const isThere = Agent.network || await loaded(says);
+    isAsking = false;
+    if (!isThere) return;
     if (!game.answer) draw();
     then();
   }
@@ -121,29 +164,49 @@ function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
     if (!time.running && !game.breakout.lives) restart();
     go(!time.running);
   }));
-  step.addEventListener("click", () => ask(() => {
-    go(false);
-    if (!game.breakout.lives) restart();
-    frame();
-    finishStep();
-  }));
-  again.addEventListener("click", () => ask(restart));
+  if (controls.matches(".fast")) {
+    time.at(4);
+    for (const speed of others) {
+      speed.addEventListener("click", () => {
+        time.at(Number(speed.value));
+        for (const one of others) one.ariaPressed = String(one === speed);
+        tell("");
+      });
+    }
+  } else {
+    const [step, again] = others;
+    step.addEventListener("click", () => ask(() => {
+      go(false);
+      if (!game.breakout.lives) restart();
+      frame();
+      finishStep();
+      show(game, false);
+    }));
+    again.addEventListener("click", () => ask(() => {
+      tell("");
+      restart();
+    }));
+  }
   whenUnseen(box, () => time.running && go(false));
   box.playing = () => game;
   draw();
-  return { ask, draw, go };
+  return { ask, draw, go, restart };
 }
 
 // Show the four pictures that it was given, or would be.
 function showPictures(cells, game) {
   const pictures = game.given ?? game.pictures;
-  pictures.forEach((picture, i) => put(cells[i], picture));
+  pictures.forEach((picture, i) => {
+    if (cells[i].shown === picture) return;
+    cells[i].shown = picture;
+    put(cells[i], picture);
+  });
 }
 
 // Show the network's answer, if there is one.
 function showAnswer($in, answer) {
   if (!answer) return;
-  $in(".value").textContent = answer.value.toFixed(1);
+  $in(".value").textContent = answer.value.toFixed(1).replace("-", "\u2212");
   showChances($in(".choices").children, answer.odds, {});
 }
 
@@ -172,12 +235,16 @@ function mosaic(pictures) {
 
 // Best scores come back, as guesses do: of "you" and the "agent", and of each
 // view.
+const counted = {};
 function count(name, score) {
-  if (score > (results[name]?.[0] ?? -1)) remember(name, score);
+  if (score <= (counted[name] ?? -1)) return;
+  counted[name] = score;
+  if (score > (results()[name]?.[0] ?? -1)) remember(name, score);
 }
 function showBest() {
+  const kept = results();
   for (const output of document.querySelectorAll("[data-best]")) {
-    output.textContent = results[output.dataset.best]?.[0] ?? "–";
+    output.textContent = kept[output.dataset.best]?.[0] ?? "–";
   }
 }
 addEventListener("remembered", showBest);

@@ -54,10 +54,13 @@ function showChances(rows, chances, { sampled, were }) {
   });
 }
 
-// What several figures show is unpacked once.
+// What several figures show is unpacked once, or again if it didn't arrive.
 const once = (make) => {
   let made = null;
-  return () => (made ??= make());
+  return () => (made ??= make().catch((error) => {
+    made = null;
+    throw error;
+  }));
 };
 
 // The agent's film: a screen before each decision, and the pictures.
@@ -87,24 +90,49 @@ const titles = once(async () => {
   return recorded;
 });
 
-// The ways of the arrow keys: across and down.
+// The way of an arrow key, across and down. With Alt, Ctrl or Cmd it is the
+// browser's.
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1],
   ArrowDown: [0, 1] };
+const arrowOf = ({ key, altKey, ctrlKey, metaKey }) =>
+  altKey || ctrlKey || metaKey ? null : ARROWS[key];
+
+// Drag something, by the left button or by one finger.
+function drags(element, begin, move) {
+  let by = null;
+  element.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0 || !event.isPrimary) return;
+    by = event.pointerId;
+    element.setPointerCapture(by);
+    begin(event);
+  });
+  element.addEventListener("pointermove", (event) => {
+    if (event.pointerId === by) move(event);
+  });
+  for (const name of ["pointerup", "pointercancel", "lostpointercapture"]) {
+    element.addEventListener(name, ({ pointerId }) => {
+      if (pointerId === by) by = null;
+    });
+  }
+}
 
 // A player: Play, Step, a slider with a tick where something happens, the name
 // of the step, and a sentence, which `show(i)` returns when it has drawn step
-// i. There are `count` steps, `pace` in a second, and after the last one comes
-// the first. With number `start` it stands still until the reader plays it; or,
-// if `auto`, it plays by itself as long as it is seen.
-// The sentence is read out only if the reader has moved it.
-function film(box, show, { count, start = 1, pace = 7.5, auto = false,
-  ticks = [], name = (i) => `step ${i}` }) {
-  const controls = box.querySelector(".controls");
-  controls.innerHTML = `<button type="button" class="play"></button>
+// i. There are `count` steps, `pace` in a second. After the last one comes the
+// first, if it `loops`. With number `start` it stands still until the reader
+// plays it; or, if `auto`, it plays by itself as long as it is seen.
+// The sentence is read out only if the reader has moved it. The controls are
+// there before the figure begins, so that Tab finds them.
+for (const controls of document.querySelectorAll(".controls:empty:not(.plays)")) {
+  controls.innerHTML = `<button type="button" class="play">Play</button>
     <button type="button">Step</button>
-    <span class="slide"><input type="range" aria-label="Step" min="1"
-    max="${count}" step="1" value="${start}"><span class="ticks"></span></span>
+    <span class="slide"><input type="range" aria-label="Step" min="1" value="1"
+    autocomplete="off"><span class="ticks"></span></span>
     <span class="number"></span>`;
+}
+function film(box, show, { count, start = 1, pace = 7.5, auto = false,
+  loops = true, ticks = [], name = (i) => `step ${i}` }) {
+  const controls = box.querySelector(".controls");
   const [play, step, slide, number] = controls.children;
   const [slider, marks] = slide.children, says = box.querySelector(".stage > .says");
   let timer = null;
@@ -119,10 +147,12 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = false,
     timer = on ? setInterval(next, 1000 * slider.step / pace) : null;
     play.textContent = on ? "Pause" : "Play";
   }
+  const isOver = () => slider.value === slider.max;
   function next() {
     if (document.hidden) return;
-    if (slider.value === slider.max) slider.value = slider.min;
+    if (isOver()) slider.value = slider.min;
     else slider.stepUp();
+    if (isOver() && !loops) go(false);
     draw(!timer);
   }
   function to(i) {
@@ -140,7 +170,8 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = false,
   }
   play.addEventListener("click", () => {
     go(!timer);
-    draw();
+    if (timer && isOver()) next();
+    else draw();
   });
   step.addEventListener("click", () => {
     go(false);
@@ -149,6 +180,8 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = false,
   slider.addEventListener("input", () => to(slider.value));
   marks.innerHTML = ticks.map((at) =>
     `<i style="left:${100 * (at - 1) / (count - 1)}%"></i>`).join("");
+  slider.max = count;
+  slider.value = start;
   go(false);
   draw(false);
   if (auto && !calm) {

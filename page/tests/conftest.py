@@ -1,6 +1,7 @@
 """What the tests here share: a browser, and pages that nobody complains of."""
 
 import base64
+import re
 
 import cv2
 import numpy as np
@@ -49,12 +50,7 @@ def look_at(page, name):
     """Bring a figure into view, where it begins; return it."""
     figure = page.locator(f"#{name}")
     figure.scroll_into_view_if_needed()
-    expect(figure.locator("canvas").first).to_be_visible()
-    page.wait_for_function(
-        """(name) => [...document.querySelectorAll(`#${name} canvas`)]
-            .some((canvas) => canvas.width !== 300)""",
-        arg=name,
-    )
+    expect(figure).to_have_class(re.compile("begun"))
     return figure
 
 

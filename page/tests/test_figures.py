@@ -2,12 +2,14 @@
 
 import functools
 import itertools
+import re
 
 import cv2
 import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+import figures.backwards.make as backwards
 import game
 from conftest import decoded, html, look_at
 from draw.recordings import (
@@ -20,12 +22,15 @@ from draw.recordings import (
     find_ball,
     frames_before,
     play,
+    read,
     read_film,
     small,
     unpack,
 )
 from figures.serves.make import serve
 from figures.workbench.make import SHOWN, TITLES
+from fill import values
+from fill.values import Agent
 from paths import DOCS, FIGURES
 from weave.pages import PAGES
 
@@ -69,7 +74,32 @@ def test_the_table_of_the_move_has_what_was_recorded():
         assert f"{target} - {before:.2f} = {advantage:.2f}" in page
 
 
-def test_the_second_bug_has_the_numbers_of_the_frames():
+def test_the_brick_of_the_move_is_worth_what_is_said():
+    """Of the value after it, by the steps that the ball then flies."""
+    share = 0.99 ** (len(backwards.way()) - 1)
+    after = FILM.decisions[MOMENT + 1]["value"]
+    assert f"{share:.2f} of the {after:.2f}" in html("index.html")
+
+
+def test_the_games_that_end_are_those_that_were_scored():
+    scores = [one["score"] for one in read("ended/ended")]
+    assert scores == values.read("agents", Agent)["Breakout-0"].scores.served
+
+
+def test_the_training_is_one_run():
+    """With games that found the tunnel, and such that hadn't yet."""
+    games = read("training/training")
+    assert len({one["run"] for one in games}) == 1
+    steps = [one["trained"] for one in games]
+    assert steps == sorted(set(steps))
+    assert len({one["behind"] is None for one in games}) == 2
+    for one in games:
+        screens = unpack(one["screens"])
+        behind = np.array(one["rgb"])[screens][:, 32:57, 8:152].any()
+        assert behind == (one["behind"] is not None)
+
+
+def test_a_bug_has_the_numbers_of_the_frames():
     """At the brightest pixel of the ball, two steps before the moment."""
     third, fourth = GRAY[frames_before(MOMENT - 2)[2:]]
     one, other = small(third)[62, 59], small(fourth)[62, 59]
@@ -136,9 +166,7 @@ PLAYERS = figures_with("figure.js", "film(box")
 
 @pytest.mark.parametrize("name", PLAYERS)
 def test_a_figure_plays_stops_and_steps(visit, name):
-    """Round and round."""
-    figure = visit(page_of(name)).locator(f"#{name}")
-    figure.scroll_into_view_if_needed()
+    figure = look_at(visit(page_of(name)), name)
     if name in ASKING:
         figure.locator("summary").click()
     play, step = (figure.locator(".controls button").nth(i) for i in (0, 1))
@@ -146,7 +174,8 @@ def test_a_figure_plays_stops_and_steps(visit, name):
     before = slider.input_value()
     play.click()
     expect(slider).not_to_have_value(before)
-    play.click()
+    if play.inner_text() == "Pause":  # or it has come to its end
+        play.click()
     stopped = slider.input_value()
     figure.page.wait_for_timeout(400)
     expect(slider).to_have_value(stopped)
@@ -156,6 +185,7 @@ def test_a_figure_plays_stops_and_steps(visit, name):
     assert slider.input_value() != first
     step.click()
     expect(slider).to_have_value(first)
+    assert play.inner_text() == "Play"
 
 
 def test_a_step_is_what_was_played(visit):
@@ -205,14 +235,21 @@ def test_a_wrong_line_is_found(visit):
         expect(bug.locator("details p")).to_be_visible()
 
 
-def test_guesses_come_back_at_the_end(visit):
+def test_guesses_and_scores_come_back_at_the_end(visit):
     """And when the page is loaded again."""
     page = visit()
+    expect(page.locator("#yours")).to_have_text(re.compile("nothing|not a"))
     page.locator("#ghosts").get_by_role("button", name="4").click()
-    yours = page.locator("#results").get_by_role("cell", name="4", exact=True)
     for _ in range(2):
-        expect(yours).to_be_visible()
+        expect(page.locator("#yours")).to_contain_text("0 of 1")
         page.reload()
+    guess = look_at(page, "guess")
+    for _ in range(6):
+        before = guess.locator(".says").inner_text()
+        guess.get_by_role("button", name="Up").click()
+        expect(guess.locator(".says")).not_to_have_text(before)
+        page.wait_for_timeout(100)
+    expect(page.locator("#yours")).to_contain_text("from one picture")
 
 
 def turn_knobs(figure, settings):

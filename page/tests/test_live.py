@@ -150,9 +150,18 @@ def seen(figure, selector):
 def grays(figure):
     """The gray values of the last two frames of the game in a figure."""
     values = figure.evaluate(
-        "(figure) => figure.playing().shown.map((it) => [...grayOf(it)])"
+        "(figure) => figure.mine().shown.map((it) => [...grayOf(it)])"
     )
     return np.array(values, np.uint8).reshape(2, 210, 160)
+
+
+def mine(figure, condition):
+    """Wait until something is so of the reader's own game."""
+    figure.page.wait_for_function(
+        f"""() => {{
+            const {{ count, breakout }} = $("play").mine();
+            return {condition}; }}"""
+    )
 
 
 def given(figure):
@@ -163,32 +172,26 @@ def given(figure):
 
 
 def test_a_reader_plays_and_sees_what_the_module_would_make(visit):
-    """Colors, grays, the brighter of two frames, shrunk by means."""
+    """Colors, or the brighter of two frames, shrunk by means: one, or four."""
     figure = look_at(visit(), "play")
-    views = figure.get_by_role("radio")
-    views.last.check()
-    expect(figure.locator(".start")).to_be_hidden()
-    for _ in range(12):  # until the ball flies
-        figure.get_by_role("button", name="nothing").click()
+    figure.get_by_role("button", name="Play", exact=True).click()
+    mine(figure, "count > 40 && breakout.ball")
+    figure.get_by_role("button", name="Pause").click()
     third, fourth = grays(figure)
-    assert (third != fourth).any()
-    picture = small(np.maximum(third, fourth))
-    assert (seen(figure, ".field") == picture[..., None]).all()
-    views.nth(4).check()  # which starts a new game
-    picture = small(grays(figure)[1])
-    four = seen(figure, ".field")[..., 0]
-    for part in four[:84, :84], four[:84, 86:], four[86:, :84], four[86:, 86:]:
-        assert (part == picture).all()
-    views.nth(1).check()
-    fourth = grays(figure)[1]
-    assert (seen(figure, ".field") == fourth[..., None]).all()
-    views.nth(0).check()
-    shown = seen(figure, ".field")
     rgb = map(tuple, colours().rgb.tolist())
     known = dict(zip(rgb, colours().gray, strict=True))
+    shown = seen(figure, ".field")
     used, where = np.unique(shown.reshape(-1, 3), axis=0, return_inverse=True)
     gray = np.array([known[tuple(rgb)] for rgb in used.tolist()])
     assert (gray[where].reshape(210, 160) == fourth).all()
+    views = figure.locator(".views").get_by_role("radio")
+    views.nth(1).check()  # which starts a new game
+    picture = small(np.maximum(*grays(figure)))
+    assert (seen(figure, ".field") == picture[..., None]).all()
+    views.nth(2).check()
+    four = seen(figure, ".field")[..., 0]
+    for part in four[:84, :84], four[:84, 86:], four[86:, :84], four[86:, 86:]:
+        assert (part == picture).all()
 
 
 @pytest.mark.parametrize("way", ["mouse", "touch", "keys"])
@@ -207,7 +210,54 @@ def test_a_reader_moves_the_paddle(visit, way):
         field.hover()
     if way == "keys":
         page.keyboard.down("ArrowLeft")
-    until(page, "play", "breakout.paddle < 80")
+    mine(figure, "breakout.paddle < 80")
+
+
+def test_a_game_begins_by_the_keys_that_it_names(visit):
+    page = visit()
+    figure = look_at(page, "play")
+    figure.locator(".field").focus()
+    page.keyboard.press("Enter")
+    mine(figure, "count > 4")
+
+
+def test_the_key_that_is_still_down_goes_on(visit):
+    """Left is held, right is pressed and let go."""
+    page = visit()
+    figure = look_at(page, "play")
+    figure.locator(".field").focus()
+    page.keyboard.down("ArrowLeft")
+    page.keyboard.down("ArrowRight")
+    mine(figure, "breakout.paddle > 120")
+    page.keyboard.up("ArrowRight")
+    mine(figure, "breakout.paddle < 40")
+
+
+def test_both_start_with_the_wall_that_is_chosen_and_the_same_serves(visit):
+    page = visit()
+    figure = look_at(page, "play")
+    figure.get_by_role("radio", name="a hole in the wall").check()
+    same = figure.evaluate("""(figure) => {
+        const games = [figure.mine(), figure.playing()];
+        return games.map(({ breakout }) => {
+          const { bricks, random } = breakout;
+          return [...bricks, random(), random()]; }); }""")
+    assert same[0] == same[1]
+    assert 0 < sum(same[0][:108]) < 108
+
+
+def test_the_agent_gets_behind_the_wall_soon(page):
+    """From the one with a hole: within ten seconds at four times the speed."""
+    frames = page.evaluate("""async () => {
+        await Agent.load();
+        const game = new AgentGame(2, { hole: true });
+        let frames = 0;
+        while (!(game.breakout.ball?.y < WALL.top - 4) && frames < 2400) {
+          game.play();
+          frames += 1;
+        }
+        return frames; }""")
+    assert frames < 2400
 
 
 def test_the_first_ball_can_be_hit(visit):
@@ -220,43 +270,45 @@ def test_the_first_ball_can_be_hit(visit):
     assert min(hits) >= 1
 
 
-def test_the_agent_plays_the_same_game(visit):
+def test_the_agent_plays_beside_the_reader(visit):
     """When it is asked to; it can be paused, and its score counts."""
     page = visit()
     figure = look_at(page, "play")
-    figure.get_by_role("button", name="Let the agent play").click()
+    letit = figure.locator(".plays .play")
+    letit.click()
     until(page, "play", "count > 40")
-    figure.get_by_role("button", name="Pause the agent").click()
+    letit.click()
     frames = "(figure) => figure.playing().count"
     stopped = figure.evaluate(frames)
     page.wait_for_timeout(300)
     assert figure.evaluate(frames) == stopped
-    figure.get_by_role("button", name="Let the agent play").click()
+    letit.click()
     until(page, "play", "breakout.score > 0")
-    expect(figure.locator(".its")).not_to_have_text("0")
-    expect(figure.locator(".value")).to_have_text(re.compile(r"\d\.\d"))
+    expect(figure.locator(".its .points")).not_to_have_text("0")
     page.reload()
-    kept = page.evaluate("JSON.parse(localStorage.results)")
+    kept = page.evaluate("JSON.parse(localStorage['breakout-annotated'])")
     assert kept["agent"][0] > 0
 
 
-# Inside the network
+def test_a_game_plays_at_the_speed_that_is_chosen(page):
+    """By a clock of our own: frames for each screen of a sixtieth second."""
+    frames = page.evaluate("""() => {
+        const ticks = [];
+        window.requestAnimationFrame = (tick) => ticks.push(tick);
+        performance.now = () => 0;
+        let frames = 0;
+        const time = clock(() => (frames += 1), () => {}, () => {});
+        time.go(true);
+        return [1, 4].map((speed) => {
+          time.at(speed);
+          const before = frames;
+          for (let i = 0; i < 20; i++) ticks.pop()(1000 / 60 * (i + 1 +
+            (speed > 1 ? 20 : 0)));
+          return frames - before; }); }""")
+    assert abs(frames[0] - 20) <= 1 and abs(frames[1] - 80) <= 4
 
 
-def test_filters_are_lit_before_the_network_comes(visit):
-    """By a recorded answer, which is the network's own."""
-    page = visit()
-    figure = look_at(page, "network")
-    until(page, "network", "answer")
-    assert seen(figure, ".filters").any()
-    recorded, own = figure.evaluate("""async (figure) => {
-        const game = figure.playing();
-        const { odds, value } = game.answer;
-        await Agent.load();
-        game.look();
-        const now = game.answer;
-        return [[value, ...odds], [now.value, ...now.odds]]; }""")
-    assert np.allclose(recorded, own, atol=0.001)
+# Put the ball there
 
 
 @pytest.mark.parametrize("way", ["mouse", "keys"])
@@ -281,22 +333,42 @@ def test_a_reader_drags_the_ball(visit, way):
     assert figure.locator(".value").inner_text() != value
 
 
-# What if nothing moves
+def test_a_reader_turns_the_way_of_the_ball(visit):
+    """It comes from elsewhere, and stays where it is."""
+    page = visit()
+    figure = look_at(page, "network")
+    page.evaluate("() => Agent.load()")
+    flown = """(figure) => figure.playing().pairs.map(([, { ball }]) =>
+        [ball.x, ball.y])"""
+    before = np.array(figure.evaluate(flown))
+    for _ in range(12):
+        figure.locator(".handle.way").press("ArrowRight")
+    after = np.array(figure.evaluate(flown))
+    assert np.allclose(before[-1], after[-1])
+    one, other = (way[-1] - way[-2] for way in (before, after))
+    assert np.allclose(one, -other, atol=0.1)  # half a turn
+    expect(figure.locator(".value")).to_have_text(re.compile(r"\d"))
+
+
+# Take it away
 
 
 def test_a_reader_takes_the_motion_away(visit):
-    """While it plays, by a switch, and gives it back."""
+    """While it plays, by a switch, and gives it back; both are counted."""
     page = visit()
-    figure = look_at(page, "still")
-    play = figure.locator(".play")
-    expect(play).to_be_visible()
-    expect(figure.get_by_role("checkbox")).to_be_hidden()
-    figure.locator("summary").click()
+    figure = look_at(page, "away")
+    play, switch = figure.locator(".play"), figure.get_by_role("switch")
     play.click()
-    until(page, "still", "breakout.ball?.y > 130")
-    figure.get_by_role("checkbox").check()
-    page.wait_for_timeout(200)
+    until(page, "away", "breakout.score > 0")
+    switch.check()
+    expect(figure.locator(".now")).to_have_text(re.compile("without"))
+    points = figure.locator(".tally td").first
+    moving = points.inner_text()
+    assert int(moving) > 0
+    balls = figure.locator(".tally tr").nth(2).locator("td").nth(1)
+    expect(balls).not_to_have_text("0")
+    assert points.inner_text() == moving
     play.click()
     assert len(set(given(figure))) == 1
-    figure.get_by_role("checkbox").uncheck()
-    assert len(set(given(figure))) == 4
+    switch.uncheck()
+    assert len(set(given(figure))) > 1

@@ -209,7 +209,7 @@ def picture(path: str, alt: str) -> str:
     """Return a picture as HTML; a drawing has the letters of the page."""
     alt = escape(alt)
     if not path.endswith(".svg"):
-        return f'<img src="{path}" alt="{alt}">'
+        return f'<img src="{path}" alt="{alt}" loading="lazy">'
     svg = (DOCS / path).read_text("utf-8")
     svg = re.sub("(?s)<!--.*?-->\n|<style>.*?</style>", "", svg)
     return svg.replace("<svg", f'<svg role="img" aria-label="{alt}"')

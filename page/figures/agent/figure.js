@@ -17,7 +17,6 @@ figure("agent", async (box, $in) => {
     <polyline points="${points.join(" ")}"/>
     <line class="now" y2="${high}"/></svg>
     <small style="left:0">value ${high}</small>
-    <small style="left:${100 * peak / last}%">↙ behind the wall</small>
     <small style="left:0">0</small>`;
 
   const player = film(box, (at) => {
@@ -28,6 +27,7 @@ figure("agent", async (box, $in) => {
     showChances($in(".choices").children, chances, { sampled: action });
     $in(".now").setAttribute("transform", `translate(${at - 1})`);
     $in(".value").textContent = value.toFixed(2);
+    if (Math.abs(at - 1 - peak) < 3) return "The peak: the ball is behind the wall.";
     const scores = reward ? ` and scores ${reward}, a reward of 1` : "";
     return `It samples ${ACTIONS[action]}${scores}.`;
   }, { count: decisions.length, start: asked + 1, pace: 15,
@@ -35,10 +35,9 @@ figure("agent", async (box, $in) => {
     ticks: decisions.flatMap(({ reward }, i) => reward ? [i + 1] : []) });
 
   // Where the line is pointed at, there the film goes.
-  function point({ clientX, buttons }) {
+  function point({ clientX }) {
     const { left, width } = trace.getBoundingClientRect();
-    if (buttons) player.to(1 + Math.round(last * (clientX - left) / width));
+    player.to(1 + Math.round(last * (clientX - left) / width));
   }
-  trace.addEventListener("pointerdown", point);
-  trace.addEventListener("pointermove", point);
+  drags(trace, point, point);
 });

@@ -15,6 +15,6 @@ figure("backwards", (box) => {
     if (updates === 1) return "The step of the brick: reward 1 + 0.99 × 0 = 1.";
     const later = (GAMMA ** (updates - 2)).toFixed(2);
     return `The step before: reward 0 + 0.99 × ${later} = ${value}.` +
-      (reached === 0 ? " That is the value after our move, by which LEFT is judged." : "");
-  }, { count: points.length + 1, pace: 1, name: (at) => `update ${at - 1}` });
+      (reached === 0 ? " That much of the value after our move comes from this brick." : "");
+  }, { count: points.length + 1, pace: 1, loops: false, name: (at) => `update ${at - 1}` });
 });

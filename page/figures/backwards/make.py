@@ -44,5 +44,5 @@ def draw_backwards() -> str:
         x = round(left + SCALE * (x - columns.start + 0.5), 1)
         y = round(4 + SCALE * (y - rows.start + 0.5), 1)
         d.put("circle", "point", cx=x, cy=y, r=5)
-        d.text(x + 9, y + 4, "", "worth")
+        d.text(x + 12, y + 4, "", "worth")
     return d.svg()

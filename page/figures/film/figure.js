@@ -1,11 +1,13 @@
-// A part of an agent's game, on the first screen, and what the agent sees.
+// A part of an agent's game, on the first screen, and what the agent sees: the
+// ball is about to get behind the wall.
 figure("film", async (box, $in) => {
-  const SECONDS = 12, PACE = 15;
+  const FIRST = 290, SECONDS = 12, PACE = 15;
   const { screens, pictures, colours } = await played();
-  const whole = $in(".whole").lastElementChild, four = $in(".four").children;
+  const whole = $in(".whole").firstElementChild, four = $in(".four").children;
   film(box, (at) => {
-    put(whole, screens[at - 1], { colours, part: [0, 2, WIDTH, 194] });
-    for (const [i, cell] of [...four].entries()) put(cell, pictures[at - 1 + i]);
+    const step = FIRST + at - 1;
+    put(whole, screens[step], { colours, part: [0, 2, WIDTH, 194] });
+    for (const [i, cell] of [...four].entries()) put(cell, pictures[step + i]);
     return "";
   }, { count: SECONDS * PACE, pace: PACE, auto: true });
 });

@@ -7,8 +7,8 @@ figure("ghosts", async (box, $in) => {
   const pink = game.rgb.findIndex((rgb) => `${rgb}` === "252,144,200");
   const colours = packed(game.rgb), whole = $in(".eye").children[1];
   const cells = [...$in(".grid").children], answer = $in("details");
-  const [, near, , nearSmall] = $in(".corner").children;
-  const repeat = $in("input");
+  const [near, nearSmall] = box.querySelectorAll(".near");
+  const repeat = $in("label input");
 
   // The middle of the ghost in a frame, as shares of the screen. What is pink in
   // the frame before or after it, too, is a pill.
@@ -26,11 +26,16 @@ figure("ghosts", async (box, $in) => {
   });
   const gray = (i) => frames[i].map((v) => game.gray[v]);
 
-  function rings(place, shown, absent = []) {
-    place.innerHTML = [...shown, ...absent].map((i) =>
-      `<i class="${absent.includes(i) ? "unseen" : ""}" style="left:${
-        100 * found[i][0]}%;top:${100 * found[i][1]}%"><b>${i % GHOSTS + 1}</b></i>`)
-      .join("");
+  // Rings over a picture that shows a part of the screen.
+  function rings(place, shown, absent = [], part = [0, 0, WIDTH, game.height]) {
+    const [left, top, wide, high] = part;
+    place.innerHTML = [...shown, ...absent].map((i) => {
+      const x = (found[i][0] * WIDTH - left) / wide;
+      const y = (found[i][1] * game.height - top) / high;
+      if (x < 0 || x > 1 || y < 0 || y > 1) return "";
+      return `<i class="${absent.includes(i) ? "unseen" : ""}" style="left:${
+        100 * x}%;top:${100 * y}%"><b>${i % GHOSTS + 1}</b></i>`;
+    }).join("");
   }
 
   // What an eye makes of frames that follow within a fifteenth of a second:
@@ -46,8 +51,9 @@ figure("ghosts", async (box, $in) => {
     const now = Array.from({ length: GHOSTS }, (_, i) => end - 1 - i);
     const eye = blended(end - 1);
     put(whole, eye, { colours });
-    put(near, eye, { colours, part: CORNER });
+    put(near.firstElementChild, eye, { colours, part: CORNER });
     rings(whole.nextElementSibling, now);
+    rings(near.lastElementChild, now, [], CORNER);
     // Of each picture the frames that are merged in it.
     const merged = cells.map((_, i) => {
       const last = end - 1 - (STACK - 1 - i) * every;
@@ -59,9 +65,10 @@ figure("ghosts", async (box, $in) => {
       const picture = shrunk(merged[i].map(gray).reduce(brighter), SIZE, true);
       put(cell.firstElementChild, picture,
         { label: ["oldest", "", "", "newest"][i] });
-      put(nearSmall, picture, { part: SMALL_CORNER });
-      rings(cell.lastElementChild, answer.open ? merged[i] : [],
-        answer.open ? unseen : []);
+      put(nearSmall.firstElementChild, picture, { part: SMALL_CORNER });
+      const shown = answer.open ? [merged[i], unseen] : [[], []];
+      rings(cell.lastElementChild, ...shown);
+      rings(nearSmall.lastElementChild, ...shown, CORNER);
     }
     $in(".every").textContent = every;
     const names = unseen.map((at) => at % GHOSTS + 1).sort();

@@ -1,7 +1,7 @@
 // Up or down? Six guesses from one picture, then six from four.
 figure("guess", async (_, $in) => {
   const GUESSES = 6, LATER = [1, 2, 3, 4];
-  const BLINK = 120, PROOF = 900; // milliseconds
+  const BLINK = 80, PROOF = 380; // milliseconds
   const FADE = 0.8; // of the ball, for each step that it has flown on
   const board = $in(".board"), stack = $in(".four").children;
   const [up, down, again] = $in(".controls").children;
@@ -19,7 +19,9 @@ figure("guess", async (_, $in) => {
     const part = [left, 38, 28, 36];
     const four = pictures.slice(at - 3, at + 1);
     four.forEach((pixels, i) => put(stack[i], seen || i === 3 ? pixels : null,
-      { part, label: ["oldest", "", "", "newest"][i] }));
+      { part, label: ["1, oldest", "2", "3", "4, newest"][i] }));
+    $in(".which").textContent = round ? "in its last four pictures" :
+      seen ? "and the three pictures before" : "enlarged";
     put(board.firstElementChild, later.reduce((pixels, i) => brighter(
       pixels.map((v) => FADE * v), pictures[at + i]), four[3]),
     { label: later.length ? "The trail: the next steps" : "The newest picture" });
@@ -38,10 +40,10 @@ figure("guess", async (_, $in) => {
     }
     right[round] = marks.filter(Boolean).length;
     const [one, four] = right.map((count) => `${count} of ${GUESSES}`);
-    $in(".says").textContent = `One picture: ${one}. ` +
-      (round === 1 ? `Four: ${four}.` : `A coin would be right in ${GUESSES / 2}.`);
-    remember(["guess1", "guess4"][round], round ? four : one,
-      `a coin: ${GUESSES / 2} of ${GUESSES}`);
+    $in(".says").textContent = round === 0 ?
+      `One picture: ${one}. A coin would be right in ${GUESSES / 2}.` :
+      `From one picture ${one}, from four ${four}. One picture doesn't say where a ball is going. Four do.`;
+    remember(["guess1", "guess4"][round], round ? four : one);
     again.textContent = round === 0 ? "Now with four pictures" : "Once more";
     again.focus({ preventScroll: true });
   }

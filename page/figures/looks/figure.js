@@ -6,7 +6,7 @@ figure("looks", async (box, $in) => {
   const PLACES = GRID ** 2;
   const [PATCH, STRIDE] = [8, 4]; // pixels of the pictures
   const MIDDLE = [10, 10];
-  const HEAT = [255, 96, 64];
+  const [LESS, MORE] = [[255, 96, 64], [90, 160, 255]]; // colors of the map
   const FINGER = 48; // pixels that a finger hides
   const FAINT = 0.5; // no map's most counts as less
   const SLICE = 12; // ms that a map is computed for at a time
@@ -17,19 +17,21 @@ figure("looks", async (box, $in) => {
   const recorded = await read("looks");
   const { decisions, pictures } = await played();
   let place = null; // of the patch: column and row
-  let step = { live: false, ...recordedStep(recorded.asked) };
+  let step = recordedStep();
 
   // A step: its pictures, the answer to them, and what is known of how a patch
   // in each place changes it.
-  function recordedStep(at) {
-    const { value, chances } = decisions[at];
-    const known = recorded.changes[at - recorded.first].map(
-      ([changed, ...odds]) => ({ value: changed, odds }));
-    return { pictures: pictures.slice(at, at + 4), value, odds: chances, known };
+  function recordedStep() {
+    const { asked, changes } = recorded;
+    const { value, chances } = decisions[asked];
+    const known = changes.map(([changed, ...odds]) => ({ value: changed, odds }));
+    return { live: false, pictures: pictures.slice(asked, asked + 4), value,
+      odds: chances, known };
   }
 
   function liveStep(game) {
-    return { pictures: game.pictures, ...game.answer, known: Array(PLACES) };
+    return { live: true, pictures: game.pictures, ...game.answer,
+      known: Array(PLACES) };
   }
 
   // What the patch in a place changes.
@@ -58,12 +60,12 @@ figure("looks", async (box, $in) => {
 
   // Draw the map as far as it is known; return what changes most.
   function heat() {
-    const sizes = Array.from(step.known, (known) =>
-      known ? Math.abs(known.value) : 0);
+    const values = Array.from(step.known, (known) => known?.value ?? 0);
+    const sizes = values.map(Math.abs);
     const most = Math.max(...sizes);
     const image = new ImageData(GRID, GRID);
-    sizes.forEach((size, i) => image.data.set(
-      [...HEAT, 255 * size / Math.max(most, FAINT)], 4 * i));
+    values.forEach((value, i) => image.data.set([...value < 0 ? LESS : MORE,
+      255 * sizes[i] / Math.max(most, FAINT)], 4 * i));
     map.getContext("2d").putImageData(image, 0, 0);
     return step.known[sizes.indexOf(most)];
   }
@@ -87,8 +89,8 @@ figure("looks", async (box, $in) => {
     patch.hidden = !place;
     if (place) patch.style = `--x:${place[0] - 0.5};--y:${place[1] - 0.5}`;
     if (step.live) return;
-    const where = place ? "this patch" : "a patch where the map is brightest";
-    $in(".stage > .says").textContent = changed ?
+    const where = place ? "this patch" : "the patch that changes most";
+    $in(".tells").textContent = changed ?
       `Right of each arrow: the answer with ${where}.` : "";
   }
 
@@ -109,26 +111,21 @@ figure("looks", async (box, $in) => {
     if (step === begun) showPatch();
   }
 
+  const isLive = () => $in("[value=live]").checked;
   const player = agentPlays(box, (game, running) => {
-    if (!step.live || !game.answer || game.count % FRAMES) return;
-    step = { live: true, ...liveStep(game) };
+    if (!isLive() || !game.answer || step.pictures === game.pictures) return;
+    step = liveStep(game);
     show();
     if (!running && hasMap()) complete();
-  }, { begin: () => new AgentGame(newSeed()).warmUp(60) });
+  }, { begin: () => new AgentGame(newSeed(), { hole: true }).warmUp(20) });
 
-  $in(".moments").addEventListener("change", ({ target }) => {
-    const live = target.value === "live";
+  $in(".moments").addEventListener("change", () => {
     player.go(false);
-    $in(".controls").hidden = !live;
-    $in(".asked").hidden = live; // it is about the recorded steps
-    if (live) {
-      player.ask(() => {
-        if (!target.checked) return;
-        step.live = true;
-        player.draw();
-      });
+    $in(".controls").style.visibility = isLive() ? "" : "hidden";
+    if (isLive()) {
+      player.ask(player.draw);
     } else {
-      step = { live: false, ...recordedStep(Number(target.value)) };
+      step = recordedStep();
       show();
     }
   });
@@ -146,7 +143,8 @@ figure("looks", async (box, $in) => {
     if (step.live && hasMap()) complete();
   });
 
-  function point({ clientX, clientY, pointerType }) {
+  function point({ clientX, clientY, pointerType, isPrimary }) {
+    if (!isPrimary) return;
     const { left, top, width } = pane.getBoundingClientRect();
     const above = pointerType === "touch" ? FINGER : 0;
     cover((clientX - left) * GRID / width,
@@ -158,7 +156,7 @@ figure("looks", async (box, $in) => {
     pointerType === "mouse" && cover());
   pane.addEventListener("keydown", (event) => {
     if (event.key === "Escape") cover();
-    const arrow = ARROWS[event.key];
+    const arrow = arrowOf(event);
     if (!arrow) return;
     event.preventDefault();
     const [x, y] = place ?? MIDDLE;

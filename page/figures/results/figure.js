@@ -1,21 +1,20 @@
-// What the reader has guessed and scored, each beside the answer. What is still
-// open leads to its figure.
+// What the reader and the agent have made, in sentences, as far as the reader
+// has played and guessed.
 if ($("results")) {
-  const ROWS = [
-    ["guess1", "guess", "Up or down, from one picture"],
-    ["guess4", "guess", "Up or down, from four"],
-    ["ghosts", "ghosts", "Ghosts that the agent sees, of four"],
-    ["looks", "looks", "What its value depends on most"],
-    ["move", "move", "With NOOP, too, the ball is hit"],
-    ["serves", "serves", "Different games, of thirty"],
-    ["still", "still", "Points that are left if nothing moves"],
-  ];
   function show() {
-    $("results").innerHTML = `<table><thead><tr><th>Asked</th><th>You</th><th>In truth</th></tr>
-      </thead><tbody>${ROWS.map(([name, place, words]) => {
-        const [yours, beside] = results[name] ?? [`<a href="#${place}">?</a>`, "?"];
-        return `<tr><td>${words}</td><td>${yours}</td><td>${beside}</td></tr>`;
-      }).join("")}</tbody></table>`;
+    const { you, agent, guess1, guess4, ...guesses } = results();
+    const asked = Object.values(guesses).filter(([, right]) => right);
+    const right = asked.filter(([yours, truth]) => yours === truth).length;
+    const yours = [
+      you && `${you[0]} points`,
+      guess1 && `${guess1[0]} from one picture`,
+      guess4 && `${guess4[0]} from four`,
+      asked.length && `${right} of ${asked.length} other guesses`,
+    ].filter(Boolean);
+    const words = yours.join(", ") || "not a point yet";
+    const its = agent ? `${agent[0]} points in your browser, ` : "";
+    $("yours").textContent = `You: ${words}.`;
+    $("its").textContent = its;
   }
   show();
   addEventListener("remembered", show);

@@ -1,130 +1,91 @@
-"""A training, by the weights that were kept in the course of it.
+"""One training, by the weights that were kept in the course of it.
 
-They lie in `runs/Breakout-CURVE/`, each a copy of the checkpoint that
-`examples/ppo.py` writes, in a file whose name ends with its steps, such as
-`kept-2000896.pt`; `Breakout-CURVE.csv` in `measure/results/` is the curve of
-that run. `--record training` plays a game with each. Games of a run whose
-weights aren't there stay as they were recorded. The first weights are random,
-and the last those of the published agent, of another run.
+    python page/build.py --record training
+
+plays a game with each checkpoint of `runs/Breakout-RUN/` (`kept-STEPS.pt`
+`checkpoint-STEPS.pt`, and `checkpoint.pt`, the end), and with random weights,
+those it began with. `Breakout-RUN.csv` in `measure/results/` is its curve.
+Games of the run whose weights aren't there any more stay as they are recorded.
 """
 
-import math
 from typing import Any
 
 from draw.drawing import Drawing
 from draw.recordings import read
-from fill.values import Learned, read_curves
+from fill.values import read_curves
 from paths import ROOT
 
-OURS = "0"  # the curve of the published agent
-KEPT = {"kept-0": 100_000, "3": 2_000_000}  # curves, and steps between weights
-LATE = 50_000  # steps by which a checkpoint may be late, at most
+RUN = "3"
 SHOWN = 150  # steps of a game
 BEHIND = slice(32, 57), slice(8, 152)  # of the screen: behind the wall
-FIRST, LAST = 50_000, 10_000_384  # where the axis begins, and ends
 LEFT, RIGHT, TOP, BOTTOM = 44, 466, 34, 260
+HIGHEST = 500  # points of the axis
 
 
-def kept(curve: str) -> dict[int, Any]:
-    """The networks of a run that are shown, by their steps."""
-    import torch
-
-    from draw.published import agent_of
-
-    found = {}
-    for path in (ROOT / f"runs/Breakout-{curve}").glob("*-*.pt"):
-        steps = int(path.stem.split("-")[-1])
-        if steps % KEPT[curve] < LATE < LAST - steps:
-            found[steps] = agent_of(torch.load(path, "cpu")["weights"])
-    return found
-
-
-def played(curve: str, steps: int, network: Any) -> dict[str, Any]:
-    """A part of a game, and how many points it ends with.
-
-    Its beginning, or the moment in which the ball first gets behind the wall.
+def played(steps: int, network: Any) -> dict[str, Any]:
+    """A part of a game: its beginning, or the moment in which the ball first
+    gets behind the wall, `behind` steps from the game's start.
     """
     from draw.published import film, play
 
     moments, info = play(network)
-    behind = [moment.screen[BEHIND].any() for moment in moments]
-    start = max(0, behind.index(True) - SHOWN // 2) if any(behind) else 0
+    there = [moment.screen[BEHIND].any() for moment in moments]
+    behind = there.index(True) if any(there) else None
+    start = max(0, (behind or 0) - SHOWN // 2)
     shown = film(moments, start, SHOWN)
     return {
-        "curve": curve,
+        "run": RUN,
         "trained": steps,
-        "start": start,
+        "behind": behind,
         "score": int(info["reward"]),
         "rgb": shown.rgb,
         "screens": shown.screens,
-        "decisions": shown.decisions,
     }
 
 
 def record() -> dict[str, Any]:
-    from draw.published import TRAINED, agent, untrained
+    import torch
 
-    networks = {("kept-0", 0): untrained(), (OURS, TRAINED): agent()}
-    for curve in KEPT:
-        networks |= {
-            (curve, at): network for at, network in kept(curve).items()
-        }
-    games = {key: played(*key, network) for key, network in networks.items()}
-    for game in read("training/training"):
-        games.setdefault((game["curve"], game["trained"]), game)
-    return {
-        "training": sorted(games.values(), key=lambda game: game["trained"])
+    from draw.published import agent_of, untrained
+
+    games = {
+        game["trained"]: game
+        for game in read("training/training")
+        if game["run"] == RUN
     }
+    folder = ROOT / f"runs/Breakout-{RUN}"
+    paths = [*folder.glob("*-*.pt"), *folder.glob("checkpoint.pt")]
+    for saved in (torch.load(path, "cpu") for path in paths):
+        steps = saved["progress"]["steps"]
+        games[0] = played(0, untrained(saved["settings"]["seed"]))
+        games[steps] = played(steps, agent_of(saved["weights"]))
+    return {"training": [games[steps] for steps in sorted(games)]}
 
 
-def curve_of(run: str) -> list[Learned]:
-    """A run's curve, by what follows the title in the name of its file."""
-    *kind, seed = run.split("-")
-    return read_curves("-".join(["Breakout", *kind]))[seed]
-
-
-def x(steps: int) -> float:
-    """A place on the axis, whose steps are powers of ten."""
-    share = math.log(max(steps, FIRST) / FIRST) / math.log(LAST / FIRST)
-    return LEFT + (RIGHT - LEFT) * share
+def x(steps: float) -> float:
+    return LEFT + (RIGHT - LEFT) * steps / 10e6
 
 
 def y(score: float) -> float:
-    """A place on the axis, whose levels are squares."""
-    return BOTTOM - (BOTTOM - TOP) * math.sqrt(score / 400)
+    return BOTTOM - (BOTTOM - TOP) * score / HIGHEST
 
 
-def draw_training() -> str:
+def draw_learned() -> str:
+    """The curve of the training, and its marks."""
     d = Drawing(306, screen=False, large=True)
-    d.text(4, 18, "points, mean of 100 games (a square-root axis)", "quiet")
-    for level in 0, 25, 100, 400:
+    d.text(4, 18, "points, mean of the last 100 games", "quiet")
+    for level in range(0, HIGHEST + 1, 100):
         d.line((LEFT, y(level)), (RIGHT, y(level)), kind="grid")
         d.text(LEFT - 8, y(level) + 5, str(level), "quiet end")
-    for steps, words in (
-        (FIRST, "0"),
-        (100_000, "0.1"),
-        (1_000_000, "1"),
-        (LAST, "10"),
-    ):
-        d.text(x(steps), BOTTOM + 20, words, "quiet mid")
-    d.text(RIGHT, BOTTOM + 40, "million steps (a log axis)", "quiet end")
-    games = read("training/training")
-    for curve in dict.fromkeys(game["curve"] for game in games):
-        rows = [row for row in curve_of(curve) if row.steps >= FIRST]
-        seed = "seed2" if curve == OURS else "seed1"
-        points = [(round(x(r.steps), 1), round(y(r.score), 1)) for r in rows]
-        d.line(*points, kind=f"curve {seed}")
-        for game in games:
-            if game["curve"] == curve:
-                steps = game["trained"]
-                near = min(rows, key=lambda row: abs(row.steps - steps))
-                d.put(
-                    "circle",
-                    f"stop {seed}",
-                    cx=x(steps),
-                    cy=y(near.score),
-                    r=5,
-                )
-    d.text(x(1_100_000), y(4), "weights kept on the way", "name seed1")
-    d.text(x(3_200_000), y(250), "our agent", "name seed2 end")
+    for million in range(0, 11, 2):
+        d.text(x(million * 1e6), BOTTOM + 20, str(million), "quiet mid")
+    d.text(RIGHT, BOTTOM + 40, "million steps of training", "quiet end")
+    rows = read_curves("Breakout")[RUN]
+    points = [(round(x(r.steps), 1), round(y(r.score), 1)) for r in rows]
+    d.line(*points, kind="curve seed1")
+    for game in read("training/training"):
+        steps = game["trained"]
+        near = min(rows, key=lambda row: abs(row.steps - steps))
+        mark = {"cx": x(steps), "cy": y(near.score), "r": 5}
+        d.put("circle", "stop seed1", **mark)
     return d.svg()
