@@ -1204,7 +1204,7 @@ if ($("run")) (() => {
   };
   window.Runner = Runner;
 
-  const url = (i) => `data:image/png;base64,${recorded.pictures[i]}`;
+  const url = (i) => `data:image/png;base64,${recorded.pictures[i][2]}`;
 
   function draw() {
     const [row, inside, shown] = scene.lines[at];
@@ -1230,7 +1230,9 @@ if ($("run")) (() => {
       const was = recorded.values[known[name]];
       const item = document.createElement("div");
       item.innerHTML = "<dt></dt><dd></dd>";
-      item.classList.toggle("new", at > 0 && known[name] !== i);
+      // An attribute has its value before a function that names it begins.
+      const isOld = name.startsWith("self.") && !was;
+      item.classList.toggle("new", at > 0 && known[name] !== i && !isOld);
       item.firstChild.textContent = name.replace("()", "() returns");
       item.lastChild.textContent = text;
       // What a function returns is mostly seen in a variable already.
@@ -1240,6 +1242,7 @@ if ($("run")) (() => {
         const pictures = document.createElement("dd");
         pictures.append(...stack.map((number) => {
           const image = new Image();
+          [image.width, image.height] = recorded.pictures[number];
           Object.assign(image, { src: url(number), alt: "", decoding: "sync" });
           image.classList.toggle("new", !was?.[2].includes(number));
           return image;

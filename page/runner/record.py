@@ -50,8 +50,10 @@ PLAIN = bool | int | float | str | list | dict | None | Exception
 OBJECTS = Game | Connection | BaseProcess  # of which the type is shown
 
 
-# What holds, by name: as text, and its pictures as PNG
-Values = dict[str, tuple[str, tuple[str, ...]]]
+Picture = tuple[int, int, str]  # width, height, and a PNG
+# What holds, by name: as text, and its pictures
+Shown = tuple[str, tuple[Picture, ...]]
+Values = dict[str, Shown]
 # The row of a line, the names of the functions that are being run, and what
 # holds after it
 Line = tuple[int, list[str], Values]
@@ -145,8 +147,7 @@ def statements() -> dict[int, range]:
     return found
 
 
-def shown(value: Any) -> tuple[str, tuple[str, ...]]:
-    """A value as text, and its pictures as PNG."""
+def shown(value: Any) -> Shown:
     return text_of(value), tuple(map(png, pictures(value)))
 
 
@@ -191,10 +192,11 @@ def unpickled(data: bytes) -> Any:
         return error
 
 
-def png(picture: np.ndarray) -> str:
+def png(picture: np.ndarray) -> Picture:
     smallest = [cv2.IMWRITE_PNG_COMPRESSION, 9]
     data = cv2.imencode(".png", picture, smallest)[1]
-    return base64.b64encode(data.tobytes()).decode()
+    height, width = picture.shape
+    return width, height, base64.b64encode(data.tobytes()).decode()
 
 
 # The scenes
