@@ -96,6 +96,7 @@ def test_a_group_is_asked_while_a_lost_worker_is_replaced(
 ):
     """The new worker gets the signal, too, while it imports."""
     start = BaseProcess.start
+    updates = []
 
     def start_and_ask(process):
         monkeypatch.setattr(BaseProcess, "start", start)
@@ -104,8 +105,10 @@ def test_a_group_is_asked_while_a_lost_worker_is_replaced(
         os.kill(os.getpid(), number)
 
     def kill_and_learn(*args):
-        multiprocessing.active_children()[0].kill()
-        monkeypatch.setattr(BaseProcess, "start", start_and_ask)
+        if not updates:
+            multiprocessing.active_children()[0].kill()
+            monkeypatch.setattr(BaseProcess, "start", start_and_ask)
+        updates.append(1)
         return ppo.learn(*args)
 
     short = dict(games=2, rollout=16, minibatch=16, epochs=1, device="cpu")
@@ -275,10 +278,12 @@ def test_settings_have_each_option_of_a_game():
     expected = Game.__init__.__kwdefaults__ | TRAINING
     options = dataclasses.asdict(ppo.GameOptions())
     assert expected.items() <= options.items()
-    # those of the emulator, but for one that no agent sees
-    emulator = inspect.signature(AtariEnv).parameters.keys() - {"game"}
-    ours = {"obs_type", "frameskip", "render_mode", "sound_obs"}
-    assert emulator - ours <= options.keys()
+    # those of the emulator that `Games` takes and that an agent notices
+    emulator = inspect.signature(AtariEnv).parameters.keys() - {
+        *("game", "obs_type", "frameskip", "render_mode", "sound_obs"),
+        *("continuous", "continuous_action_threshold"),
+    }
+    assert emulator <= options.keys()
 
 
 @pytest.mark.parametrize("bfloat16", [False, True])
