@@ -1,0 +1,212 @@
+"""Programs of one's own on ppo.py, run.py and play.py, to start from."""
+
+import dataclasses
+import json
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from gymnasium.vector import VectorWrapper
+from torch import nn
+
+import play
+import ppo
+import run
+import several_gpus
+
+TINY = dict(games=2, rollout=16, minibatch=16, epochs=1, save_every=1)
+TINY |= dict(device="cpu", processes=0, threads=1, folder=pathlib.Path("run"))
+
+IMPALA = '''
+"""PPO with IMPALA's network (Espeholt et al. 2018)."""
+
+import dataclasses
+import functools
+
+from torch import nn
+
+import ppo
+from run import read_settings, run_program
+
+
+@dataclasses.dataclass
+class Settings(ppo.Settings):
+    program = "impala"
+
+
+class Residual(nn.Module):
+    def __init__(self, channels):
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.ReLU(),
+            ppo.layer(nn.Conv2d(channels, channels, 3, padding=1)),
+            nn.ReLU(),
+            ppo.layer(nn.Conv2d(channels, channels, 3, padding=1)),
+        )
+
+    def forward(self, x):
+        return x + self.layers(x)
+
+
+class Impala(ppo.Agent):
+    def make_body(self, channels):
+        layers = []
+        for width in (16, 32, 32):
+            layers += [
+                ppo.layer(nn.Conv2d(channels, width, 3, padding=1)),
+                nn.MaxPool2d(3, stride=2, padding=1),
+                Residual(width),
+                Residual(width),
+            ]
+            channels = width
+        return nn.Sequential(*layers, nn.ReLU(), nn.Flatten())
+
+
+make_agent = functools.partial(ppo.make_agent, kind=Impala)
+load = functools.partial(ppo.load, kind=Settings, make_agent=make_agent)
+
+
+if __name__ == "__main__":
+    settings = read_settings(Settings, __doc__)
+    run_program(lambda: ppo.train(settings, make_agent=make_agent))
+'''
+
+
+def test_impalas_network_is_trained_continued_and_played(tmp_path):
+    """By play.py as it is: it finds the loader in the current folder."""
+    (tmp_path / "impala.py").write_text(IMPALA)
+    examples = pathlib.Path(ppo.__file__).parent
+
+    def start(program, *words):
+        return subprocess.run(
+            [sys.executable, program, *words],
+            cwd=tmp_path,
+            env={"PYTHONPATH": f"{examples}", "OMP_NUM_THREADS": "1"},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+
+    tiny = "--games 2 --rollout 16 --minibatch 16 --epochs 1 --processes 0"
+    words = ["--folder=run", "--device=cpu", *tiny.split()]
+    start("impala.py", *words, "--steps=32")
+    assert "32 steps of 64" in start("impala.py", *words, "--steps=64")
+    judged = "run --games 1 --json scores.json --processes 0 --device cpu"
+    limit = ["--max-num-frames-per-episode=200"]
+    start(examples / "play.py", *judged.split(), *limit)
+    assert json.loads((tmp_path / "scores.json").read_text())["scores"]
+
+
+class Novelty(VectorWrapper):
+    """Adds a reward for pictures that a network can't predict yet (RND)."""
+
+    def __init__(self, games):
+        super().__init__(games)
+        size = np.prod(games.single_observation_space.shape[1:])
+        self.target, self.guess = nn.Linear(size, 8), nn.Linear(size, 8)
+        self.optimizer = torch.optim.Adam(self.guess.parameters())
+
+    def step(self, actions):
+        obs, rewards, *others = self.env.step(actions)
+        with torch.enable_grad():
+            newest = torch.as_tensor(obs[:, -1]).flatten(1) / 255
+            error = (self.guess(newest) - self.target(newest).detach()) ** 2
+            self.optimizer.zero_grad()
+            error.mean().backward()
+            self.optimizer.step()
+        return obs, rewards + error.detach().mean(1).numpy(), *others
+
+
+class CuriousPlayer(ppo.Player):
+    def __init__(self, agent, games, settings, seed):
+        super().__init__(agent, Novelty(games), settings, seed)
+
+
+@pytest.fixture
+def here(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+
+def test_an_intrinsic_reward_is_a_wrapper_of_the_games(here):
+    gains = []
+
+    def learn(agent, optimizer, batch, *others):
+        gains.append(batch.advantages)
+        return ppo.learn(agent, optimizer, batch, *others)
+
+    for player in (ppo.Player, CuriousPlayer):
+        settings = ppo.Settings(steps=32, **TINY)
+        settings.folder = pathlib.Path(player.__name__)
+        ppo.train(settings, player=player, learn=learn)
+    plain, curious = gains
+    assert (curious > plain).float().mean() > 0.5
+
+
+class Evaluated:
+    """Learns as ppo.py does, and plays a whole game now and then."""
+
+    def __init__(self, settings, every):
+        judged = dataclasses.replace(settings, seed=settings.seed + 1000)
+        limit = dict(max_num_frames_per_episode=200)
+        self.games = judged.make_games(
+            2, processes=0, clip_reward=False, **limit
+        )
+        self.every = every
+        self.updates = 0
+        self.last = 0.0
+
+    def __call__(self, agent, optimizer, batch, settings, random):
+        figures = ppo.learn(agent, optimizer, batch, settings, random)
+        if self.updates % self.every == 0:
+            # The evaluation changes nothing of the training.
+            with torch.random.fork_rng():
+                scores = play.whole_games(
+                    lambda obs: (
+                        agent(torch.as_tensor(obs))[0].sample().tolist()
+                    ),
+                    self.games,
+                    seed=0,
+                )
+            self.last = np.mean(scores)
+        self.updates += 1
+        return figures | {"evaluation": self.last}
+
+
+def test_an_evaluation_while_it_trains_is_in_the_curve(here):
+    settings = ppo.Settings(steps=96, **TINY)
+    learn = Evaluated(settings, every=2)
+    ppo.train(settings, learn=learn)
+    with_it = run.read_checkpoint(settings.folder / "checkpoint.pt")
+    rows = with_it["progress"]["rows"]
+    assert [row["evaluation"] >= 0 for row in rows] == [True] * 3
+    settings.folder = pathlib.Path("plain")
+    ppo.train(settings)
+    plain = run.read_checkpoint(settings.folder / "checkpoint.pt")
+    torch.testing.assert_close(
+        with_it["weights"], plain["weights"], rtol=0, atol=0
+    )
+
+
+def test_several_processes_train_one_agent(tmp_path):
+    """Both are asked to end, and go on from the checkpoint of the first."""
+    words = "--standalone --nproc-per-node 2"
+    tiny = "--games 2 --rollout 16 --minibatch 16 --epochs 1 --processes 0"
+    reached = []
+    for steps in (32, 64):
+        subprocess.run(
+            [
+                *[sys.executable, "-m", "torch.distributed.run"],
+                *[*words.split(), several_gpus.__file__, "--folder=run"],
+                *[*tiny.split(), "--device=cpu", "--steps", str(steps)],
+            ],
+            cwd=tmp_path,
+            check=True,
+            timeout=600,
+        )
+        saved = run.read_checkpoint(tmp_path / "run/checkpoint.pt")
+        reached.append(saved["progress"]["steps"])
+    assert reached == [32, 64]
+    assert len(list((tmp_path / "run").glob("rank*"))) == 0
