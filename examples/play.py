@@ -190,6 +190,7 @@ def evaluate(learned: Learned, options: Options) -> dict[str, Any]:
         "seed": settings.seed,
         "most_likely": options.most_likely,
         "versions": run.versions(),
+        "sources": run.sources(type(settings)),
         "protocols": ways,
         "scores": scores,
     }

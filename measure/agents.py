@@ -9,6 +9,12 @@ which nothing moves in what the agent sees: its newest picture in place of all
 of them. The part of agents.json is called after the title and the seed, or
 `--name`. `film` is the game that `play.py --film` shows. A few minutes.
 
+The part says which program has trained it, by the hashes in the checkpoint.
+What play.py has judged by another protocol is a part of protocols.json:
+
+    python examples/play.py --noop-max 0 ... --json dopamine.json
+    python measure/agents.py dopamine.json --name dopamine --publish
+
 What motion is worth, two agents of the same seed:
 
     for n in 1 4; do
@@ -18,8 +24,10 @@ What motion is worth, two agents of the same seed:
     done
 """
 
+import json
 import pathlib
 import shutil
+import subprocess
 from statistics import mean
 from typing import Any
 
@@ -56,10 +64,17 @@ def judge(folder: pathlib.Path, ways: list[str]) -> dict[str, Any]:
         count = 1 if way == "film" else COUNT
         with settings.make_games(count, **options[way]) as games:
             scores[way] = play.whole_games(act, games, settings.seed)
+    text = (folder / "settings.json").read_text("utf-8")
+    program = saved["program"]
+    half = saved["settings"].get("bfloat16", False)
     return {
         "title": settings.env_id.removesuffix("NoFrameskip-v4"),
         "run": str(settings.seed),
-        "program": saved["program"],
+        "program": program,
+        "program_commit": commit_of(saved["sources"][f"{program}.py"]),
+        "sources": saved["sources"],
+        "precision": "bfloat16" if half else "float32",
+        "about": json.loads(text).get("about", {}),
         "steps": progress["steps"],
         "seconds": {"training": progress["seconds"]},
         # The mean of the last hundred games of the training
@@ -68,12 +83,29 @@ def judge(folder: pathlib.Path, ways: list[str]) -> dict[str, Any]:
     }
 
 
+def commit_of(blob: str) -> str:
+    """Return the first commit that has a file of this hash."""
+    command = ["git", "log", "--reverse", "--format=%h", "--find-object", blob]
+    found = subprocess.check_output(command, cwd=common.ROOT, text=True)
+    return found.split()[0]
+
+
 def main() -> None:
     parser = common.options(__doc__)
-    parser.add_argument("folder", type=pathlib.Path, help="folder of the run")
+    parser.add_argument(
+        "folder",
+        type=pathlib.Path,
+        help="folder of the run, or play.py's JSON",
+    )
     parser.add_argument("--name", help="of the part; or title and seed")
     parser.add_argument("--ways", nargs="+", default=WAYS, choices=WAYS)
     run = parser.parse_args()
+    if run.folder.is_file():
+        data = json.loads(run.folder.read_text("utf-8"))
+        data["commit"] = commit_of(data["sources"]["game.py"])
+        parts = {run.name: lambda: data}
+        common.measure(run, "protocols", parts, timed=False)
+        return
     data = judge(run.folder, run.ways)
     program = "" if data["program"] == "ppo" else f"-{data['program']}"
     name = run.name or f"{data['title']}{program}-{data['run']}"

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import mean, median
 from typing import NamedTuple, TypeVar
 
+import numpy as np
 from msgspec import Struct, convert, field
 
 from paths import FIGURES, RESULTS, ROOT
@@ -110,16 +111,25 @@ class Agent(Measured, kw_only=True):
     run: str  # its seed
     steps: int
     seconds: dict[str, float]  # of its training, by activity
+    paused: float = 0.0  # seconds of these in which the program stood still
+    program_commit: str  # of the program that trained it
+    precision: str
     last_score: float  # the mean of its last hundred games of training
     scores: Scores
 
     @property
     def hours(self) -> float:
-        return sum(self.seconds.values()) / 3600
+        return (sum(self.seconds.values()) - self.paused) / 3600
 
     @property
     def mean(self) -> float:
         return mean(self.scores.served)
+
+
+class Judged(Measured, kw_only=True):
+    """The published agent under another protocol."""
+
+    scores: dict[str, list[float]]
 
 
 class Seen(Struct):
@@ -370,6 +380,29 @@ def whole_games(scores: Sequence[float]) -> str:
     return f"{mean(scores):.1f} ({min(scores):.0f} to {max(scores):.0f})"
 
 
+def interval(scores: Sequence[float], digits: int = 0) -> str:
+    """The 95 % interval of a mean, by a bootstrap."""
+    random = np.random.default_rng(0)
+    samples = random.choice(scores, (10_000, len(scores))).mean(1)
+    low, high = np.percentile(samples, [2.5, 97.5])
+    return f"{low:,.{digits}f} to {high:,.{digits}f}"
+
+
+def interval_table(agents: Iterable[Agent]) -> str:
+    """Whole games with and without motion, and the means' intervals."""
+    rows = [
+        [
+            TITLES.get(agent.title, agent.title),
+            *(
+                f"{mean(scores):,.0f} ({interval(scores)})"
+                for scores in (agent.scores.served, agent.scores.still)
+            ),
+        ]
+        for agent in agents
+    ]
+    return table(["title", "four pictures", "the newest, four times"], rows)
+
+
 def agent_table(corner: str, agents: Mapping[str, Agent]) -> str:
     """A row for each run: the end of its training, and whole games."""
     rows = [
@@ -377,14 +410,17 @@ def agent_table(corner: str, agents: Mapping[str, Agent]) -> str:
             name,
             f"{agent.steps:,}",
             f"{agent.hours:.1f}",
+            agent.program_commit,
+            agent.precision,
             f"{agent.last_score:.1f}",
             whole_games(agent.scores.served),
             whole_games(agent.scores.alone),
         ]
         for name, agent in agents.items()
     ]
-    head = [corner, "steps", "hours", "end of training", "as it learned"]
-    return table([*head, "serving by itself"], rows)
+    head = [corner, "steps", "hours", "program", "precision"]
+    head += ["end of training", "as it learned", "serving by itself"]
+    return table(head, rows)
 
 
 def still_table(agents: Iterable[Agent]) -> str:
@@ -493,6 +529,8 @@ def agent_values() -> dict[str, str]:
         for name, agent in agents.items()
         if re.fullmatch(r"Breakout-\d+", name)  # which differ in their seeds
     ]
+    judged = read("protocols", Judged)
+    moving = [agents[f"{n}-0"] for n in ("Breakout", "MsPacman", "Seaquest")]
     one, four = agents["Breakout-stack-1"], agents["Breakout-stack-4"]
     more = {
         f"{TITLES.get(agent.title, agent.title)}, seed {agent.run}": agent
@@ -524,10 +562,18 @@ def agent_values() -> dict[str, str]:
         "pong_minutes": f"{60 * agents['Pong-1'].hours:.0f}",
         "more_titles_table": agent_table("title", more),
         "more_titles_trained_on": trained_on(more.values()),
-        "still_table": still_table(
-            agents[f"{title}-0"]
-            for title in ("Breakout", "MsPacman", "Seaquest")
+        "still_table": still_table(moving),
+        "still_interval_table": interval_table(moving),
+        "breakout_end_interval": interval(
+            [agent.last_score for agent in breakout]
         ),
+        "motion_one_interval": interval(one.scores.served, digits=1),
+        "motion_four_interval": interval(four.scores.served, digits=1),
+        **{
+            f"{name}_games": whole_games(one_protocol.scores["served"])
+            for name, one_protocol in judged.items()
+        },
+        "protocols_on": measured(judged.values()),
         "motion_one_mean_rounded": f"{one.mean:.0f}",
         "motion_four_mean_rounded": f"{four.mean:.0f}",
         "motion_one_games": whole_games(one.scores.served),
