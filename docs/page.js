@@ -1303,8 +1303,9 @@ if ($("run")) (() => {
   begin.addEventListener("click", async () => {
     try {
       await Runner.load();
-    } catch {
-      says.textContent = "The recording could not be loaded. Try again?";
+    } catch (error) {
+      if (!(error instanceof Missing)) throw error;
+      says.textContent = "The recording didn't arrive. Press again to ask again.";
       return;
     }
     says.textContent = "";
