@@ -89,6 +89,7 @@ class Game:
             life; a limit on the frames leaves it false.
     """
 
+    # #### The options of a game, and what it keeps of them
     def __init__(
         self,
         seed: SupportsIndex,
@@ -264,6 +265,16 @@ class Game:
     def observe(self) -> NDArray:
         """Return the stack as an observation, `(4, 84, 84)`."""
         return np.array(self._pictures)
+
+    # ### Three options to turn
+    #
+    # `action_repeat`, `stack` and `size` decide what an agent sees. Play
+    # Breakout at 42×42, with single pixels picked and without the maximum: how
+    # often is the ball gone from all four pictures?
+    #
+    # ![The last eight frames of a game, and the four pictures that are made of
+    # them.](docs/figures/workbench.png "Real frames, and what an agent sees of
+    # them. The code is the call whose pictures these are.")
 
     # ### What ends an episode
     #
@@ -526,6 +537,14 @@ class Worker:
 
 # The tutorial ends here. What follows makes games fast and workers safe, and
 # plays many games at once.
+#
+# ![Eight games of two workers. One worker was killed: its four games begin
+# again, and those of the other go on.](docs/figures/kill.png "Kill a worker of
+# eight games. They are a recording; `Games` does the same with live ones.")
+#
+# How a worker is replaced is told under [Many games](#many-games). The first
+# question is another one: how can a single game be faster, if each of its
+# pictures has to stay the same to the last bit?
 
 
 # ## The same game, faster
@@ -1046,11 +1065,7 @@ def box_of(obs):
 # `Games` plays many games in a few workers. A worker that dies, for example
 # because the system ran out of memory, or that doesn't answer in time, is
 # *lost*. A new worker starts its games over from their seeds, and the other
-# games go on.
-#
-# ![Eight games of two workers. One worker was killed: its four games begin
-# again, and those of the other go
-# on.](docs/figures/kill.png "Kill a worker.")
+# games go on, as [at the top](docs/engine.html#kill).
 #
 # Eight workers would compete for two cores. So `Games` has a worker for each
 # core, which plays a group of the games one after the other.

@@ -41,18 +41,19 @@ def texts(pieces: Iterable[Piece]) -> list[str]:
 def above(pieces: Iterable[Piece]) -> Iterator[str]:
     """Yield words, the code below them, with its notes, and lists."""
     for title, together in groups(pieces):
-        text = "\n\n".join(map(of_piece, together))
+        text = "\n\n".join(of_piece(it, bool(title)) for it in together)
         yield folded(title, text) if title else text
 
 
-def of_piece(piece: Piece) -> str:
+def of_piece(piece: Piece, in_fold: bool) -> str:
     blocks = [words.text for words in piece.words if words.text]
     if piece.source:
         source = "\n".join(piece.source.values())
         blocks.append(f"```python\n{source}\n```")
     for words in piece.words:
         if words.lists:
-            blocks.append(folded(words.fold, words.lists))
+            lists = words.lists
+            blocks.append(lists if in_fold else folded(words.fold, lists))
     return "\n\n".join(blocks)
 
 

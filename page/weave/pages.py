@@ -93,18 +93,18 @@ class SourcePage(Page):
         is_here = here and self.piece and here.row in self.piece.rows
         return "" if is_here and name.startswith(self.module.name) else name
 
-    def of_piece(self, piece: Piece) -> str:
+    def of_piece(self, piece: Piece, in_fold: bool = False) -> str:
         """Return words, a card with the code below them, each note at its
-        line, and lists.
+        line, and lists, which are folded unless the piece is.
         """
         self.piece = piece
         words = "".join(map(self.of_words, piece.words))
         card = self.of_code(piece)
-        lists = "".join(
-            self.folded(said.fold, self.of_docstring(said.lists))
-            for said in piece.words
-            if said.lists
-        )
+        lists = ""
+        for said in piece.words:
+            if said.lists:
+                html = self.of_docstring(said.lists)
+                lists += html if in_fold else self.folded(said.fold, html)
         self.piece = None
         return f'<div class="piece">\n{words}{card}{lists}</div>\n'
 
@@ -159,7 +159,7 @@ class SourcePage(Page):
             imports = "".join(map(self.of_piece, self.module.imports))
             main += self.folded(IMPORTS, imports)
         for fold, together in groups(part):
-            html = "".join(map(self.of_piece, together))
+            html = "".join(self.of_piece(it, bool(fold)) for it in together)
             main += self.folded(fold, html) if fold else html
         main += f'<div class="end">{self.of_text(after)}</div>\n'
         links = self.of_text(contents([*texts(part), after]))
