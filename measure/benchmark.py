@@ -3,14 +3,16 @@
     pip install -r requirements.txt --group measure
     python measure/benchmark.py lockstep                     # 30 minutes
     python measure/benchmark.py lockstep --titles Breakout   # 6 minutes
+    python measure/benchmark.py lockstep64 lockstep256       # 8 minutes
     python measure/benchmark.py fast_game restart --publish  # 11 minutes
 
 The parts, all of random actions:
 
 - lockstep: everybody waits for a batch of 8 games before the next one begins
+- lockstep64, lockstep256: so with more games, beside the engines in C++
 - waits: several batches are in flight, beside a network that waits for a
   device for 1.5 ms
-- number64: so many games of Breakout, and their memory
+- number64: 64 games of Breakout and 64 `Worker`s, and their memory
 - fast_game, restart: one `FastGame`, one `Game`, and a `FastGame` that resizes
   whole screens, by the settings of `TRAINING`, and where each lost life resets
 
@@ -29,7 +31,7 @@ from typing import Any, NamedTuple
 
 import common
 from common import CORES
-from contenders import WHOLE_GAMES, Contender, take_turns
+from contenders import WHOLE_GAMES, Contender
 from game import TRAINING
 
 GAMES = 8
@@ -59,6 +61,7 @@ PLAYERS: dict[str, tuple[str, dict[str, Any]]] = {
     "whole_screens": ("one_game", {"make": "whole_screens"}),
 }
 IN_TURN = ["games", "games_ready", "ale_few", "ale_many", "envpool_many"]
+ENGINES = ["games", "ale", "envpool"]
 ONE_GAME = ["fast_game", "game", "whole_screens"]
 
 
@@ -73,6 +76,8 @@ class Part(NamedTuple):
 
 PARTS = {
     "lockstep": Part(["games", "ale", "envpool", "gymnasium", "sb3"], TITLES),
+    "lockstep64": Part(ENGINES, ["Breakout"], {"num_envs": 64}),
+    "lockstep256": Part(ENGINES, ["Breakout"], {"num_envs": 256}),
     "waits": Part(IN_TURN, TITLES[:4], wait=0.0015),
     "number64": Part(["games", "worker"], ["Breakout"], {"num_envs": 64}),
     "fast_game": Part(ONE_GAME, ["Breakout", "Seaquest"], TRAINING),
@@ -114,11 +119,19 @@ def compare(part: Part, run: argparse.Namespace, title: str) -> dict[str, Any]:
             player = contender(name, part, title, threads)
             players[name] = stack.enter_context(player)
             rows[name] = {"threads": threads, "memory": memory(player)}
-        speeds = take_turns(players, run.rounds, run.seconds)
-    for name, speed in speeds.items():
+        turns = common.take_turns(
+            {n: partial(one.play, run.seconds) for n, one in players.items()},
+            run.rounds,
+        )
+    for name, speed in turns.found.items():
         rows[name]["speed"] = speed
         print(f"{title} {name}: {median(speed):,.0f} steps/s", flush=True)
-    return {"rounds": run.rounds, "seconds": run.seconds, "rows": rows}
+    return {
+        "rounds": run.rounds,
+        "seconds": run.seconds,
+        "others": turns.others,
+        "rows": rows,
+    }
 
 
 def memory(player: Contender) -> float:

@@ -11,8 +11,8 @@ The parts: `games` (`Games` in lockstep, by the settings of `TRAINING`),
 that waits 1.5 ms). In each round old and new play one after the other, and the
 next round begins with the other one. Prints the median of the rounds' ratios
 new / old, and between which values the true median lies with 95 %. Below 1 the
-new one is slower. Says also how many cores other programs and hosts took
-meanwhile, and whether the host was quiet.
+new one is slower. Says also how many cores other programs and hosts took in
+the worst round, and whether the host was quiet.
 """
 
 import argparse
@@ -22,13 +22,13 @@ import math
 import pathlib
 import shutil
 import tempfile
-import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from statistics import median
 from typing import Any
 
-from common import CORES, QUIET, ROOT, busy_seconds
-from contenders import Contender, take_turns
+from common import CORES, QUIET, ROOT, take_turns
+from contenders import Contender
 from game import TRAINING
 
 NETWORK = 0.0015  # seconds that it takes for a batch
@@ -61,7 +61,7 @@ def compare(
     """Let old and new take turns.
 
     Returns:
-        The ratios of their speeds, and how many cores others took meanwhile.
+        The ratios of their speeds, and how many cores others took at most.
     """
     kind, options, wait = PARTS[part]
     options = TRAINING | options | {"title": title, "num_envs": run.games}
@@ -70,19 +70,12 @@ def compare(
             name: stack.enter_context(Contender(kind, options, wait, folder))
             for name, folder in folders.items()
         }
-        start = time.perf_counter()
-        before = others(players.values())
-        speeds = take_turns(players, run.rounds, run.seconds)
-        taken = others(players.values()) - before
-        cores = taken / (time.perf_counter() - start)
-    pairs = zip(speeds["new"], speeds["old"], strict=True)
-    return [new / old for new, old in pairs], cores
-
-
-def others(players: Iterable[Contender]) -> float:
-    """The seconds that cores have worked for others so far."""
-    ours = time.process_time() + sum(map(Contender.cpu_seconds, players))
-    return busy_seconds() - ours
+        found, others = take_turns(
+            {n: partial(one.play, run.seconds) for n, one in players.items()},
+            run.rounds,
+        )
+    pairs = zip(found["new"], found["old"], strict=True)
+    return [new / old for new, old in pairs], max(others)
 
 
 def main() -> None:

@@ -1,8 +1,12 @@
 """Tests of the instruments."""
 
 import argparse
+import itertools
 import json
+import shlex
+import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -14,6 +18,7 @@ import common
 import compare
 import contenders
 import dqn
+import overhead
 import play
 import ppo
 import updates
@@ -50,9 +55,62 @@ def test_a_part_replaces_itself_and_nothing_else(publish, tmp_path):
 
 def test_a_busy_machine_publishes_nothing(publish, monkeypatch):
     monkeypatch.setattr(common, "QUIET", -1)
-    with pytest.raises(SystemExit, match="cores are busy"):
+    with pytest.raises(SystemExit, match="others took"):
         publish(benchmark, "lockstep")
     assert not common.RESULTS.exists()
+
+
+def test_work_of_others_is_seen_and_ours_is_not():
+    """Others of this machine may work, too."""
+
+    def work(seconds):
+        end = time.process_time() + seconds
+        while time.process_time() < end:
+            pass
+
+    # a program that isn't ours: its parent has ended
+    code = "import time\nwhile time.process_time() < 1: pass"
+    other = f"{shlex.join([sys.executable, '-c', code])} & echo"
+    before = common.our_seconds()
+    _, alone = common.watched(lambda: work(1))
+    assert common.our_seconds() - before >= 1
+    start = time.perf_counter()
+    _, cores = common.watched(
+        lambda: (subprocess.run(other, shell=True), time.sleep(5))
+    )
+    assert cores * (time.perf_counter() - start) > 0.9
+
+
+def test_a_noisy_round_is_played_again(publish, monkeypatch):
+    """As long as there are few of them, and else isn't published."""
+    loads = iter([9.0, 0.1, 9.0, 0.2, 9.0])
+
+    def watched(call):
+        return call(), next(loads)
+
+    monkeypatch.setattr(common, "QUIET", 1)
+    monkeypatch.setattr(common, "watched", watched)
+    numbers = itertools.count()
+    turns = common.take_turns({"a": lambda: next(numbers)}, rounds=2)
+    assert turns == ({"a": [1, 3]}, [0.1, 0.2])
+
+    loads = iter([0.0, *[9.0] * 4])
+    parts = {"x": lambda: common.take_turns({"a": float}, 2)._asdict()}
+    run = argparse.Namespace(publish=True)
+    with pytest.raises(SystemExit, match="others took 9"):
+        common.measure(run, "x", parts)
+    assert not common.RESULTS.exists()
+
+
+def test_what_the_module_itself_takes_is_compared(publish, monkeypatch):
+    monkeypatch.setattr(overhead, "BATCHES", 100)
+    old = common.ROOT / "game.py"
+    made = publish(overhead, "--old", old, "--rounds=2")
+    parts = json.loads((made / "overhead.json").read_text())
+    assert {"0", "1"} <= set(parts)
+    for part in parts.values():
+        assert len(part["microseconds"]) == len(part["others"]) == 2
+        assert min(part["microseconds"]) > 1
 
 
 def test_the_benchmark_writes_a_part_for_each_title(publish, monkeypatch):
@@ -61,8 +119,10 @@ def test_the_benchmark_writes_a_part_for_each_title(publish, monkeypatch):
     monkeypatch.setitem(benchmark.PARTS, "waits", part)
     monkeypatch.setattr(benchmark, "TUNING", 0.1)
     folder = publish(benchmark, "waits", "--rounds=2", "--seconds=0.1")
-    rows = json.loads((folder / "waits.json").read_text())["Pong"]["rows"]
+    result = json.loads((folder / "waits.json").read_text())["Pong"]
+    rows = result["rows"]
     assert list(rows) == names
+    assert len(result["others"]) == 2
     for row in rows.values():
         assert len(row["speed"]) == 2 and min(row["speed"]) > 0
         assert row["memory"] > 10

@@ -26,6 +26,7 @@ import argparse
 import contextlib
 import time
 from collections.abc import Generator
+from functools import partial
 from typing import Any
 
 import envpool
@@ -199,6 +200,14 @@ def updates_of(
     return our_updates(side, settings, weights)
 
 
+def play_update(name: str, side: Updates) -> float:
+    """Play an update, and learn; return the steps a second."""
+    start = time.perf_counter()
+    speed = next(side) / (time.perf_counter() - start)
+    print(f"{name}: {speed:,.0f} steps/s", flush=True)
+    return speed
+
+
 def take_turns(run: argparse.Namespace) -> dict[str, Any]:
     """Let the sides play and learn in turn; return their steps a second."""
     on_cpu = run.device == "cpu"
@@ -216,25 +225,22 @@ def take_turns(run: argparse.Namespace) -> dict[str, Any]:
         # So many cores that they find room, whatever this machine has.
         ray_ppo.start_ray(num_cpus=8)
         names = ACTORS
-    speeds: dict[str, list[float]] = {name: [] for name in names}
     with contextlib.ExitStack() as stack:
         sides = {}
         for name in names:
             side = updates_of(name, settings, weights)
             sides[name] = stack.enter_context(contextlib.closing(side))
             next(sides[name])  # to warm up
-        for number in range(run.rounds):
-            for name in names:
-                start = time.perf_counter()
-                speed = next(sides[name]) / (time.perf_counter() - start)
-                speeds[name].append(round(speed, 1))
-                print(f"{number} {name}: {speed:,.0f} steps/s", flush=True)
-            names = names[::-1]
+        players = {
+            n: partial(play_update, n, side) for n, side in sides.items()
+        }
+        speeds, others = common.take_turns(players, run.rounds)
     return {
         "device": settings.device,
         "bfloat16": settings.bfloat16,
         "gpu": None if on_cpu else torch.cuda.get_device_name(),
         "threads": torch.get_num_threads(),
+        "others": others,
         "rows": {name: {"speed": speed} for name, speed in speeds.items()},
     }
 

@@ -25,7 +25,6 @@ from msgspec import Struct, convert, field
 from paths import FIGURES, RESULTS, ROOT
 
 WALL = 432  # points of Breakout's first wall
-CORES = 2  # of the machine that README compares engines on
 
 # What tables call what the results have.
 OURS = {"games", "sb3_games"}
@@ -77,7 +76,7 @@ class Measured(Struct, kw_only=True):
 class Speeds(Measured, kw_only=True):
     """Contenders that took turns, by their names."""
 
-    gpu: str | None = None
+    others: list[float] = []  # cores that others took, by round
     rows: dict[str, Player]
 
     def beside(self, name: str, ours: str = "games") -> list[float]:
@@ -93,6 +92,12 @@ class Speeds(Measured, kw_only=True):
 
     def middle(self, name: str) -> float:
         return median(self.rows[name].speed)
+
+
+class Batches(Measured, kw_only=True):
+    """Batches of `Games` that do nothing."""
+
+    microseconds: list[float]
 
 
 class Scores(Struct):
@@ -165,25 +170,13 @@ class Learned(NamedTuple):
 Part = TypeVar("Part", bound=Measured)
 
 
-def read_all(name: str, kind: type[Part]) -> dict[tuple[str, int], Part]:
-    """The parts of a result, by name and number of cores.
-
-    Of machines that have as many cores the newest part counts.
-    """
+def read(name: str, kind: type[Part]) -> dict[str, Part]:
+    """The parts of a result, by name; of any machines, the newest counts."""
     found: list[tuple[str, Part]] = []
     for path in sorted(RESULTS.glob(f"*/{name}.json")):
         parts = json.loads(path.read_text("utf-8"))
         found += [(part, convert(one, kind)) for part, one in parts.items()]
-    found.sort(key=lambda part: part[1].date)
-    newest = {(part, one.cores): one for part, one in found}
-    return dict(sorted(newest.items(), key=lambda item: item[0][1]))
-
-
-def read(name: str, kind: type[Part]) -> dict[str, Part]:
-    """The parts of a result, by name; of any machines, the newest counts."""
-    parts = read_all(name, kind).items()
-    by_date = sorted(parts, key=lambda part: part[1].date)
-    return {part: one for (part, _), one in by_date}
+    return dict(sorted(found, key=lambda part: part[1].date))
 
 
 def read_curves(title: str) -> dict[str, list[Learned]]:
@@ -337,6 +330,27 @@ def fast_game_table(columns: Mapping[str, Speeds]) -> str:
     return table(["`FastGame` beside", *others.values()], rows)
 
 
+def others_took(parts: Sequence[Speeds]) -> str:
+    """How much of the machine others took, if it is known of all rounds."""
+    if not all(one.others for one in parts):
+        return ""
+    most = max(max(one.others) for one in parts)
+    return f"Others took at most {most:.1f} of the cores in a round."
+
+
+def overhead(parts: Mapping[str, Batches]) -> str:
+    """What the module itself takes of a batch, if it was measured."""
+    if not parts:
+        return ""
+    workers = max(parts, key=int)
+    times = {name: median(one.microseconds) for name, one in parts.items()}
+    return (
+        f"Of a batch of eight games the module itself takes "
+        f"{times[workers]:.0f} µs with {workers} workers, and "
+        f"{times['0']:.0f} µs without. Measured on {measured(parts.values())}."
+    )
+
+
 # When something dies
 
 
@@ -458,12 +472,17 @@ def values() -> dict[str, str]:
 
 
 def speed_values() -> dict[str, str]:
-    lockstep = read_all("lockstep", Speeds)
-    updates = read_all("updates", Speeds)
+    lockstep = read("lockstep", Speeds)
+    playing = {
+        TITLES.get(title, title): one for title, one in lockstep.items()
+    }
+    crowds = {
+        f"{TITLES.get(title, title)}, {count} games": one
+        for count in (64, 256)
+        for title, one in read(f"lockstep{count}", Speeds).items()
+    }
+    trained = read("updates", Speeds)["trained"]
     actors = read("updates", Speeds)["actors"]
-    updates = {key: one for key, one in updates.items() if key[0] != "actors"}
-    trained = updates["trained", CORES]
-    playing = [one for (_, cores), one in lockstep.items() if cores == CORES]
     many = read("number64", Speeds)["Breakout"]
     waits = read("waits", Speeds)
     one_game = {
@@ -472,15 +491,14 @@ def speed_values() -> dict[str, str]:
         for title, one in read(name, Speeds).items()
     }
     return {
-        **comparisons(trained, playing),
-        "compared_on": measured([trained, *playing]),
-        "updates_table": ratios_table(with_heads(updates)),
-        "updates_on": measured(updates.values()),
-        "lockstep_table": ratios_table(with_heads(lockstep)),
-        "lockstep_on": measured(lockstep.values()),
-        "gpu": listed(
-            sorted({one.gpu for one in updates.values() if one.gpu})
-        ),
+        **comparisons(trained, playing.values()),
+        "compared_on": measured([trained, *playing.values()]),
+        "updates_table": ratios_table({"an update of PPO": trained}),
+        "updates_on": measured([trained]),
+        "lockstep_table": ratios_table(playing | crowds),
+        "lockstep_on": measured([*playing.values(), *crowds.values()]),
+        "others": others_took([trained, *playing.values(), *crowds.values()]),
+        "overhead": overhead(read("overhead", Batches)),
         "fast_game_table": fast_game_table(one_game),
         "fast_game_on": measured(one_game.values()),
         "lockstep_beside_async": beside_async(waits.values(), "games"),
@@ -496,15 +514,6 @@ def speed_values() -> dict[str, str]:
         ),
         "actors_on": measured([actors]),
     }
-
-
-def with_heads(columns: Mapping[tuple[str, int], Speeds]) -> dict[str, Speeds]:
-    """The columns by their heads, which name other numbers of cores."""
-    heads = {}
-    for (name, cores), column in columns.items():
-        more = "" if cores == CORES else f", {cores} cores"
-        heads[TITLES.get(name, name) + more] = column
-    return heads
 
 
 def start_values() -> dict[str, str]:

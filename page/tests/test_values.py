@@ -100,19 +100,41 @@ def test_the_module_says_what_was_measured():
 
 def test_of_two_machines_the_newest_result_counts(monkeypatch, tmp_path):
     monkeypatch.setattr(values, "RESULTS", tmp_path)
-    for machine, cores, date in (
-        ("b", 2, "2026-01-02"),
-        ("c", 2, "2026-01-01"),
-        ("a", 16, "2025-01-01"),
+    for machine, date in (
+        ("a", "2026-01-01"),
+        ("b", "2026-01-02"),
+        ("c", "2025"),
     ):
-        part = msgspec.structs.replace(COLUMN, date=date, cores=cores)
+        part = msgspec.structs.replace(COLUMN, date=date)
         (tmp_path / machine).mkdir()
         text = json.dumps({"Pong": msgspec.to_builtins(part)})
         (tmp_path / machine / "lockstep.json").write_text(text)
     assert values.read("lockstep", Speeds)["Pong"].date == "2026-01-02"
-    found = values.read_all("lockstep", Speeds)
-    assert found["Pong", 2].date == "2026-01-02"
-    assert list(values.with_heads(found)) == ["Pong", "Pong, 16 cores"]
+
+
+def test_a_load_is_told_if_it_is_known_of_all():
+    parts = [
+        msgspec.structs.replace(COLUMN, others=others)
+        for others in ([0.0, 0.31, 0.1], [0.0, 0.0, 0.2])
+    ]
+    assert "at most 0.3 of" in values.others_took(parts)
+    assert values.others_took([*parts, COLUMN]) == ""
+
+
+def test_what_the_module_takes_is_that_of_most_workers():
+    parts = {
+        str(workers): values.Batches(
+            processor="Z80",
+            cores=2,
+            date="1982-01-01",
+            commit="0123abc",
+            microseconds=[workers + 10, workers + 11, workers + 500],
+        )
+        for workers in (0, 1, 12)
+    }
+    text = values.overhead(parts)
+    assert "23 µs with 12 workers, and 11 µs without" in text
+    assert values.overhead({}) == ""
 
 
 def test_who_has_no_name_is_an_error():
