@@ -26,10 +26,6 @@ import numpy as np
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1]))
 from game import Games, count_cores
 
-GAMES = 8  # to a batch
-BATCHES = count_cores() + 3  # one plays on each core, the others wait ready
-NETWORK = 0.0015  # seconds that the network takes for a batch
-SECONDS = 3  # to play
 Order = Callable[[list[Games]], Iterator[Games]]  # whose turn it is
 
 
@@ -58,18 +54,34 @@ def give_way() -> None:
             os.sched_setscheduler(worker.pid, os.SCHED_IDLE, param)
 
 
-def choose(games: Games, obs: np.ndarray) -> np.ndarray:
-    """Stand for a network: wait, and choose an action for each game."""
-    time.sleep(NETWORK)
-    return games.action_space.sample()
+def play(
+    order: Order,
+    count: int,
+    processes: int | None,
+    num_envs: int = 8,
+    network: float = 0.0015,
+    seconds: float = 3,
+) -> float:
+    """Play some `Games`, and return the steps a second.
 
+    Args:
+        order: Yields the `Games` whose turn it is.
+        count: How many `Games`.
+        processes: Of each, as for `Games`.
+        num_envs: The games of each.
+        network: Seconds that the network takes for a batch.
+        seconds: How long to play.
+    """
 
-def play(order: Order, count: int, processes: int | None) -> float:
-    """Play `count` `Games` in an order; return the steps a second."""
+    def choose(games: Games, obs: np.ndarray) -> np.ndarray:
+        """Stand for a network: wait, and choose an action for each game."""
+        time.sleep(network)
+        return games.action_space.sample()
+
     with contextlib.ExitStack() as stack:
         fleet = []
         for i in range(count):
-            games = Games(GAMES, seed=i * GAMES, processes=processes)
+            games = Games(num_envs, seed=i * num_envs, processes=processes)
             fleet.append(stack.enter_context(games))
         first = [games.reset()[0] for games in fleet]
         give_way()
@@ -83,19 +95,25 @@ def play(order: Order, count: int, processes: int | None) -> float:
             # are no others: lockstep.
             obs, rewards, terminated, truncated, infos = games.step_wait()
             games.step_async(choose(games, obs))
-            steps += GAMES
+            steps += num_envs
             spent = time.perf_counter() - start
-            if spent > SECONDS:
+            if spent > seconds:
                 break
         return steps / spent
 
 
-if __name__ == "__main__":
-    WAYS: list[tuple[str, Order, int, int | None]] = [
+def main() -> None:
+    # One plays on each core, the others wait ready.
+    many = count_cores() + 3
+    ways: list[tuple[str, Order, int, int | None]] = [
         ("one in lockstep", itertools.cycle, 1, None),
         ("two in turn", itertools.cycle, 2, None),
-        (f"{BATCHES}, ready first", ready_first, BATCHES, 1),
+        (f"{many}, ready first", ready_first, many, 1),
     ]
-    for name, order, count, processes in WAYS:
+    for name, order, count, processes in ways:
         speed = play(order, count, processes)
         print(f"{name}: {speed:,.0f} steps/s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
