@@ -653,7 +653,12 @@ class FastGame(Game):
 # resets. All others take resets, as does a title that is new to an emulator.
 # With `GAME_TESTS=all` the tests try every title.
 TRUSTED = """
-    breakout ms_pacman pong space_invaders
+    air_raid asterix atlantis atlantis2 basic_math battle_zone blackjack
+    bowling breakout carnival casino centipede defender donkey_kong double_dunk
+    et flag_capture frogger gopher jamesbond journey_escape keystone_kapers
+    king_kong lost_luggage mr_do ms_pacman name_this_game othello pacman pong
+    road_runner robotank skiing space_invaders turmoil video_checkers
+    video_chess video_pinball wizard_of_wor word_zapper
 """
 
 
@@ -856,15 +861,17 @@ def finalizer_of(worker):
 
 def end_workers(workers):
     """End workers, in whatever state they are; they have a second together."""
-    asked = [worker for worker in workers if ask_to_end(worker.child)]
     deadline = time.monotonic() + GRACE
+    try:
+        asked = [worker for worker in workers if ask_to_end(worker.child)]
+        for worker in workers:
+            worker.process.join(max(0, deadline - time.monotonic()))
+    finally:  # also after Ctrl-C
+        # This ends a process that is stopped or hangs, too.
+        for worker in workers:
+            worker.process.kill()
     for worker in workers:
         process = worker.process
-        try:
-            process.join(max(0, deadline - time.monotonic()))
-        finally:  # also after Ctrl-C
-            # This ends a process that is stopped or hangs, too.
-            process.kill()
         process.join(END_TIMEOUT)
         # SIGTERM of a batch system ends the forkserver. Nobody else can tell
         # whether this process has ended, and Python sends it no signal.

@@ -351,6 +351,11 @@ def test_a_signal_at_any_line(trap, module, name):
 
 def test_an_interrupted_reset_of_a_game(fake):
     """A step asks for a reset: no stack mixes two games."""
+    for line in range(20):
+        first, _ = fake()
+        with contextlib.suppress(KeyboardInterrupt):
+            interrupted(line, first.reset)
+        first.render()
     one, _ = fake(noop_max=1, fire_on_reset=True)
     played = [(5,), (8, 9), (12, 13), (16, 17), (20, 21)]
     for line in itertools.count():
@@ -380,3 +385,42 @@ def test_an_interrupted_close_of_a_stopped_worker(trap, monkeypatch):
             interrupted(line, many.close)
     many.close()
     assert not workers_now()
+
+
+@pytest.fixture
+def ctrl_c_soon(monkeypatch):
+    """A call that waits for a stopped worker to end is interrupted."""
+    monkeypatch.setattr(game, "GRACE", PATIENCE)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    yield pytest.raises(KeyboardInterrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def test_a_close_that_is_interrupted_while_it_waits(ctrl_c_soon):
+    """The worker is ended all the same."""
+    worker = game.Worker(0, context="fork")
+    os.kill(worker.process.pid, signal.SIGSTOP)
+    with ctrl_c_soon:
+        worker.close()
+    worker.process.join(PATIENCE)
+    worker.close()
+    assert not workers_now()
+
+
+@each("name", ["close", "reset"])
+def test_games_that_are_interrupted_while_they_end(trap, ctrl_c_soon, name):
+    """In the middle of a step: another one needs a reset, which helps."""
+    many = Games(2, processes=1, context="fork")
+    with many:
+        first = many.reset(seed=5)
+        os.kill(trap.player(5), signal.SIGSTOP)
+        many.step_async([NOOP] * 2)
+        with ctrl_c_soon:
+            getattr(many, name)()
+        with pytest.raises(NOT_BEGUN):
+            many.step_wait()
+        with pytest.raises(NEEDED):
+            many.step([NOOP] * 2)
+        assert same(many.reset(), first)

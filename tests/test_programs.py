@@ -91,6 +91,7 @@ def ending(how, context):
         sys.exit()
 
     signal.signal(signal.SIGTERM, save)
+    signal.signal(signal.SIGHUP, save)
     global worker, many  # until the interpreter ends
     worker = Worker(1, context=context)
     worker.child.send(("reset", None))
@@ -147,24 +148,28 @@ def test_workers_end_with_a_program_that_has_forked(program, method):
     wait_for_ends(map(int, workers))
 
 
-@each("how", ["end", "error", "stopped", "SIGINT", "SIGKILL", "SIGTERM"])
+@each(
+    "how",
+    ["end", "error", "stopped", "SIGINT", "SIGKILL", "SIGTERM", "SIGHUP"],
+)
 def test_nothing_is_left(program, how):
     """No process, and no more is said than the program's own traceback.
 
-    Batch systems send signals to all processes; one has a handler.
+    Batch systems send signals to all processes; the program alone has
+    handlers.
     """
     codes = dict(error=1, SIGINT=-signal.SIGINT, SIGKILL=-signal.SIGKILL)
-    methods = START_METHODS if how == "SIGKILL" or ALL else [None]
+    methods = START_METHODS if how in ("SIGKILL", "SIGHUP") or ALL else [None]
     programs = [program(text_of(ending, args=(how, m))) for m in methods]
     for process in programs:
         workers = process.stdout.readline().split()
         assert len(workers) == 3
         if how == "SIGKILL":
             process.kill()
-        elif how in ("SIGINT", "SIGTERM"):
+        elif how.startswith("SIG"):
             os.killpg(process.pid, getattr(signal, how))
         lines, errors = end_of(process, codes.get(how, 0))
-        assert lines == ["saved"] * (how == "SIGTERM")
+        assert lines == ["saved"] * (how in ("SIGTERM", "SIGHUP"))
         tracebacks = sum(line.startswith("Traceback") for line in errors)
         assert tracebacks == (how in ("error", "SIGINT"))
         assert bool(errors) == bool(tracebacks)
@@ -176,6 +181,77 @@ def test_without_a_guard(program):
     process = program(text_of(unguarded, guard="if True:"))
     _, errors = end_of(process, 1)
     assert "__name__ == '__main__'" in "".join(errors)
+
+
+def test_from_standard_input():
+    """A worker can't import such a program; that is among what is likely."""
+    text = text_of(unguarded)
+    program = [sys.executable, "-"]
+    done = subprocess.run(program, input=text, capture_output=True, text=True)
+    assert done.returncode == 1 and "standard input" in done.stderr
+
+
+# What newer Pythons do: they let the forkserver import the program. Here its
+# thread holds a lock nearly always, which a forked process would inherit.
+IMPORTED = """
+import threading
+from multiprocessing import spawn
+
+data_before = spawn.get_preparation_data
+
+def data_for_a_server(name):
+    data = data_before(name)
+    return data | {"main_path": data.get("init_main_from_path")}
+
+spawn.get_preparation_data = data_for_a_server
+lock = threading.Lock()
+
+def hold():
+    while True:
+        with lock:
+            time.sleep(0.01)
+        time.sleep(0.0001)
+
+threading.Thread(target=hold, daemon=True).start()
+"""
+
+
+def locking():
+    class Locking(Game):
+        def observe(self):
+            with sys.modules["__main__"].lock:
+                return super().observe()
+
+    with Games(2, processes=1, make=Locking) as many:
+        many.reset()
+
+
+def test_a_program_that_starts_a_thread(program):
+    """When it is imported; no worker waits for what that thread holds."""
+    text = text_of(locking).replace(IMPORTS, IMPORTS + IMPORTED)
+    end_of(program(text))
+
+
+def leaving():
+    join = multiprocessing.process.BaseProcess.join
+
+    def noted(process, timeout):
+        if process.is_alive() and timeout < game.END_TIMEOUT:
+            print(timeout)
+        join(process, timeout)
+
+    multiprocessing.process.BaseProcess.join = noted
+    global many  # until the interpreter ends
+    many = Games(3, processes=3)
+    many.reset()
+    for child in multiprocessing.active_children():
+        os.kill(child.pid, signal.SIGSTOP)
+
+
+def test_workers_that_are_left_have_a_second_together(program):
+    """Until they are killed."""
+    lines, _ = end_of(program(text_of(leaving)))
+    assert len(lines) == 3 and sum(map(float, lines)) < 1.5
 
 
 @each("how", ["closed", "dropped", "exit"])

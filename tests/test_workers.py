@@ -2,15 +2,20 @@
 
 import contextlib
 import gc
+import itertools
 import multiprocessing
 import os
 import re
 import signal
+import sys
+import time
 import traceback
+import types
 from multiprocessing import connection
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 
+import cv2
 import numpy as np
 import pytest
 
@@ -125,6 +130,71 @@ def test_draws_of_numpy_differ(method):
         assert ask(one, "reset") != ask(other, "reset")
 
 
+def in_a_process(function, **options):
+    """Call a function in a forked copy of this process."""
+    fork = multiprocessing.get_context("fork")
+    process = fork.Process(target=function, **options)
+    process.start()
+    process.join()
+    assert process.exitcode == 0
+
+
+@each("policy", ["SCHED_OTHER", "SCHED_IDLE"])
+def test_a_worker_makes_way(policy):
+    """With one thread of OpenCV's, and never before the program."""
+
+    class Told:
+        def __init__(self, *_, **__):
+            pass
+
+        def reset(self, _):
+            return os.sched_getscheduler(0), cv2.getNumThreads()
+
+    def play():
+        cv2.setNumThreads(4)
+        os.sched_setscheduler(0, getattr(os, policy), os.sched_param(0))
+        with Worker(0, make=Told, context="fork") as worker:
+            lower = {"SCHED_OTHER": os.SCHED_BATCH}
+            expected = lower.get(policy, getattr(os, policy))
+            assert ask(worker, "reset") == (expected, 1)
+
+    in_a_process(play)
+
+
+def test_a_process_that_may_have_none():
+    """A daemonic one: Python's reason is told as that of any start."""
+
+    def play():
+        with pytest.raises(RuntimeError, match="daemonic"):
+            Worker(0)
+
+    in_a_process(play, daemon=True)
+
+
+def test_an_error_that_only_the_worker_knows():
+    """It arrives in words, as does one of megabytes."""
+
+    class Odd(FastGame):
+        def reset(self, seed=None):
+            module = sys.modules["only_here"] = types.ModuleType("only_here")
+            module.Odd = type("Odd", (Exception,), {"__module__": "only_here"})
+            raise module.Odd("a bug")
+
+        def step(self, action):
+            raise ValueError("a bug" * 2_000_000)
+
+    with Worker(0, make=Odd) as worker:
+        with pytest.raises(RuntimeError, match="only_here.Odd: a bug"):
+            ask(worker, "reset")
+        worker.child.send(("step", NOOP))
+        # The worker has sent it without anybody who reads it.
+        assert worker.child.poll(PATIENCE)
+        worker.child.send(("render", None))
+        os.kill(worker.process.pid, signal.SIGSTOP)
+        with pytest.raises(RuntimeError, match="ValueError: a bug"):
+            worker.child.recv()
+
+
 def test_no_signal_is_sent_to_who_is_gone(monkeypatch):
     """The system may have given its number to another process."""
 
@@ -182,6 +252,41 @@ def test_a_lost_worker_is_told(trap):
             assert warning.filename == __file__
             assert re.search(end, str(warning.message))
             assert str(count) in str(warning.message)
+
+
+def test_a_worker_that_dies_within_a_message(trap, monkeypatch):
+    """It is lost as any other."""
+    answers = itertools.count()
+    send = game.send
+
+    def break_off(remote, message):
+        if next(answers) < 2:
+            return send(remote, message)
+        os.write(remote.fileno(), b"..")
+        os._exit(1)
+
+    monkeypatch.setattr(game, "send", break_off)
+    with Games(2, processes=1, context="fork") as many:
+        first, _ = many.reset()
+        many.step([FIRE] * 2)
+        with pytest.warns(RuntimeWarning):
+            assert same(many.step([FIRE] * 2)[0], first)
+
+
+@each("n, timeout", [(60, 0.01), (1, 60)])
+def test_a_start_may_take_its_time(monkeypatch, n, timeout):
+    """Longer with many games, and never less than a step."""
+
+    class Slow(FastGame):
+        def reset(self, seed=None):
+            time.sleep(3 / n if os.getpid() != test else 0)
+            return super().reset(seed)
+
+    test = os.getpid()
+    monkeypatch.setattr(game, "START_TIMEOUT", 0)
+    options = dict(processes=1, context="fork", make=Slow)
+    with Games(n, timeout=timeout, **options) as many:
+        many.reset()
 
 
 def test_lost_workers_of_several_titles():
@@ -324,15 +429,16 @@ def test_a_worker_that_dies_before_it_plays(tmp_path):
 
 
 @each("processes", [0, 1])
-@each("when", ["step", "reset", "end"])
+@each("when", ["step", "reset", "end", "number", "list"])
 def test_observations_that_change(processes, when):
     """The error has both shapes, or both types."""
 
     class Changing(FastGame):
         def step(self, action):
             obs, reward, done, info = super().step(action)
-            if when == "step":
-                return obs[:1], reward, done, info
+            if when in ("step", "number", "list"):
+                others = dict(step=obs[:1], number=3, list=obs.tolist())
+                return others[when], reward, done, info
             self.final_obs = obs.astype(np.float32)
             return obs, reward, when == "end", info
 
@@ -342,6 +448,8 @@ def test_observations_that_change(processes, when):
             return obs[0] if changes else obs
 
     words = {
+        "number": r"\(4, 84, 84\).*\(\)",
+        "list": r"uint8.*int64",
         "step": r"\(4, 84, 84\).*\(1, 84, 84\)",
         "reset": r"\(4, 84, 84\).*\(84, 84\)",
         "end": "uint8.*float32",
@@ -389,6 +497,41 @@ def test_every_game_is_closed(tmp_path, processes):
     assert names == {"start 10", "start 11", "end 10", "end 11", "end 12"}
 
 
+def test_a_game_that_cannot_be_shown_is_closed():
+    class Dark(FastGame):
+        closed = False
+
+        def render(self):
+            raise ArithmeticError
+
+        def close(self):
+            Dark.closed = True
+
+    with pytest.raises(ArithmeticError):
+        Games(2, make=Dark, processes=0)
+    assert Dark.closed
+
+
+def test_infos_that_change():
+    """Keys, shapes and types are those of the first one."""
+
+    class Changing(FastGame):
+        later = dict(level=1)
+
+        def info(self):
+            return self.later if self._length else dict(level=0)
+
+    for later in dict(level=0.5), dict(level=[1]), {}, dict(points=1):
+        Changing.later = later
+        with Games(1, make=Changing, processes=0) as many:
+            assert many.reset()[1]["level"] == [0]
+            with pytest.raises(ValueError, match="level"):
+                many.step([NOOP])
+    Changing.info = lambda _: dict(level="one")
+    with pytest.raises(ValueError, match="level"):
+        Games(1, make=Changing, processes=0)
+
+
 def test_a_forked_copy_of_the_program(trap):
     """It neither plays the games nor ends them: they are the parent's."""
 
@@ -402,11 +545,7 @@ def test_a_forked_copy_of_the_program(trap):
     with Games(**FOUR) as many, alone:
         assert same(many.reset(), alone.reset())
         many.step_async([FIRE] * 4)
-        fork = multiprocessing.get_context("fork")
-        copied = fork.Process(target=use_the_copy)
-        copied.start()
-        copied.join()
-        assert copied.exitcode == 0
+        in_a_process(use_the_copy)
         assert same(many.step_wait(), alone.step([FIRE] * 4))
         assert same(many.step([FIRE] * 4), alone.step([FIRE] * 4))
 
