@@ -284,7 +284,19 @@ SOME_TITLES = ["Breakout", "Pong", "Qbert", "Seaquest", "AirRaid", "Carnival"]
 NO_NOOP = ["Backgammon", "VideoCheckers"]
 # No sticky actions, to which `ALE/…-v5` ids default.
 STILL = dict(repeat_action_probability=0.0)
-LOOKS = dict(action_repeat=4, stack=4, size=(84, 84), grayscale=True)
+# The options of `Game`: the default of each, and others to try
+OPTIONS: dict[str, list] = dict(
+    on_life_loss=["restart", "continue", "ignore"],
+    noop_max=[0, 1, 50],
+    fire_on_reset=[False, True],
+    clip_reward=[False, True],
+    action_repeat=[4, 1, 2, 3, 8],
+    stack=[4, 1, 2, 5],
+    size=[(84, 84), (37, 41), (240, 84), (84, 240), (1, 1)],
+    grayscale=[True, False],
+)
+DEFAULTS = {name: values[0] for name, values in OPTIONS.items()}
+MODES = OPTIONS["on_life_loss"]
 # Gymnasium before 1.4 has no `noop_max=0`, and counts the steps of an episode
 # one short under SAME_STEP.
 OLD = tuple(map(int, gym.__version__.split(".")[:2])) < (1, 4)
@@ -313,7 +325,7 @@ def play_beside_gymnasium(title, mode, noop_max, steps=150, **looks):
         noop_max = 0
         if OLD:
             pytest.skip("this Gymnasium doesn't play it")
-    theirs = gymnasiums(env_id, mode, noop_max, LOOKS | looks, **STILL)
+    theirs = gymnasiums(env_id, mode, noop_max, DEFAULTS | looks, **STILL)
     assert same(ours.reset(), theirs.reset(seed=5)[0])
     for action in random_actions(steps, ours.env.action_space.n):
         obs, reward, done, info = ours.step(action)
@@ -452,7 +464,7 @@ def test_gymnasiums_own_vector_environment_returns_the_same(mode, lives):
     settings = dict(difficulty=1, max_num_frames_per_episode=300)
 
     def make():
-        return gymnasiums(BREAKOUT, lives, 30, LOOKS, **settings)
+        return gymnasiums(BREAKOUT, lives, 30, DEFAULTS, **settings)
 
     theirs = AsyncVectorEnv([make] * 2, autoreset_mode=mode)
     theirs = gym.wrappers.vector.RecordEpisodeStatistics(theirs)
@@ -833,11 +845,6 @@ LIFELIKE = Script(
     rewards={5: 1, 13: -20, 22: 300, "FIRE": 0.25, "RIGHT": 2},
     over=41,
 )
-MODES = ["restart", "continue", "ignore"]
-# What `Game` does by default; `Games` does what `TRAINING` says.
-PLAIN = dict(
-    on_life_loss="restart", noop_max=0, fire_on_reset=False, clip_reward=False
-)
 
 
 class Model:
@@ -846,7 +853,7 @@ class Model:
     def __init__(self, seed, script=LIFELIKE, **options):
         self.first_seed = seed
         self.script = script
-        self.options = PLAIN | LOOKS | options
+        self.options = DEFAULTS | options
         mode = MODES.index(self.options["on_life_loss"])
         self.least = [0, 1, math.inf][mode]  # lives, for a lost one to count
         self.end = min(script.over, script.limit)
@@ -959,16 +966,8 @@ some_script = some.builds(
     boot=some.sampled_from([0, 8]),
     name=some.sampled_from(["breakout", "qbert"]),
 )
-some_options = some.builds(
-    dict,
-    on_life_loss=some.sampled_from(MODES),
-    noop_max=some.sampled_from([0, 1, 50]),
-    fire_on_reset=some.booleans(),
-    clip_reward=some.booleans(),
-    action_repeat=some.sampled_from([4, 1, 2, 3, 8]),
-    stack=some.sampled_from([4, 1, 2, 5]),
-    size=some.sampled_from([(84, 84), (37, 41), (240, 84), (84, 240), (1, 1)]),
-    grayscale=some.booleans(),
+some_options = some.fixed_dictionaries(
+    {name: some.sampled_from(values) for name, values in OPTIONS.items()}
 )
 
 

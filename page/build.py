@@ -47,7 +47,6 @@ from draw import drawing
 from fill.marks import bare, filled
 from fill.options import options_table
 from fill.values import values
-from live.weights import parts
 from paths import DOCS, FIGURES, HERE, ROOT
 from runner.record import recorded
 from weave.host import game_md
@@ -59,9 +58,9 @@ PPO = "examples/ppo.py"
 STORY = HERE / "text/story.md"
 DETAILS = HERE / "text/details.md"  # of ppo.html
 TEXTS = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), STORY]
-# Pictures that aren't made here: films by `examples/play.py --film`, what
-# `python game.py` leaves, and the stills of figures that move.
-PICTURES = ["agent.webp", "game.png", "figures/*.png"]
+# What isn't made here: films by `examples/play.py --film`, what `python
+# game.py` leaves, the stills of figures that move, and the agent's weights.
+KEPT = ["agent.webp", "game.png", "figures/*.png", "data/network*.js"]
 SCRIPTS = [
     "looks/page.js",
     "live/pictures.js",
@@ -125,10 +124,6 @@ def made() -> Iterator[tuple[Path, str, str]]:
         data = path.read_text("utf-8").strip()
         source = path.relative_to(ROOT).as_posix()
         yield DOCS / f"data/{name}.js", source, f"given.{name} = {data};\n"
-    for name, text in parts():
-        source = "page/live/weights.npz"
-        yield DOCS / f"data/{name}.js", source, f"given.{name} = {text};\n"
-
     yield DOCS / "data/steps.js", GAME, recorded()
 
     yield ROOT / "game.md", GAME, game_md(game)
@@ -184,7 +179,7 @@ def build(check: bool) -> bool:
         if not check:
             path.parent.mkdir(exist_ok=True)
             path.write_text(text, "utf-8")
-    for pattern in PICTURES:
+    for pattern in KEPT:
         here |= set(DOCS.glob(pattern))
     for path in set(DOCS.rglob("*.*")) - here:
         stale = True

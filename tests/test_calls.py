@@ -22,11 +22,11 @@ from game import Games
 from stand_ins import ERRORS, FAULTS, NEEDED, PATIENCE, kill, workers_now
 from test_game import (
     ALL,
+    DEFAULTS,
     FIRE,
     MODES,
     NEXT_STEP,
     NOOP,
-    PLAIN,
     SAME_STEP,
     SETTINGS,
     Model,
@@ -152,7 +152,7 @@ class Calls(stateful.RuleBasedStateMachine):
         # a garbage collection, for Hypothesis has a callback there.
         gc.disable()
         seeds = [10, 11, 12]
-        options = PLAIN | dict(options, noop_max=5)
+        options = DEFAULTS | dict(options, noop_max=5)
         self.twin = Twin(seeds, mode, options)
         options.update(processes=processes, context="fork")
         self.games = Games(N, seed=seeds, autoreset_mode=mode, **options)

@@ -13,7 +13,7 @@ from gymnasium.vector import AutoresetMode
 
 from game import TRAINING, Game, Games, Worker
 from stand_ins import NEEDED, workers_now
-from test_game import FIRE, LOOKS, NOOP, PLAIN, RIGHT, each, same
+from test_game import DEFAULTS, FIRE, NOOP, RIGHT, each, same
 
 REFUSED = ValueError, TypeError  # how bad input is answered
 
@@ -49,7 +49,8 @@ BAD_SEEDS = [-1, 1.5, math.nan, "12", [1], [1, -2], [1, 2, 3, 4], [[1] * 2]]
 # Some wrong values of each argument.
 DISABLED = AutoresetMode.DISABLED
 COUNTS = ["num_envs", "action_repeat", "stack"]
-SWITCHES = ["clip_reward", "fire_on_reset", "grayscale", "full_action_space"]
+SWITCHES = ["full_action_space"]
+SWITCHES += [name for name in DEFAULTS if isinstance(DEFAULTS[name], bool)]
 WRONG_ARGUMENTS = {
     "env_id": [None, 3, "CartPole-v1", ["CartPole-v1"] * 2],
     "seed": [*BAD_SEEDS, None],
@@ -228,7 +229,7 @@ def test_types():
 
 def test_defaults():
     """`Games` does what agents are trained with, `Game` as labml does."""
-    assert Game.__init__.__kwdefaults__ == PLAIN | LOOKS
+    assert Game.__init__.__kwdefaults__ == DEFAULTS
     assert TRAINING.items() <= Games.__init__.__kwdefaults__.items()
 
 

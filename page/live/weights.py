@@ -1,6 +1,9 @@
 """Export the published agent's weights for the page.
 
-    python page/live/weights.py  # examples/breakout.pt to weights.npz
+    python page/live/weights.py
+
+It makes docs/data/network*.js of examples/breakout.pt. That takes PyTorch, so
+the build leaves these files as they are.
 
 Each output channel has a scale, and its weights are whole numbers. The layer
 with 1.6 million weights has 8 bits for each, the others, which are small, 16:
@@ -9,69 +12,59 @@ with 8 bits everywhere the value would be wrong by up to 0.24.
 
 import base64
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-WEIGHTS = Path(__file__).with_name("weights.npz")
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = "examples/breakout.pt"
 LARGE = 1_000_000  # weights, of a layer that has 8 bits for each
 PARTS = 8  # scripts that the weights are loaded by, to tell how far it is
 
 
-def export() -> None:
-    """Write the layers of `examples/breakout.pt` to weights.npz."""
+def scripts() -> dict[str, str]:
+    """Return the scripts by their names in `docs/`, and their texts."""
     import torch
 
-    from paths import ROOT
+    given = torch.load(ROOT / SOURCE, "cpu")
+    arrays = {name: part.float().numpy() for name, part in given.items()}
+    names = sorted(name.rpartition(".")[0] for name in arrays)
+    layers = {name: layer(name, arrays) for name in names}
+    text = json.dumps(layers, separators=(",", ":"))
+    size = -(-len(text) // PARTS)
+    head = f"// Made by page/live/weights.py of {SOURCE}: run that."
+    made = {}
+    for number in range(PARTS):
+        part = json.dumps(text[number * size : (number + 1) * size])
+        name = f"network{number}"
+        made[f"data/{name}.js"] = f"{head}\ngiven.{name} = {part};\n"
+    return made
 
-    given = torch.load(ROOT / "examples/breakout.pt", "cpu")
-    arrays: dict[str, np.ndarray] = {}
-    for name in [key for key in given if key.endswith("weight")]:
-        layer = name.removesuffix(".weight")
-        weight = given[name].float().numpy()
-        arrays |= quantized(layer, weight)
-        arrays[f"{layer}.bias"] = given[f"{layer}.bias"].float().numpy()
-    np.savez_compressed(WEIGHTS, **arrays)  # type: ignore[arg-type]
 
-
-def quantized(layer: str, weight: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the weights as whole numbers, and the scale of each channel."""
+def layer(name: str, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Return a layer, its weights as text."""
+    weight = arrays[f"{name}.weight"]
     kind = np.int8 if weight.size > LARGE else np.int16
     flat = weight.reshape(len(weight), -1)
     scale = np.abs(flat).max(axis=1) / np.iinfo(kind).max
     whole = np.round(flat / scale[:, None]).astype(kind)
-    return {f"{layer}.weight": whole, f"{layer}.scale": scale}
+    return {
+        "bias": rounded(arrays[f"{name}.bias"]),
+        "scale": rounded(scale),
+        "bits": 8 * whole.itemsize,
+        "weight": base64.b64encode(whole.tobytes()).decode(),
+    }
 
 
-def parts() -> Iterator[tuple[str, str]]:
-    """Yield the names and texts of the scripts that the page loads."""
-    text = json.dumps(layers(), separators=(",", ":"))
-    size = -(-len(text) // PARTS)
-    for number in range(PARTS):
-        part = text[number * size : (number + 1) * size]
-        yield f"network{number}", json.dumps(part)
+def rounded(numbers: np.ndarray) -> list[float]:
+    return [float(f"{number:.6g}") for number in numbers]
 
 
-def layers() -> dict[str, dict[str, Any]]:
-    """Return the layers by their names, their weights as text."""
-    with np.load(WEIGHTS) as arrays:
-        named = {name: arrays[name] for name in sorted(arrays)}
-    found: dict[str, dict[str, Any]] = {}
-    for name, array in named.items():
-        layer, _, part = name.rpartition(".")
-        entry = found.setdefault(layer, {})
-        if part == "weight":
-            entry["bits"] = 8 * array.itemsize
-            entry["weight"] = base64.b64encode(array.tobytes()).decode()
-        else:
-            entry[part] = [float(f"{number:.6g}") for number in array]
-    return found
+def main() -> None:
+    for name, text in scripts().items():
+        (ROOT / "docs" / name).write_text(text, "utf-8")
 
 
 if __name__ == "__main__":
-    import sys
-
-    sys.path.append(str(Path(__file__).resolve().parents[1]))
-    export()
+    main()

@@ -28,6 +28,8 @@ from draw.recordings import (
     small,
     unpack,
 )
+from live import weights
+from paths import DOCS
 
 FILM = read_film("agent/agent")
 FRAMES = unpack(FILM.frames, 84, 84)
@@ -56,6 +58,11 @@ def test_the_network_waits_to_be_asked_for(page):
     assert [url for url in asked if "network" in url]
     with pytest.raises(Error, match="84·84 bytes are needed, not 7056"):
         page.evaluate(see, 84 * 84)
+
+
+def test_the_weights_of_the_page_are_those_of_the_published_agent():
+    for name, text in weights.scripts().items():
+        assert (DOCS / name).read_text() == text, name
 
 
 def test_the_network_answers_as_that_of_pytorch(page):
