@@ -1,13 +1,10 @@
-"""Tests of ppo.py: what it learns, and trainings as programs."""
+"""Tests of ppo.py: what it learns, and how it trains."""
 
 import dataclasses
 import inspect
-import itertools
 import multiprocessing
 import os
 import pathlib
-import subprocess
-import sys
 from multiprocessing.process import BaseProcess
 from unittest import mock
 
@@ -38,53 +35,6 @@ def saved(folder=FOLDER):
 
 def saved_steps(folder=FOLDER):
     return saved(folder)["progress"]["steps"]
-
-
-# Programs
-
-
-def popen(command, folder):
-    """Start a training as a program."""
-    program = [sys.executable, ppo.__file__, *SHORT.split(), *command.split()]
-    pipe = subprocess.PIPE
-    return subprocess.Popen(program, stdout=pipe, text=True, cwd=folder)
-
-
-def test_each_command_of_a_sweep_continues_its_own_run(tmp_path):
-    """Two rates and three seeds. One is killed before it has a checkpoint."""
-    killed = 1e-4, 1
-    commands = {
-        (rate, seed): (
-            f"PongNoFrameskip-v4 --learning-rate {rate} --seed {seed} "
-            f"--folder {rate}/{seed} --save-every 10_000 --processes 0 "
-            f"--steps {10**9 if (rate, seed) == killed else 96}"
-        )
-        for rate, seed in itertools.product((1e-4, 5e-4), range(3))
-    }
-    programs = {
-        each: popen(command, tmp_path) for each, command in commands.items()
-    }
-    assert " steps of " in programs[killed].stdout.readline()
-    programs[killed].kill()
-    for program in programs.values():
-        program.communicate(timeout=300)
-    assert not (tmp_path / "0.0001/1/checkpoint.pt").exists()
-    # The same command begins it now, and then continues it.
-    reached = []
-    for _ in range(2):
-        again = popen(commands[killed], tmp_path)
-        while "steps/s" not in again.stdout.readline():
-            assert again.poll() is None
-        again.terminate()
-        again.communicate(timeout=300)
-        assert again.returncode == 75
-        reached.append(saved_steps(tmp_path / "0.0001/1"))
-    assert reached[0] < reached[1]
-    for rate, seed in commands:
-        folder = tmp_path / f"{rate}/{seed}"
-        settings = saved(folder)["settings"]
-        assert (settings["learning_rate"], settings["seed"]) == (rate, seed)
-        assert (rate, seed) == killed or saved_steps(folder) == 96
 
 
 # What is asked of a training while it goes

@@ -134,7 +134,7 @@ def test_an_interrupted_training_is_saved(run, monkeypatch, number):
 
 def test_a_folder_is_of_one_program(run, monkeypatch):
     """Another's models are left alone, and what a kill has left goes."""
-    run("--folder=run", "--steps=16")
+    run("--folder=run", "--steps=256")
     left = pathlib.Path(f"run/model_32_steps.zip-{uuid.uuid4()}")
     left.touch()
     step = GamesVecEnv.step_wait
@@ -147,7 +147,7 @@ def test_a_folder_is_of_one_program(run, monkeypatch):
     with pytest.raises(RunError, match="another program"):
         run("--folder=run", "--steps=512")
     assert not left.exists()
-    assert models() == ["model_16_steps.zip", "model_24_steps.zip"]
+    assert models() == ["model_24_steps.zip", "model_256_steps.zip"]
 
 
 @pytest.mark.parametrize("command", [f"--seed={2**32}", "Brekout"])
