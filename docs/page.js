@@ -1140,9 +1140,9 @@ function mosaic(pictures) {
 // view.
 const counted = {};
 function count(name, score) {
-  if (score <= (counted[name] ?? -1)) return;
+  if (score <= (counted[name] ?? 0)) return;
   counted[name] = score;
-  if (score > (results()[name]?.[0] ?? -1)) remember(name, score);
+  if (score > (results()[name]?.[0] ?? 0)) remember(name, score);
 }
 function showBest() {
   const kept = results();

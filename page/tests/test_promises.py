@@ -33,19 +33,20 @@ def refuse_once(page, name, refuse):
 
 
 @pytest.fixture
-def open_page(new_context):
-    """Open a page that may complain of what didn't arrive."""
-
-    def open_page(name="index.html", width=1280, **options):
-        size = {"width": width, "height": 900}
-        options = {"reduced_motion": "reduce"} | options
-        context = new_context(viewport=size, **options)
-        context.set_default_timeout(120_000)
-        page = context.new_page()
-        page.goto((DOCS / name).as_uri())
-        return page
-
-    return open_page
+def served(new_context):
+    """The story from a server, from which something may not arrive."""
+    size = {"width": 1280, "height": 900}
+    page = new_context(viewport=size, reduced_motion="reduce").new_page()
+    page.set_default_timeout(120_000)
+    site = "http://pages.test/"
+    page.route(
+        f"{site}**",
+        lambda route: route.fulfill(
+            path=DOCS / route.request.url.removeprefix(site)
+        ),
+    )
+    page.goto(f"{site}index.html")
+    return page
 
 
 # What didn't arrive
@@ -56,9 +57,9 @@ def open_page(new_context):
     "name, figure", [("moment", "step"), ("ended", "ended")]
 )
 def test_a_figure_asks_again_for_what_did_not_arrive(
-    open_page, name, figure, refuse
+    served, name, figure, refuse
 ):
-    page = open_page()
+    page = served
     refuse_once(page, name, refuse)
     box = page.locator(f"#{figure}")
     box.scroll_into_view_if_needed()
@@ -72,11 +73,11 @@ def test_a_figure_asks_again_for_what_did_not_arrive(
 
 @pytest.mark.parametrize("refuse", LOST)
 @pytest.mark.parametrize("part", [0, 3, 7])
-def test_nothing_that_is_half_loaded_plays(open_page, part, refuse):
+def test_nothing_that_is_half_loaded_plays(served, part, refuse):
     """The network is asked for again by the same button, which keeps the focus
     while it loads.
     """
-    page = open_page()
+    page = served
     figure = look_at(page, "away")
     refuse_once(page, f"network{part}", refuse)
     play = figure.locator(".play")
