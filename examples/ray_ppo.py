@@ -10,20 +10,27 @@ settings, checkpoints and curves are those of ppo.py: an actor plays
 `--games` games, so that 4 actors learn from updates 4 times as large. With one
 actor the weights are ppo.py's, bit for bit.
 
+It is for a few actors. All wait while the learner learns from what all have
+played, so from about four actors on, beside a learner on a CPU, IMPALA makes
+more of them: there nobody waits. RLlib has it.
+
 The packages have to be installed on all machines; these files go along. An
-actor that dies, or whose machine does, costs one update its part, and a new
-one is started where there is room. What actors print and warn is shown here.
+actor that dies, or whose machine does, or that doesn't answer for `--patience`
+seconds, costs one update its part, and a new one is started where there is
+room. What actors print and warn is shown here.
 """
 
 import dataclasses
 import inspect
+import time
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import ray
 import torch
-from ray.exceptions import ObjectLostError, RayActorError
+from ray.exceptions import GetTimeoutError, ObjectLostError, RayActorError
 from torch import Tensor
 
 import ppo
@@ -38,11 +45,14 @@ class Settings(ppo.Settings):
     """Actors that play, each so many games."""
     cores: int = 1
     """Cores of each actor."""
+    patience: float = 60
+    """Seconds for an actor to play its part of an update."""
     address: str | None = None
     """Address of the cluster; None: this machine's, or a new one."""
 
 
 MOST_DEATHS = 3  # of an actor in a row, without an update
+LAST_SECONDS = 5  # that the training waits once it is asked to end
 
 
 class Actor:
@@ -76,9 +86,16 @@ class Actor:
 class Actors:
     """All actors: those that play, and those that are still to start."""
 
-    def __init__(self, settings: Settings, random: torch.Generator) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        random: torch.Generator,
+        asked: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Start them; once `asked` to end, they wait for nobody for long."""
         self._settings = settings
         self._random = random
+        self._asked = asked
         # Ray isn't asked to restart them, since a new one needs a new seed.
         self._make = ray.remote(num_cpus=settings.cores)(Actor)
         self._handles: dict[int, Any] = {}
@@ -96,17 +113,34 @@ class Actors:
         self._starting[answer] = i
 
     def _replace(self, i: int, error: ray.exceptions.RayError) -> None:
-        """Say that an actor has died, and start another one."""
+        """Say that an actor is lost, and start another one, unless it ends."""
+        # One that doesn't answer would keep its core.
+        ray.kill(self._handles[i])
+        if self._asked():
+            return
         self._deaths[i] += 1
         if self._deaths[i] > MOST_DEATHS:
             raise error
         warnings.warn(
-            f"actor {i} has died, {self._deaths[i]} in a row, and is started "
+            f"actor {i} is lost, {self._deaths[i]} in a row, and is started "
             f"again where there is room: {error}",
             RuntimeWarning,
             stacklevel=3,
         )
         self._start(i)
+
+    def _wait(self, answers: list[Any], count: int, seconds: float) -> Any:
+        """Wait for so many of the answers; return those that have come."""
+        end = time.monotonic() + seconds
+        while True:
+            ready, _ = ray.wait(
+                answers, num_returns=count, timeout=min(1, seconds)
+            )
+            now = time.monotonic()
+            if self._asked():
+                end = min(end, now + LAST_SECONDS)
+            if len(ready) == count or now >= end:
+                return ready
 
     def welcome(self, count: int, seconds: float) -> None:
         """Wait for so many actors to start; let those play that have."""
@@ -114,8 +148,7 @@ class Actors:
         count = min(count, len(answers))
         if count == 0:
             return
-        ready, _ = ray.wait(answers, num_returns=count, timeout=seconds)
-        for answer in ready:
+        for answer in self._wait(answers, count, seconds):
             i = self._starting.pop(answer)
             try:
                 print(f"actor {i} plays on {ray.get(answer)}", flush=True)
@@ -131,13 +164,16 @@ class Actors:
         """Let all play an update; return what each has played."""
         sent = ray.put({name: w.cpu().numpy() for name, w in weights.items()})
         calls = {i: self._handles[i].play.remote(sent) for i in self.playing}
+        if calls:
+            answers = list(calls.values())
+            self._wait(answers, len(answers), self._settings.patience)
         parts = []
         ended = []
         for i, call in calls.items():
             try:
-                columns, games = ray.get(call)
+                columns, games = ray.get(call, timeout=0)
             # What it has played may be lost with its machine, too.
-            except (RayActorError, ObjectLostError) as error:
+            except (RayActorError, ObjectLostError, GetTimeoutError) as error:
                 self.playing.remove(i)
                 self._replace(i, error)
                 continue
@@ -164,22 +200,27 @@ def train(settings: Settings) -> None:
         start_ray(address=settings.address)
         training = Run(settings, weights=agent, optimizer=optimizer)
     with training:
-        actors = Actors(settings, training.random)
+        actors = Actors(settings, training.random, lambda: training.asked)
         # At first all are waited for, but for a minute only.
         actors.welcome(settings.actors, seconds=60)
+        figures: dict[str, float] = {}
         while not training.over:
-            actors.welcome(settings.actors, seconds=0)
-            if not actors.playing:
+            if actors.playing:
+                actors.welcome(settings.actors, seconds=0)
+            else:
                 actors.welcome(1, seconds=10)
-                continue
             ppo.set_rate(optimizer, settings, training)
             played, ended = actors.play(agent.state_dict())
+            steps = 0
             if played:
                 batch = join(played, settings.device)
+                steps = len(batch.obs)
                 figures = ppo.learn(
                     agent, optimizer, batch, settings, training.random
                 )
-                training.add(len(batch.obs), ended, figures)
+            # A signal ends it, whether anybody has played or not.
+            if played or training.asked:
+                training.add(steps, ended, figures)
     ray.shutdown()
 
 

@@ -1,8 +1,10 @@
 """Tests of ray_ppo.py, on a cluster of two nodes on this machine."""
 
+import os
 import pathlib
 import signal
 import tempfile
+import threading
 
 import psutil
 import pytest
@@ -20,6 +22,8 @@ RUN = pathlib.Path("run")
 def cluster(monkeypatch, tmp_path):
     """Two nodes of one core each; runs are in an empty folder."""
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    # Else other programs would come first.
+    monkeypatch.setenv("RAY_worker_niceness", "0")
     monkeypatch.setenv("RAY_AUTH_MODE", "disabled")  # it writes to HOME
     monkeypatch.chdir(tmp_path)
     # short, since sockets lie in it
@@ -91,7 +95,7 @@ def test_it_outlives_an_actor_and_a_node(cluster, monkeypatch):
     monkeypatch.setattr(ppo, "learn", watched)
     settings = make(ray_ppo.Settings, address=cluster.address)
     with (
-        pytest.warns(RuntimeWarning, match="has died") as warnings,
+        pytest.warns(RuntimeWarning, match="is lost") as warnings,
         pytest.raises(SystemExit, match="75"),
     ):
         ray_ppo.train(settings)
@@ -99,3 +103,39 @@ def test_it_outlives_an_actor_and_a_node(cluster, monkeypatch):
     assert len(warnings) >= 2
     saved = torch.load(RUN / "checkpoint.pt")
     assert saved["progress"]["steps"] == 32 * sum(updates)
+
+
+def test_a_stopped_actor_is_dropped(cluster, monkeypatch):
+    """And a signal ends the training, while nobody answers, too."""
+    learn = ppo.learn
+    counts = []  # of actors, in each update
+    stopped = []
+
+    def stop(process):
+        process.suspend()
+        stopped.append(process)
+
+    def watched(agent, optimizer, batch, *others):
+        counts.append(len(batch.obs) // 32)
+        if counts[-1] == 2 and not stopped:
+            stop(actors()[0])
+        # It was missing in an update, and there is another one.
+        elif counts[-2:] == [1, 2]:
+            for process in actors():
+                stop(process)
+            threading.Timer(2, os.kill, [os.getpid(), number]).start()
+        return learn(agent, optimizer, batch, *others)
+
+    number = signal.SIGTERM
+    monkeypatch.setattr(ppo, "learn", watched)
+    settings = make(ray_ppo.Settings, address=cluster.address, patience=10)
+    settings.save_every = 1000
+    with (
+        pytest.warns(RuntimeWarning, match="is lost"),
+        pytest.raises(SystemExit, match="75"),
+    ):
+        ray_ppo.train(settings)
+    saved = torch.load(RUN / "checkpoint.pt")
+    assert saved["progress"]["steps"] == 32 * sum(counts)
+    _, alive = psutil.wait_procs(stopped, timeout=60)
+    assert alive == []

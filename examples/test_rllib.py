@@ -1,6 +1,10 @@
 """Tests of rllib.py: `Games` under RLlib."""
 
+import csv
+import itertools
 import os
+import pathlib
+import signal
 import sys
 import tempfile
 
@@ -13,14 +17,18 @@ pytest.importorskip("ray.rllib", exc_type=ImportError)
 import ray
 from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
 
+import rllib
 from game import BREAKOUT, TRAINING
 from rllib import FloatGame, make_config
+from run import RunError
 
 
 @pytest.fixture
 def cluster(monkeypatch, tmp_path):
     """Ray on this machine, with two cores."""
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    # Else other programs would come first.
+    monkeypatch.setenv("RAY_worker_niceness", "0")
     monkeypatch.setenv("HOME", str(tmp_path))  # where both write
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     # short, since sockets lie in it
@@ -57,12 +65,64 @@ def test_its_episodes_are_those_of_a_game():
     runner.stop()
 
 
-def test_it_trains_and_logs_whole_games(cluster):
+@pytest.fixture
+def train(cluster, monkeypatch, tmp_path):
+    """Train so many steps in a folder, by short games and updates."""
+    monkeypatch.chdir(tmp_path)
     limit = {"max_num_frames_per_episode": 200}
-    config = make_config(BREAKOUT, processes=0, clip_reward=False, **limit)
-    config.env_runners(num_env_runners=2, num_envs_per_env_runner=2)
-    config.training(train_batch_size_per_learner=256, num_epochs=1)
-    algorithm = config.build_algo()
-    board = algorithm.train()["env_runners"]
-    assert np.isfinite(board["game_score"])
-    algorithm.stop()
+
+    def train(steps, runners=0):
+        config = make_config(BREAKOUT, processes=0, clip_reward=False, **limit)
+        config.env_runners(num_env_runners=runners, num_envs_per_env_runner=2)
+        updates = dict(minibatch_size=64, num_epochs=1)
+        config.training(train_batch_size_per_learner=128, **updates)
+        folder = pathlib.Path("run")
+        rllib.train(rllib.Settings(BREAKOUT, folder, steps), config)
+
+    return train
+
+
+def saved():
+    """The steps of the rows and of the checkpoint that a run has kept."""
+    run = pathlib.Path("run")
+    rows = csv.DictReader((run / "curve.csv").read_text().splitlines())
+    found = {int(row["steps"]): row["score"] for row in rows}
+    (checkpoint,) = rllib.checkpoints(run)
+    assert checkpoint == max(found)
+    return found
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_saves_and_the_same_command_goes_on(
+    train, monkeypatch, number
+):
+    count = itertools.count(1)
+    write_curve = rllib.write_curve
+
+    def interrupted(*args):
+        write_curve(*args)
+        if next(count) == 2:
+            signal.raise_signal(number)
+
+    monkeypatch.setattr(rllib, "write_curve", interrupted)
+    with pytest.raises(SystemExit, match="75"):
+        train(steps=1000)
+    before = saved()
+    assert len(before) == 2
+    # What was played after the checkpoint is dropped: it is played again.
+    with open("run/curve.csv", "a") as file:
+        file.write("900,5.0\n")
+    train(steps=max(before) + 1)
+    after = saved()
+    assert len(after) == 3 and before.items() < after.items()
+    assert max(after) < 900
+
+
+def test_two_runners_log_whole_games(train):
+    train(steps=256, runners=2)
+    scores = saved()
+    assert np.isfinite(float(scores[max(scores)]))
+    with pytest.raises(RunError, match="is a run of Breakout"):
+        rllib.train(
+            rllib.Settings("PongNoFrameskip-v4", pathlib.Path("run")), None
+        )
