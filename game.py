@@ -1105,11 +1105,14 @@ class GameGroup:
     """
 
     def __init__(self, seeds, env_ids, make_game, rows, memory, record):
-        # A column is an array with an item for each game.
+        # A field of the records is an array with an item for each game.
         records = np.frombuffer(memory, record)[rows]
-        self._columns = {name: records[name] for name in record.names}
-        self._infos = {
-            name: records["info"][name] for name in record["info"].names
+        self._fields = {name: records[name] for name in record.names}
+        self._obs = Column("obs", records["obs"])
+        self._final_obs = Column("final_obs", records["final_obs"])
+        info = records["info"]
+        self._info = {
+            name: Column(name, info[name]) for name in info.dtype.names
         }
         self._games = []
         # Games are also closed when the group is dropped, and at exit, but
@@ -1123,66 +1126,72 @@ class GameGroup:
     def step(self, actions):
         """Step all games but those that rest, whose action is `None`."""
         self._clear()
-        columns = self._columns
+        fields = self._fields
         for i, action in enumerate(actions):
             if action is None:
                 continue
             game = self._games[i]
             obs, reward, done, info = game.step(action)
-            write_like_first("obs", columns["obs"], i, obs)
-            columns["reward"][i] = reward
+            self._obs.write(i, obs)
+            fields["reward"][i] = reward
             if done:
-                last = columns["final_obs"]
-                write_like_first("final_obs", last, i, game.final_obs)
-                columns["terminated"][i] = game.terminated
-                columns["truncated"][i] = not game.terminated
+                self._final_obs.write(i, game.final_obs)
+                fields["terminated"][i] = game.terminated
+                fields["truncated"][i] = not game.terminated
             if info is not None:
-                columns["game_over"][i] = True
-                columns["truncated"][i] |= info["truncated"]
-                columns["score"][i] = info["reward"]
-                columns["length"][i] = info["length"]
+                fields["game_over"][i] = True
+                fields["truncated"][i] |= info["truncated"]
+                fields["score"][i] = info["reward"]
+                fields["length"][i] = info["length"]
             self._write_info(i)
 
     def reset(self, seeds):
         """Reset all games, each with its seed or `None`."""
         self._clear()
         for i, game in enumerate(self._games):
-            obs = game.reset(seeds[i])
-            write_like_first("obs", self._columns["obs"], i, obs)
+            self._obs.write(i, game.reset(seeds[i]))
             self._write_info(i)
 
     def render(self):
         """Draw the color screens of all games."""
         for i, game in enumerate(self._games):
             screen = game.render()
-            self._columns["screen"][i, : len(screen)] = screen
+            self._fields["screen"][i, : len(screen)] = screen
 
     def _clear(self):
         """Clear the results of the previous step."""
         for name in ("reward", "terminated", "truncated", "game_over"):
-            self._columns[name][:] = 0
+            self._fields[name][:] = 0
 
     def _write_info(self, i):
-        """Write what game i knows."""
-        if not self._infos:
-            return
-        info = self._games[i].info()
-        if info.keys() != self._infos.keys():
-            raise ValueError(f"expected info {[*self._infos]}, got {info}")
-        for name, value in info.items():
-            write_like_first(name, self._infos[name], i, value)
+        """Write what game i knows, if it has a method `info`."""
+        if self._info:
+            info = self._games[i].info()
+            if len(info) != len(self._info):
+                raise ValueError(f"expected info {[*self._info]}, got {info}")
+            for name, column in self._info.items():
+                column.write(i, info.get(name))
 
 
-def write_like_first(name, column, i, value):
-    """Write item i of a column; the first value has set shape and type."""
-    # NumPy would repeat or cast another one in silence.
-    array = np.asarray(value)
-    if array.shape != column.shape[1:] or array.dtype != column.dtype:
-        raise ValueError(
-            f"expected {name} of {column.shape[1:]}, {column.dtype}, as the"
-            f" first one, got {array.shape}, {array.dtype}"
-        )
-    column[i] = array
+class Column:
+    """A field whose shape and type are those of the first value."""
+
+    def __init__(self, name, array):
+        self._name = name
+        self._array = array
+        self._shape = array.shape[1:]
+        self._dtype = array.dtype
+
+    def write(self, i, value):
+        """Write the value of game i."""
+        # NumPy would repeat or cast another one in silence.
+        array = np.asarray(value)
+        if array.shape != self._shape or array.dtype != self._dtype:
+            raise ValueError(
+                f"expected {self._name} of {self._shape}, {self._dtype}, as"
+                f" the first one, got {array.shape}, {array.dtype}"
+            )
+        self._array[i] = array
 
 
 def record_type(obs, info, height):
@@ -1330,6 +1339,9 @@ class Games(gym.vector.VectorEnv):
         record = self._record
         memory = multiprocessing.RawArray("B", n * record.itemsize)
         self._records = np.frombuffer(memory, record)
+        info = self._records["info"]
+        self._info = {name: info[name] for name in info.dtype.names}
+        self._all = np.ones(n, bool)  # the mask of all games
 
         # A *player* is a worker, or with `processes=0` a group of games in
         # this process. It has an index, and its rows of the records.
@@ -1479,10 +1491,9 @@ class Games(gym.vector.VectorEnv):
         mask of the games that have it.
         """
         infos = {}
-        column = self._records["info"]
-        for name in column.dtype.names:
-            infos[name] = column[name].copy()
-            infos[f"_{name}"] = np.ones(self.num_envs, bool)
+        for name, values in self._info.items():
+            infos[name] = values.copy()
+            infos[f"_{name}"] = self._all.copy()
         return infos
 
     def step(self, actions: ArrayLike) -> Batch:
@@ -1552,13 +1563,14 @@ class Games(gym.vector.VectorEnv):
         self._state = State.NEEDS_RESET
         self._wait(self._timeout)
         records = self._records  # the players have written all into them
-        restarted = self._replace_lost()
-        infos = self._infos()
-        if restarted.any():
+        infos = {}
+        if self._lost:
+            restarted = self._replace_lost()
             infos["restarted"] = restarted
             # These games were cut short.
             records["truncated"][restarted] = True
             records["final_obs"][restarted] = self._last_obs[restarted]
+        infos |= self._infos()
         observations = records["obs"].copy()
         rewards = records["reward"].copy()
         terminated = records["terminated"].copy()
