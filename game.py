@@ -2,8 +2,10 @@
 """
 # Atari games for an agent
 
-An agent sees them the way DQN did ([Mnih et al.
-2015](https://doi.org/10.1038/nature14236)). [One file](game.py) to copy:
+An *agent* is a program that chooses the buttons and learns from the points.
+DQN ([Mnih et al. 2015](https://doi.org/10.1038/nature14236)) was the first
+agent to learn dozens of Atari games from their pictures, and what it saw
+became the custom. [One file](game.py) to copy:
 
 - `Game` is one Atari game: four gray pictures at a time.
 - `Worker` is a game in a process of its own, behind a pipe.
@@ -78,7 +80,7 @@ class Game:
     8. A [lost life](#what-ends-an-episode) may end an episode: `on_life_loss`.
     9. The [next episode](#the-end-of-an-episode) begins within the same step.
 
-    All arrays that are returned are copies.
+    A returned array never changes later.
 
     Attributes:
         env: The Gymnasium environment; `env.action_space` is `Discrete`.
@@ -107,8 +109,8 @@ class Game:
     ):
         """Create a game. Call `reset` to start it.
 
-        The links lead to what an option does. The defaults make the plainest
-        game; agents are mostly trained with [other
+        The list of arguments links to the code where each acts. The defaults
+        make the plainest game; agents are mostly trained with [other
         settings](#how-to-train).
 
         Args:
@@ -146,7 +148,7 @@ class Game:
         self.size = size
         self.grayscale = grayscale
         self._seed: SupportsIndex | None = seed  # `None` once it was used
-        check_options(self)  # after this, numbers of NumPy are Python's
+        check_options(self)  # turns NumPy's numbers into Python's, too
 
         # The emulator is ALE (Bellemare et al. 2013). Gymnasium is the
         # interface to it that learning programs share. Whatever the id says,
@@ -232,7 +234,7 @@ class Game:
         self._score += reward
         self._length += 1
         if self.clip_reward:
-            reward = float(np.sign(reward))  # as without it, a Python float
+            reward = float(np.sign(reward))  # from NumPy's float to Python's
         episode_info = None
         if done:
             episode_info = self._end_episode(ended_by_life, game_over)
@@ -282,11 +284,16 @@ class Game:
     # remedy is to end the episode with the life, which tells the agent that no
     # more rewards follow.
     #
-    # - `"restart"`: a new game begins, as in labml.ai's module.
-    # - `"continue"`: the episode ends, and the game goes on from where it is,
-    #   as in Baselines, CleanRL, SB3 and EnvPool.
-    # - `"ignore"`: only the end of the game ends the episode, as [Machado et
-    #   al. (2018)](https://arxiv.org/abs/1709.06009) advise.
+    # |A lost life|`done`|`episode_info`|Score runs on|New game|
+    # |---|---|---|---|---|
+    # |`"restart"`|true|a dict|no|yes|
+    # |`"continue"`|true|`None`|yes|no|
+    # |`"ignore"`|false|`None`|yes|no|
+    #
+    # At the end of a game all three return true and a dict, and start a new
+    # one. labml.ai's module restarts; Baselines, CleanRL, SB3 and EnvPool
+    # continue; [Machado et al. (2018)](https://arxiv.org/abs/1709.06009)
+    # advise to ignore.
     def _life_ends_episode(self):
         """Return whether the life that was just lost ends the episode."""
         if self.on_life_loss == "continue":
@@ -400,8 +407,8 @@ class Game:
 # ### How to train
 #
 # Most agents are trained with these settings. `Games` has them by default.
-# `Game` and `Worker` don't: theirs are those of labml.ai's module, whose PPO
-# runs on them. So play an agent that was trained on `Games` with `Game(seed,
+# `Game` and `Worker` have the defaults of labml.ai's module, so that its PPO
+# runs on them. Play an agent that was trained on `Games` with `Game(seed,
 # **TRAINING)`.
 #
 # To claim something new, take `"ignore"` and an id with *sticky actions*, such
@@ -431,9 +438,13 @@ def worker_process(
 ) -> None:
     """Play a game in this process, for the program at the other end of a pipe.
 
-    It answers `("step", action)`, `("reset", seed)`, whose seed may be `None`,
-    and `("render", None)` with what the game returns, or with the error that
-    the game raised. It ends after `("close", None)`, or when the parent ends.
+    A message is answered with what the game returns, or with its error:
+
+    - `("step", action)`: with `obs_4, reward, done, episode_info`.
+    - `("reset", seed)`: with `obs_4`. The seed may be `None`.
+    - `("render", None)`: with the screen in color.
+    - `("close", None)`: not answered. The process ends, as it does when its
+      parent ends.
 
     Args:
         remote: This process's end of the pipe.
@@ -457,7 +468,7 @@ def worker_process(
                 game = make(seed, env_id, **options)
             answer = pickle.dumps(run_command(game, command, data))
         except Exception as error:
-            # The parent raises it, where it receives the answer.
+            # In the parent, unpickling this answer raises the error.
             answer = pickle.dumps(RemoteError(error))
         send(remote, answer)
     if game is not None:
@@ -469,9 +480,10 @@ class Worker:
     A game in a process of its own.
 
     `child.send(("step", action))` sends a command. `child.recv()` returns what
-    `Game.step` returns, or raises what that has raised. If the process has
-    died, both raise `EOFError` or an `OSError`. To end it, call `close`, or
-    `process.kill`: it is deaf to Ctrl-C and to SIGTERM.
+    `Game.step` returns. If the game has raised an error, `recv` raises it when
+    it unpickles the answer. If the process has died, both raise `EOFError` or
+    an `OSError`. To end it, call `close`, or `process.kill`: it is deaf to
+    Ctrl-C and to SIGTERM.
 
     Attributes:
         child: The parent's end of the pipe, a `Connection`.
