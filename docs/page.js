@@ -2151,7 +2151,7 @@ if ($("results")) {
     ].filter(Boolean);
     const words = yours.join(", ") || "not a point yet";
     const its = agent ? `${agent[0]} points in your browser, ` : "";
-    $("yours").textContent = `You: ${words}.`;
+    $("yours").textContent = `${words}.`;
     $("its").textContent = its;
   }
   show();

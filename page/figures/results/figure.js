@@ -13,7 +13,7 @@ if ($("results")) {
     ].filter(Boolean);
     const words = yours.join(", ") || "not a point yet";
     const its = agent ? `${agent[0]} points in your browser, ` : "";
-    $("yours").textContent = `You: ${words}.`;
+    $("yours").textContent = `${words}.`;
     $("its").textContent = its;
   }
   show();
