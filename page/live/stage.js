@@ -140,10 +140,11 @@ function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
   }
 
   function go(on) {
+    const hasRun = time.running;
     time.go(on);
     tell("");
     play.textContent = on ? "Pause" : controls.dataset.play;
-    if (on) return;
+    if (on || !hasRun) return;
     finishStep();
     show(game, false);
   }
