@@ -39,7 +39,7 @@ COMMANDS = ("reset", None), ("step", 1), ("step", 99)  # to a worker
 CLOSE = "('close', None)"
 # What a program does, by the message that it sends
 PROGRAM = {
-    "": "worker = Worker(seed=0)",
+    "": f"worker = Worker({SEED})",
     **{
         repr(command): f"worker.child.send({command}); worker.child.recv()"
         for command in COMMANDS
@@ -123,13 +123,17 @@ class Tracer:
     def _values(self) -> Values:
         """What holds: variables, and attributes that a function names."""
         found: dict[str, Any] = {}
+        console: Values = {}
         for frame in self._frames:
             found |= frame.f_locals
-            own = getattr(found.pop("self", None), "__dict__", {})
+            owner = found.pop("self", None)
+            if isinstance(owner, Game):
+                console = {"console": ("in color", (png(owner.render()),))}
+            own = getattr(owner, "__dict__", {})
             for name in filter(own.__contains__, frame.f_code.co_names):
                 found[f"self.{name}"] = own[name]
         all_ = {name: shown(value) for name, value in found.items()}
-        return {name: value for name, value in all_.items() if value[0]}
+        return console | {k: value for k, value in all_.items() if value[0]}
 
 
 @functools.cache
@@ -194,8 +198,10 @@ def unpickled(data: bytes) -> Any:
 
 def png(picture: np.ndarray) -> Picture:
     smallest = [cv2.IMWRITE_PNG_COMPRESSION, 9]
+    if picture.ndim == 3:
+        picture = cv2.cvtColor(picture, cv2.COLOR_RGB2BGR)
     data = cv2.imencode(".png", picture, smallest)[1]
-    height, width = picture.shape
+    height, width, *_ = picture.shape
     return width, height, base64.b64encode(data.tobytes()).decode()
 
 
@@ -245,22 +251,32 @@ def game_scene(
         for each in actions:
             game.step(each)
         tracer.run(lambda: game.step(action))
-    return scene(name, actions, action, tracer.lines, options)
+    said = "".join(f", {key}={value!r}" for key, value in options.items())
+    call = f"game = Game({SEED}{said})"
+    return scene(name, call, actions, action, tracer.lines) | {
+        "options": options
+    }
 
 
 def scene(
     name: str,
+    call: str,
     actions: list[int],
     action: int | None,
     lines: list[Line],
-    options: dict[str, Any],
 ) -> dict[str, Any]:
+    # What happens in the first two frames of a step is seen in the third.
+    third = (
+        n for n, line in enumerate(lines) if line[2].get("frame") == ("3", ())
+    )
     return {
         "name": name,
+        "call": call,
         "seed": SEED,
-        "options": options,
+        "options": {},
         "actions": actions,
         "action": action,
+        "opens": next(third, 0),
         "lines": lines,
     }
 
@@ -287,9 +303,10 @@ def worker_scenes() -> Iterator[dict[str, Any]]:
         before = message
     start, reset, step, error, close = found.values()
     playing = start + reset + step
-    yield scene("A game in another process", [], 1, playing, {})
-    yield scene("An error on its way back", [1], 99, error, {})
-    yield scene("A close", [1], None, close, {})
+    call = PROGRAM[""]
+    yield scene("A game in another process", call, [], 1, playing)
+    yield scene("An error on its way back", call, [1], 99, error)
+    yield scene("A close", call, [1], None, close)
 
 
 def with_call(line: Line, sent: str, pipe: str = "") -> Line:

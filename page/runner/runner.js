@@ -3,14 +3,16 @@
 // held then. `steps` has all values and pictures once, and in a line the numbers
 // of those that it shows.
 if ($("run")) (() => {
-  const PACE = 700; // milliseconds for a line
+  const PACE = 700, SAME = 200; // ms for a line, and for one that changes nothing
   const begin = $("run"), says = begin.nextElementSibling;
   const code = [...document.querySelectorAll("[data-row]")];
   const bar = document.createElement("section");
   bar.className = "runner";
   bar.ariaLabel = "The code, line by line";
   bar.hidden = true;
-  bar.innerHTML = `<p></p><button type="button">Close</button>
+  bar.innerHTML = `<p class="where"></p><button type="button">Close</button>
+    <p><code></code> Values are those after the marked line; points and
+    lives are drawn a frame later.</p>
     <dl class="texts" tabindex="0"></dl><dl class="shots" tabindex="0"></dl>
     <div class="controls"><select aria-label="Scene"></select>
     <span class="number"></span><button type="button">Back</button>
@@ -18,7 +20,7 @@ if ($("run")) (() => {
     <button type="button">Next line</button>
     <input type="range" aria-label="Line" min="0"></div>`;
   document.body.append(bar);
-  const [where, end, texts, shots, controls] = bar.children;
+  const [where, end, about, texts, shots, controls] = bar.children;
   const [select, number, back, play, next, slider] = controls.children;
   let recorded = null, scene = null, at = 0, timer = null, marked = [];
 
@@ -53,21 +55,30 @@ if ($("run")) (() => {
 
   function draw() {
     const [row, inside, shown] = scene.lines[at];
+    const last = scene.lines.length - 1;
     bar.hidden = false;
     select.selectedIndex = Runner.scenes.indexOf(scene);
-    slider.max = scene.lines.length - 1;
+    slider.max = last;
     slider.value = at;
-    number.textContent = `${at + 1} of ${scene.lines.length}`;
-    mark(row);
-    where.ariaLive = timer ? "off" : "polite";
-    where.textContent = `${inside.join(" › ")}: ` +
-      marked.map((line) => line.textContent.trim()).join(" ");
+    number.textContent = `${at + 1} of ${last + 1}`;
+    back.ariaDisabled = at === 0;
+    next.ariaDisabled = at === last;
+    about.firstChild.textContent = scene.call;
 
     // What was shown last of each name tells what has changed.
-    const known = {}, seen = new Set();
+    const known = {};
     for (const [, , numbers] of scene.lines.slice(0, at)) {
       for (const i of numbers) known[recorded.values[i][0]] = i;
     }
+    // A picture that is part of a stack is seen there.
+    const seen = new Set(), visible = new Set();
+    const size = (i) => recorded.values[i][2].length;
+    for (const i of [...shown].sort((a, b) => size(b) - size(a))) {
+      const images = recorded.values[i][2];
+      if (!images.every((image) => seen.has(image))) visible.add(i);
+      images.forEach(seen.add, seen);
+    }
+
     texts.replaceChildren();
     shots.replaceChildren();
     for (const i of shown) {
@@ -80,12 +91,9 @@ if ($("run")) (() => {
       item.classList.toggle("new", at > 0 && known[name] !== i && !isOld);
       item.firstChild.textContent = name.replace("()", "() returns");
       item.lastChild.textContent = text;
-      // What a function returns is mostly seen in a variable already.
-      const stack = seen.has(String(images)) ? [] : images;
-      seen.add(String(stack));
-      if (stack.length) {
+      if (visible.has(i)) {
         const pictures = document.createElement("dd");
-        pictures.append(...stack.map((number) => {
+        pictures.append(...images.map((number) => {
           const image = new Image();
           [image.width, image.height] = recorded.pictures[number];
           Object.assign(image, { src: url(number), alt: "", decoding: "sync" });
@@ -94,12 +102,24 @@ if ($("run")) (() => {
         }));
         item.append(pictures);
       }
-      (stack.length ? shots : texts).append(item);
+      (visible.has(i) ? shots : texts).append(item);
     }
     for (const list of [texts, shots]) {
       const item = list.querySelector("div.new");
-      if (item) list.scrollTo(item.offsetLeft, item.offsetTop - 3);
+      list.scrollTo(0, item ? item.offsetTop : 0);
     }
+
+    mark(row);
+    where.ariaLive = timer ? "off" : "polite";
+    where.textContent = `${inside.join(" › ")}: ` +
+      marked.map((line) => line.textContent.trim()).join(" ");
+  }
+
+  // What is read or has the focus doesn't lie below the bar.
+  function makeRoom() {
+    const height = `${bar.offsetHeight}px`;
+    document.body.style.paddingBottom = height;
+    document.documentElement.style.scrollPaddingBottom = height;
   }
 
   function mark(row) {
@@ -110,41 +130,40 @@ if ($("run")) (() => {
     for (const line of marked) line.ariaCurrent = "step";
     const fold = marked[0]?.closest("details");
     if (fold) fold.open = true;
+    makeRoom();
     const behavior = timer && !calm ? "smooth" : "auto";
     marked[0]?.scrollIntoView({ block: "nearest", behavior });
   }
 
-  function run(on) {
-    clearInterval(timer);
-    timer = on ? setInterval(() => {
-      if (document.hidden) return;
-      if (at + 2 >= scene.lines.length) run(false);
-      go(1);
-    }, PACE) : null;
-    play.textContent = on ? "Pause" : "Play";
+  function pause() {
+    clearTimeout(timer);
+    timer = null;
+    play.textContent = "Play";
   }
-  const go = (lines) => Runner.show(scene, at + lines);
 
-  function step(lines) {
-    run(false);
-    go(lines);
+  // Play on after what is shown.
+  function run() {
+    play.textContent = "Pause";
+    timer = setTimeout(() => {
+      if (document.hidden) return run();
+      if (!Runner.show(scene, at + 1)) return pause();
+      return run();
+    }, bar.querySelector("div.new") ? PACE : SAME);
+  }
+
+  function go(n, which = scene) {
+    pause();
+    Runner.show(which, n);
   }
 
   function close() {
-    run(false);
-    const had = bar.contains(document.activeElement);
+    pause();
     bar.hidden = true;
     mark(Infinity);
-    if (had) begin.focus({ preventScroll: true });
+    begin.focus();
   }
 
-  // What is read or has the focus doesn't lie below the bar.
-  new ResizeObserver(() => {
-    const height = `${bar.offsetHeight}px`;
-    document.body.style.paddingBottom = height;
-    document.documentElement.style.scrollPaddingBottom = height;
-  }).observe(bar);
-
+  addEventListener("resize", makeRoom);
   begin.addEventListener("click", async () => {
     try {
       await Runner.load();
@@ -154,24 +173,23 @@ if ($("run")) (() => {
       return;
     }
     says.textContent = "";
-    Runner.show(scene ?? 0, at);
+    // The first time, a step.
+    const first = Runner.scenes.find(({ action }) => action !== null);
+    Runner.show(scene ?? first, scene ? at : first.opens);
     next.focus();
   });
   select.addEventListener("change", () => {
-    run(false);
-    Runner.show(select.selectedIndex, 0);
+    const asked = Runner.scenes[select.selectedIndex];
+    go(asked.opens, asked);
   });
-  back.addEventListener("click", () => step(-1));
-  next.addEventListener("click", () => step(1));
+  back.addEventListener("click", () => go(at - 1));
+  next.addEventListener("click", () => go(at + 1));
   play.addEventListener("click", () => {
-    const on = !timer;
-    run(on);
-    if (on) Runner.show(scene, at + 1 < scene.lines.length ? at + 1 : 0);
+    if (timer) return pause();
+    if (!Runner.show(scene, at + 1)) Runner.show(scene, scene.opens);
+    return run();
   });
-  slider.addEventListener("input", () => {
-    run(false);
-    Runner.show(scene, slider.valueAsNumber);
-  });
+  slider.addEventListener("input", () => go(slider.valueAsNumber));
   end.addEventListener("click", close);
   addEventListener("keydown", (event) => {
     const { key, target, altKey, ctrlKey, metaKey, shiftKey } = event;
@@ -181,7 +199,7 @@ if ($("run")) (() => {
     const lines = { ArrowLeft: -1, ArrowRight: 1 }[key];
     if (!lines || target.closest("input, select, textarea, dl")) return;
     event.preventDefault();
-    step(lines);
+    go(at + lines);
   });
-  run(false);
+  pause();
 })();

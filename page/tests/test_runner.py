@@ -15,50 +15,31 @@ from runner import record
 
 TEXT = record.STEPS.read_text()
 DATA = json.loads(re.search("(?m)^given.steps = (.*);$", TEXT)[1])
-NAMES = [scene["name"] for scene in DATA["scenes"]]
+SCENES = {scene["name"]: scene for scene in DATA["scenes"]}
 SOURCE = (ROOT / "game.py").read_text().splitlines()
-PART_ONE = next(
-    row for row, line in enumerate(SOURCE, 1) if record.END in line
-)
 
 
-def lines_of(name):
-    """The lines of a scene: row, functions, and texts by names."""
-    [scene] = [scene for scene in DATA["scenes"] if scene["name"] == name]
-    for row, inside, numbers in scene["lines"]:
+def values_of(name):
+    """What the lines of a scene show: texts by names."""
+    for *_, numbers in SCENES[name]["lines"]:
         shown = (DATA["values"][number] for number in numbers)
-        yield row, inside, {name: text for name, text, _ in shown}
+        yield {name: text for name, text, _ in shown}
 
 
 # What is recorded
 
 
-def is_of_part_one(frame):
-    code = frame.f_code
-    in_line = code.co_name.startswith("<")
-    is_here = code.co_filename == game.__file__
-    return is_here and not in_line and code.co_firstlineno < PART_ONE
-
-
-def run(call):
-    """The rows of part one that Python runs, and the functions around each.
-
-    A statement of several rows counts once, by its first one.
-    """
+def rows_run(call):
+    """The rows of `Game` that Python runs; of a statement the first one."""
     found = []
 
     def trace(frame, event, _):
-        if not is_of_part_one(frame):
+        name = frame.f_code.co_qualname
+        if not name.startswith("Game.") or "<" in name:
             return None
-        if event == "line":
-            outer, names = frame, []
-            while outer:
-                if is_of_part_one(outer):
-                    names.insert(0, outer.f_code.co_name)
-                outer = outer.f_back
-            row = record.statements()[frame.f_lineno].start
-            if found[-1:] != [(row, names)]:
-                found.append((row, names))
+        row = record.statements()[frame.f_lineno].start
+        if event == "line" and found[-1:] != [row]:
+            found.append(row)
         return trace
 
     sys.settrace(trace)
@@ -69,20 +50,17 @@ def run(call):
     return found
 
 
-@pytest.mark.parametrize("scene", DATA["scenes"][:5], ids=NAMES[:5])
+@pytest.mark.parametrize("scene", DATA["scenes"][:5])
 def test_a_scene_has_the_rows_that_python_runs(scene):
     one = game.Game(scene["seed"], **scene["options"])
-    if scene["action"] is not None:
+    if scene["action"] is None:
+        ran = rows_run(one.reset)
+    else:
         one.reset()
-    for action in scene["actions"]:
-        one.step(action)
-    ran = run(
-        one.reset
-        if scene["action"] is None
-        else lambda: one.step(scene["action"])
-    )
-    shown = [(row, inside) for row, inside, _ in scene["lines"]]
-    assert shown == ran
+        for action in scene["actions"]:
+            one.step(action)
+        ran = rows_run(lambda: one.step(scene["action"]))
+    assert [row for row, *_ in scene["lines"]] == ran
 
 
 def test_what_is_recorded_again_is_the_same():
@@ -95,24 +73,22 @@ def test_what_is_recorded_again_is_the_same():
 
 
 def test_a_change_is_noticed(tmp_path, monkeypatch):
-    """Of part one, and of what was made."""
+    """Of what was made, and of part one."""
     assert record.recorded() in TEXT
     monkeypatch.setattr(record, "scenes", list)
     edited = tmp_path / "steps.js"
     edited.write_text(TEXT.replace("28,379", "28,380"))
-    with monkeypatch.context() as patch:
-        patch.setattr(record, "STEPS", edited)
-        assert record.recorded() not in TEXT
-    with monkeypatch.context() as patch:
-        patch.setattr(record, "END", "# ### One step")
-        assert record.recorded() not in TEXT
+    for name, other in ("STEPS", edited), ("END", "# ### One step"):
+        with monkeypatch.context() as patch:
+            patch.setattr(record, name, other)
+            assert record.recorded() not in TEXT
 
 
 @pytest.mark.parametrize(
     "mode, ends", [("restart", True), ("continue", True), ("ignore", False)]
 )
 def test_a_lost_life_ends_an_episode_as_the_mode_says(mode, ends):
-    lines = [values for *_, values in lines_of(f'A life is lost: "{mode}"')]
+    lines = [*values_of(f'A life is lost: "{mode}"')]
     answers = [values.get("_life_ends_episode()") for values in lines]
     assert set(answers) == {None, str(ends)}
     returned = lines[-1]["step()"]
@@ -121,8 +97,13 @@ def test_a_lost_life_ends_an_episode_as_the_mode_says(mode, ends):
 
 
 def test_the_pipe_is_seen_with_its_sizes():
-    lines = [values for name in NAMES[5:] for *_, values in lines_of(name)]
-    crossed = [values["pipe"] for values in lines if "pipe" in values]
+    scenes = map(values_of, [*SCENES][5:])
+    crossed = [
+        values["pipe"]
+        for lines in scenes
+        for values in lines
+        if "pipe" in values
+    ]
     there, back = "program → worker", "worker → program"
     ways = [text.partition(":")[0] for text in crossed]
     assert ways == [there, back] * 3 + [there]
@@ -148,41 +129,46 @@ def tutorial(visit):
     return open_bar
 
 
-def marked(page):
-    return page.locator("main [aria-current=step]").all_text_contents()
+# What is marked, whether it can be seen, and whether all pictures can.
+SEEN = """() => {
+    const here = document.querySelector("main [aria-current=step]");
+    const { top, bottom } = here.getBoundingClientRect();
+    const bar = document.querySelector(".runner").getBoundingClientRect().top;
+    const head = document.querySelector("header").offsetHeight;
+    const shots = document.querySelector(".shots");
+    return [here.textContent.trimEnd(), top >= head && bottom <= bar,
+      shots.scrollWidth <= shots.clientWidth]; }"""
 
 
-def test_each_line_is_marked_where_it_stands(tutorial):
-    """In the window, above the bar, in all scenes to their end."""
-    page = tutorial()
+@pytest.mark.parametrize("width", [1280, 390])
+def test_each_line_and_its_pictures_are_seen(tutorial, width):
+    page = tutorial(width)
+    at_first = page.evaluate(SEEN)
+    assert at_first[1:] == [True, True]
     for number, scene in enumerate(DATA["scenes"]):
         seen = page.evaluate(
-            """async (number) => {
-            await Runner.load();
-            const seen = [];
+            """([number, seen]) => {
+            const found = [];
             for (let n = 0, line; (line = Runner.show(number, n)); n++) {
-              const here = document.querySelector("main [aria-current=step]");
-              const { top, bottom } = here.getBoundingClientRect();
-              const bar = document.querySelector(".runner");
-              seen.push([line.row, line.inside, here.textContent.trimEnd(),
-                top > 0 && bottom < bar.getBoundingClientRect().top]);
+              found.push([line.row, line.inside, ...eval(seen)()]);
             }
-            return seen; }""",
-            number,
+            return found; }""",
+            [number, SEEN],
         )
         assert seen == [
-            [row, inside, SOURCE[row - 1], True]
+            [row, inside, SOURCE[row - 1], True, True]
             for row, inside, _ in scene["lines"]
         ]
 
 
 def test_what_has_changed_is_marked(tutorial):
     page = tutorial()
-    rewards = [values.get("reward") for *_, values in lines_of(NAMES[1])]
+    rewards = [values.get("reward") for values in values_of("A brick is hit")]
     show = "(n) => Runner.show(1, n)"
     shown = page.evaluate(show, rewards.index("1.0"))
     assert shown["values"]["reward"]["text"] == "1.0"
-    expect(page.locator(".runner div.new")).to_contain_text("reward1.0")
+    assert len(shown["values"]["console"]["pictures"]) == 1
+    expect(page.locator(".runner .texts .new")).to_have_text("reward1.0")
     last = page.evaluate(show, len(rewards) - 1)
     assert len(last["values"]["step()"]["pictures"]) == 4
     assert page.evaluate(show, len(rewards)) is None
@@ -192,7 +178,11 @@ def test_keys_and_controls_go_through_the_lines(tutorial):
     page = tutorial()
     bar = page.locator(".runner")
     slider = bar.get_by_label("Line", exact=True)
-    expect(bar.get_by_role("button", name="Next line")).to_be_focused()
+    following = bar.get_by_role("button", name="Next line")
+    expect(following).to_be_focused()
+    bar.get_by_label("Scene").select_option("A close")
+    expect(slider).to_have_value("0")
+    following.focus()
     for key, at in [
         ("ArrowRight", "1"),
         ("ArrowRight", "2"),
@@ -207,19 +197,17 @@ def test_keys_and_controls_go_through_the_lines(tutorial):
     expect(slider).to_have_value("1")
     slider.press("ArrowRight")  # by itself, once
     expect(slider).to_have_value("2")
-    bar.get_by_label("Scene").select_option("A close")
-    expect(slider).to_have_value("0")
-    bar.get_by_label("Scene").press("ArrowRight")
     play = bar.get_by_role("button", name="Play")
     play.click()
     expect(slider).to_have_value(slider.get_attribute("max"))
     expect(play).to_be_visible()
+    expect(following).to_be_disabled()
     page.keyboard.press("Escape")
     expect(bar).to_be_hidden()
     expect(page.locator("#run")).to_be_focused()
-    assert not marked(page)
+    expect(page.locator("#run")).to_be_in_viewport()
     page.keyboard.press("ArrowRight")
-    assert not marked(page)
+    expect(page.locator("main [aria-current=step]")).to_have_count(0)
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,9 @@ class Page:
             "code_inline": self._code,
             "code_block": self._indented,
             "image": self._image,
-            "table_open": lambda *_: '<div class="scrolls"><table>\n',
+            "table_open": lambda *_: (
+                '<div class="scrolls" tabindex="0"><table>\n'
+            ),
             "table_close": lambda *_: "</table></div>\n",
         }
 
