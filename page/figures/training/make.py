@@ -86,6 +86,6 @@ def draw_learned() -> str:
     for game in read("training/training"):
         steps = game["trained"]
         near = min(rows, key=lambda row: abs(row.steps - steps))
-        mark = {"cx": x(steps), "cy": y(near.score), "r": 5}
+        mark: dict[str, Any] = {"cx": x(steps), "cy": y(near.score), "r": 5}
         d.put("circle", "stop seed1", **mark)
     return d.svg()
