@@ -1,8 +1,19 @@
 """Train an agent with PPO on `Games`: the file to start from.
 
-PPO (Schulman et al. 2017) as CleanRL's `ppo_atari.py` has it; each detail is
-named with its source. Copy this file beside game.py, with run.py, which keeps
-a training, and play.py, which plays what has been learned.
+PPO improves a policy, a network that chooses actions, with the games that it
+has just played. Actions that went better than expected become likelier, the
+others less likely. Clipping removes the incentive to move far from the policy
+that played, so each step of a game can be learned from several times.
+
+1. Play 128 steps in each of 8 games (`Player.play`).
+2. Estimate how much better than expected each action was (`advantages`).
+3. In each of 4 epochs, split these 1,024 steps at random into 4 minibatches.
+4. Make a gradient step on each minibatch (`learn`).
+5. Repeat with the new policy (`train`).
+
+This is PPO (Schulman et al. 2017) as in CleanRL's `ppo_atari.py`; each detail
+is named with its source. Copy this file beside game.py, with run.py, which
+saves and resumes a training, and play.py, which plays with a trained agent.
 
     pip install -r requirements.txt torch tensorboard tyro
     python examples/ppo.py                     # train on Breakout, in runs/
@@ -47,7 +58,7 @@ from run import (
 )
 
 # ## Settings
-# #### What an agent sees and does, as settings
+# #### Settings of the games
 
 
 @dataclasses.dataclass
@@ -104,7 +115,7 @@ def has_fast_bfloat16() -> bool:
     return can.get("avx512_bf16", False) and not torch.cuda.is_available()
 
 
-# ### Those of PPO
+# #### Settings of PPO
 
 
 @dataclasses.dataclass
@@ -130,7 +141,7 @@ class Settings(GameSettings):
     gae_lambda: Share = 0.95
     """How far advantages look ahead, from 0 to 1."""
     clip: float = 0.1
-    """How far an update may change the policy and the values."""
+    """Change of the policy or the values beyond which nothing is gained."""
     clip_values: bool = True
     """Clip the change of the values, and not of the policy alone."""
     normalize_advantages: bool = True
@@ -227,13 +238,14 @@ def make_agent(
     assert shape
     agent = kind(actions, settings.bfloat16, shape).to(settings.device)
     # Adam divides the mean of a weight's gradients, m, by the root of the mean
-    # of their squares, v, and moves the weight by α, the learning rate:
+    # of their squares, v. It moves the weight by so much, where α is the
+    # learning rate:
     #
-    # $$\alpha \, \frac{m}{\sqrt{v} + \epsilon}$$
+    # $$\alpha \, \frac{m}{\sqrt{v} + \text{eps}}$$
     #
-    # With Baselines' ε of 1e-5, a gradient that is always 1e-5 moves it by
-    # half of α, and one of 1e-7 by a hundredth. With PyTorch's own 1e-8 these
-    # are 0.999 and 0.91.
+    # With Baselines' `eps` of 1e-5, a gradient that is always 1e-5 moves the
+    # weight by half of α, and one of 1e-7 by a hundredth of α. With PyTorch's
+    # default of 1e-8, these are 0.999 and 0.91 of α.
     optimizer = torch.optim.Adam(agent.parameters(), eps=1e-5, fused=True)
     return agent, optimizer
 
@@ -273,8 +285,8 @@ class Player:
         self.agent = agent
         self.games = games
         self.settings = settings
-        # This generator samples actions alone, so that one actor of ray_ppo.py
-        # plays what this program plays.
+        # Only actions are sampled with this generator. So ray_ppo.py with one
+        # actor plays the same games as this program.
         self.random = torch.Generator().manual_seed(seed)
         self.obs, _ = games.reset(seed=seed)
 
@@ -285,7 +297,8 @@ class Player:
         seen = []
         outcomes = []
         ended: list[Ended] = []
-        # Within this, PyTorch casts the weights to bfloat16 only once.
+        # PyTorch casts the weights to bfloat16 once for this whole block, not
+        # once for each step.
         with torch.autocast(device.type, enabled=False):
             for _ in range(self.settings.rollout):
                 obs = torch.as_tensor(self.obs, device=device)
@@ -327,12 +340,16 @@ class Player:
 
 # ### How much better than expected
 #
-# The value is the sum of the rewards that the agent expects, of which one that
-# is a step away counts γ, one that is two away γ². So each step tests it: if
-# the reward and the value after it are worth more than the value before, the
-# action was better than expected. What follows may tell more, but less and
-# less of it is due to this action. λ says how far to look: with 0 only at the
-# next step, with 1 at all that follow.
+# The value is the sum of the rewards that the agent expects. A reward that is
+# one step away counts γ, one that is two steps away γ². So each step tests the
+# value: if the reward and the value after it are worth more than the value
+# before, the action was better than expected. Later steps may tell more, but
+# less and less of that is due to this action. λ says how far to look: with 0
+# only at the next step, with 1 at all that follow.
+#
+# An episode that is *terminated* is over, and no rewards follow. By default a
+# lost life terminates it, too (`on_life_loss`). One that is *truncated* was
+# cut off by a limit of its length, and would have gone on.
 def advantages(
     table: Tensor, values: Tensor, next_values: Tensor, settings: Settings
 ) -> Tensor:
@@ -347,11 +364,13 @@ def advantages(
     """
     rewards, terminated, truncated, last_values = table.unbind(1)
     following = torch.cat([values[1:], next_values[None]])
-    # A truncated episode would have gone on: the rest of it is worth the value
-    # of its last observation (Pardo et al. 2018; CleanRL takes it for an end).
+    # V at t + 1 is the value of the next observation. At a truncation that
+    # observation begins a new episode, so the last one of the old episode
+    # counts (Pardo et al. 2018; CleanRL treats a truncation as a termination).
     following = torch.where(truncated > 0, last_values, following)
-    # The error of the value V at step t, with r for the reward and d for 1 at
-    # an end, after which nothing comes:
+    # The error δ of the value V at step t, where r is the reward. At a
+    # termination d is 1, which cuts the value that follows; at a truncation it
+    # is 0.
     #
     # $$\delta_t = r_t + \gamma \, (1 - d_t) \, V_{t+1} - V_t$$
     errors = rewards + settings.gamma * (1 - terminated) * following - values
@@ -360,9 +379,11 @@ def advantages(
     result = torch.zeros_like(values)
     later = torch.zeros_like(next_values)
     for step in reversed(range(len(values))):
-        # The advantage A is the sum of the errors to come, each worth less by
-        # γλ than the one before, up to the episode's end. It is computed
-        # backwards (Schulman et al. 2016, equation 16; e is 1 at any end).
+        # The advantage A is the sum of the errors from here to the end of the
+        # episode, where each counts γλ times as much as the one before. It is
+        # computed backwards (Schulman et al. 2016, equation 16). At a
+        # termination and at a truncation e is 1, which cuts the errors of the
+        # next episode.
         #
         # $$A_t = \delta_t + \gamma \lambda \, (1 - e_t) \, A_{t+1}$$
         later = errors[step] + weights[step] * later
@@ -373,10 +394,11 @@ def advantages(
 # ## Learning
 #
 # Actions whose advantage is positive become likelier, the others less likely.
-# The policy may change only a little with one batch: it tells what follows the
-# actions of the policy that played it. So PPO looks at how much likelier an
-# action has become since, the *ratio*, and takes the gain away from a change
-# beyond 1 ± `clip`. Then a batch can be learned from in several epochs.
+# A batch tells how good actions are under the policy that played it, and
+# misleads a policy that is far from that one. So PPO looks at how much
+# likelier an action has become since, the *ratio*, and gives no gain for a
+# ratio beyond 1 ± `clip`. This doesn't limit the change, but removes the
+# incentive for a large one, so a batch can be learned from in several epochs.
 def learn(
     agent: Agent,
     optimizer: torch.optim.Optimizer,
@@ -409,21 +431,21 @@ def learn(
             # $$\rho = \frac{\pi}{\pi_{\text{old}}}$$
             change = policy.log_prob(actions) - old_log_probs
             ratio = change.exp()
-            # The clipped objective, a mean over the minibatch (Schulman et al.
-            # 2017, equation 7). Of both the smaller one counts: a ratio on the
-            # wrong side is never clipped. A loss is minimized, so it has a
-            # minus.
+            # The clipped objective (Schulman et al. 2017, equation 7), where ε
+            # is `clip`. The smaller term counts, so a ratio that has moved the
+            # wrong way is never clipped. The minus makes it a loss, which is
+            # minimized. Like the other losses it is a mean over the minibatch.
             #
-            # $$-\min(\rho A, \; \operatorname{clip}(\rho, 1 - \epsilon, 1 +
-            # \epsilon) \, A)$$
+            # $$L_\pi = -\min(\rho A, \; \operatorname{clip}(\rho, 1 -
+            # \epsilon, 1 + \epsilon) \, A)$$
             clipped = ratio.clamp(1 - clip, 1 + clip)
             policy_loss = -torch.min(ratio * gains, clipped * gains).mean()
-            # The value V should become the return R, the old value and the
-            # advantage together. Of the errors of V and of a value U that is
-            # near the old one the larger counts (Baselines; Engstrom et al.
+            # The value V should become the return R, the sum of the old value
+            # and the advantage. U is V, but at most ε away from the old value.
+            # The larger of their errors counts (Baselines; Engstrom et al.
             # 2020 found no gain in it):
             #
-            # $$\frac{1}{2} \max((V - R)^2, \; (U - R)^2)$$
+            # $$L_V = \frac{1}{2} \max((V - R)^2, \; (U - R)^2)$$
             errors = (values - returns) ** 2
             if settings.clip_values:
                 # $$U = V_{\text{old}} + \operatorname{clip}(V -
@@ -436,6 +458,11 @@ def learn(
             #
             # $$H = -\sum_a \pi(a) \log \pi(a)$$
             entropy = policy.entropy().mean()
+            # The whole loss (Schulman et al. 2017, equation 9, with the
+            # opposite sign), where by default `value_weight` is ½ and
+            # `entropy_weight` 0.01:
+            #
+            # $$L = L_\pi + \frac{1}{2} \, L_V - 0.01 \, H$$
             loss = policy_loss + settings.value_weight * value_loss
             loss -= settings.entropy_weight * entropy
 
@@ -462,8 +489,8 @@ def learn(
         torch.stack(column).mean().item()
         for column in zip(*figures, strict=True)
     ]
-    # It is 1 if the values say what comes, and 0 if they say no more than the
-    # mean.
+    # The explained variance is 1 if the values predict the returns, and 0 if
+    # they predict them no better than their mean does.
     returns = batch.advantages + batch.values
     explained = 1 - batch.advantages.var() / returns.var()
     return dict(zip(names, means, strict=True)) | {
@@ -511,7 +538,8 @@ def train(
         # Drawn, so that a run that is continued plays other games than before.
         seed = torch.randint(2**31, (), generator=run.random).item()
         playing = player(agent, games, settings, int(seed))
-        # Until here Ctrl-C does what Python does: workers have just started.
+        # Inside this block a signal ends the training after an update. Before
+        # it, Ctrl-C is a KeyboardInterrupt as usual.
         with run:
             while not run.over:
                 set_rate(optimizer, settings, run)

@@ -33,8 +33,8 @@ tutorial](docs/game.html)."""
 LEARNER = """# PPO, annotated
 
 ![The scores of the trainings in Breakout.](docs/figures/breakout.svg "The
-scores of its trainings in Breakout, which [here](docs/learning.md) are
-compared with others'.")"""
+scores of this program in Breakout, a line for each seed. [A
+table](docs/learning.md) compares them with those of other programs.")"""
 GO_ON = "[The engine](docs/engine.html)"
 LEARN = "[The learner](docs/ppo.html) trains an agent on these games."
 # Where a link or a picture of a source leads
