@@ -60,7 +60,7 @@ Line = tuple[int, list[str], Values]
 
 
 class Tracer:
-    """Keeps the lines of some classes or functions of the module that are run.
+    """Keeps the lines that are run in a class or a function of the module.
 
     What holds after a line is looked at when the next one begins, in all of
     these functions that are being run. So a line that calls another of them
@@ -68,11 +68,8 @@ class Tracer:
     that.
     """
 
-    def __init__(self, *shown: Any) -> None:
-        self.rows = set()
-        for one in shown:
-            source, begin = inspect.getsourcelines(one)
-            self.rows |= {*range(begin, begin + len(source))}
+    def __init__(self, shown: str) -> None:
+        self._shown = shown  # how the names of functions begin
         self.lines: list[Line] = []
         self._frames: list[FrameType] = []  # that are being run
         self._open: tuple[FrameType, int] | None = None
@@ -88,7 +85,7 @@ class Tracer:
 
     def _call(self, frame: FrameType, *_: Any) -> Any:
         code = frame.f_code
-        is_shown = code.co_firstlineno in self.rows
+        is_shown = code.co_qualname.startswith(self._shown)
         # A comprehension is a part of its line.
         in_line = code.co_name.startswith("<")
         if code.co_filename != module.__file__ or not is_shown or in_line:
@@ -243,7 +240,7 @@ def game_scene(
 ) -> dict[str, Any]:
     """Play the actions, and the last one, or a reset, under a tracer."""
     game = Game(SEED, **options)
-    tracer = Tracer(Game)
+    tracer = Tracer("Game.")
     if action is None:
         tracer.run(game.reset)
     else:
@@ -253,14 +250,13 @@ def game_scene(
         tracer.run(lambda: game.step(action))
     said = "".join(f", {key}={value!r}" for key, value in options.items())
     call = f"game = Game({SEED}{said})"
-    return scene(name, call, actions, action, tracer.lines) | {
-        "options": options
-    }
+    return scene(name, call, options, actions, action, tracer.lines)
 
 
 def scene(
     name: str,
     call: str,
+    options: dict[str, Any],
     actions: list[int],
     action: int | None,
     lines: list[Line],
@@ -273,7 +269,7 @@ def scene(
         "name": name,
         "call": call,
         "seed": SEED,
-        "options": {},
+        "options": options,
         "actions": actions,
         "action": action,
         "opens": next(third, 0),
@@ -304,9 +300,9 @@ def worker_scenes() -> Iterator[dict[str, Any]]:
     start, reset, step, error, close = found.values()
     playing = start + reset + step
     call = PROGRAM[""]
-    yield scene("A game in another process", call, [], 1, playing)
-    yield scene("An error on its way back", call, [1], 99, error)
-    yield scene("A close", call, [1], None, close)
+    yield scene("A game in another process", call, {}, [], 1, playing)
+    yield scene("An error on its way back", call, {}, [1], 99, error)
+    yield scene("A close", call, {}, [1], None, close)
 
 
 def with_call(line: Line, sent: str, pipe: str = "") -> Line:
@@ -320,7 +316,7 @@ def with_call(line: Line, sent: str, pipe: str = "") -> Line:
 
 def program_and_worker() -> tuple[list[Line], list[Line]]:
     """Return the lines of the program, and those of its worker."""
-    tracer = Tracer(Worker)
+    tracer = Tracer("Worker.")
     pipe, end = multiprocessing.Pipe()
     traced = functools.partial(traced_worker, end)
     # In the end the worker gets the time to send its lines.
@@ -341,7 +337,7 @@ def traced_worker(
     pipe: Connection, remote: Connection, *args: Any, **options: Any
 ) -> None:
     """Be the worker's process."""
-    tracer = Tracer(worker_process)
+    tracer = Tracer("worker_process")
     tracer.run(lambda: worker_process(remote, *args, **options))
     pipe.send(tracer.lines)
 
