@@ -65,6 +65,14 @@ function askAgain(box, start) {
   box.append(line);
 }
 
+// What scrolls in a box of its own is a stop of the Tab key, so that the arrow
+// keys move it.
+for (const box of document.querySelectorAll(".scrolls, .math"))
+  new ResizeObserver(() => {
+    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  }).observe(box);
+
 // The bar and the contents say which section is read.
 const entries = [...document.querySelectorAll("nav a[href^='#']")];
 function mark() {

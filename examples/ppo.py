@@ -436,7 +436,7 @@ def learn(
             # wrong way is never clipped. The minus makes it a loss, which is
             # minimized. Like the other losses it is a mean over the minibatch.
             #
-            # $$L_\pi = -\min(\rho A, \; \operatorname{clip}(\rho, 1 -
+            # $$L_\pi = {-\min}(\rho A, \; \operatorname{clip}(\rho, 1 -
             # \epsilon, 1 + \epsilon) \, A)$$
             clipped = ratio.clamp(1 - clip, 1 + clip)
             policy_loss = -torch.min(ratio * gains, clipped * gains).mean()
@@ -445,18 +445,18 @@ def learn(
             # The larger of their errors counts (Baselines; Engstrom et al.
             # 2020 found no gain in it):
             #
-            # $$L_V = \frac{1}{2} \max((V - R)^2, \; (U - R)^2)$$
+            # $$L_V = \frac{1}{2} \, \max((V - R)^2, \; (U - R)^2)$$
             errors = (values - returns) ** 2
             if settings.clip_values:
                 # $$U = V_{\text{old}} + \operatorname{clip}(V -
-                # V_{\text{old}}, -\epsilon, \epsilon)$$
+                # V_{\text{old}}, {-\epsilon}, \epsilon)$$
                 near = old_values + (values - old_values).clamp(-clip, clip)
                 errors = torch.max(errors, (near - returns) ** 2)
             value_loss = errors.mean() / 2
             # The entropy is largest if all actions are equally likely. It is a
             # bonus for exploring (Mnih et al. 2016).
             #
-            # $$H = -\sum_a \pi(a) \log \pi(a)$$
+            # $$H = {-\sum_a} \, \pi(a) \, \log \, \pi(a)$$
             entropy = policy.entropy().mean()
             # The whole loss (Schulman et al. 2017, equation 9, with the
             # opposite sign), where by default `value_weight` is ½ and
@@ -476,7 +476,7 @@ def learn(
             # that varies less than -log ρ ([Schulman
             # 2020](http://joschu.net/blog/kl-approx.html)):
             #
-            # $$\rho - 1 - \log \rho$$
+            # $$\rho - 1 - \log \, \rho$$
             kl = (ratio - 1 - change).mean()
             outside = ((ratio - 1).abs() > clip).float().mean()
             figures.append((policy_loss, value_loss, entropy, kl, outside))

@@ -55,6 +55,7 @@ from weave.pages import links_to, source_pages, story_page
 
 GAME = "game.py"
 PPO = "examples/ppo.py"
+RUN = "examples/run.py"  # has no page: its names lead to the file
 STORY = HERE / "text/story.md"
 DETAILS = HERE / "text/details.md"  # of ppo.html
 TEXTS = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), STORY]
@@ -105,12 +106,13 @@ def made() -> Iterator[tuple[Path, str, str]]:
                 drawn = f"figures/{name.removeprefix('draw_')}.svg"
                 yield DOCS / drawn, source, draw()
 
-    game, ppo = (Module(ROOT / path) for path in (GAME, PPO))
+    game, ppo, run = (Module(ROOT / path) for path in (GAME, PPO, RUN))
     sources = {
         "game.html": (game, 0),
         "engine.html": (game, 1),
         "ppo.html": (ppo, 0),
     }
+    links = links_to(sources) | links_to({f"../{RUN}": (run, 0)})
     looks = "page/looks and page/figures"
     css = drawing.palette() + joined(STYLES)
     css = re.sub(r"url\((fonts/.+?)\)", embedded, css)
@@ -128,10 +130,10 @@ def made() -> Iterator[tuple[Path, str, str]]:
 
     yield ROOT / "game.md", GAME, game_md(game)
     details = DETAILS.read_text("utf-8")
-    for name, page in source_pages(sources, found, details):
+    for name, page in source_pages(sources, links, found, details):
         yield DOCS / name, PPO if name == "ppo.html" else GAME, page
     text = bare(filled(STORY, found))
-    page = story_page(text, found, links_to(sources))
+    page = story_page(text, found, links)
     yield DOCS / "index.html", "page/text/story.md", page
 
 

@@ -397,6 +397,29 @@ def test_a_page_fits_and_does_not_shift(visit, name, width, scheme):
     assert found.violations_count == 0, found.generate_report()
 
 
+@pytest.mark.parametrize("width", [390, 320])
+def test_a_page_fits_with_letters_of_twice_the_size(visit, width):
+    """What is wider scrolls in its own box, by keys, too."""
+    page = visit("ppo.html", width)
+    page.add_style_tag(content="html { font-size: 32px }")
+    page.locator("details").evaluate_all(
+        "all => all.forEach((fold) => (fold.open = true))"
+    )
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    beyond = page.evaluate("""() =>
+        [...document.querySelectorAll("main *, header button")].filter(
+          (part) => !part.closest(".math, .scrolls, .code") &&
+            part.getBoundingClientRect().right > innerWidth + 1
+        ).map((part) => part.outerHTML.slice(0, 80))""")
+    assert not beyond
+    table = page.locator(".scrolls").first
+    expect(table).to_have_attribute("tabindex", "0")
+    table.press("ArrowRight")
+    page.wait_for_function("document.querySelector('.scrolls').scrollLeft")
+    found = Axe().run(page, options={"preload": False})
+    assert found.violations_count == 0, found.generate_report()
+
+
 @pytest.mark.parametrize("name", ["game.html", "engine.html", "ppo.html"])
 def test_a_note_stands_at_its_line(visit, name):
     """Below the note before, in folds, too."""

@@ -202,9 +202,17 @@ def listing(lines: Iterable[tuple[str, str]]) -> str:
 
 
 def formula(text: str, options: Mapping[str, bool]) -> str:
-    """Return a formula of LaTeX as MathML."""
+    """Return a formula of LaTeX as MathML.
+
+    A browser spaces all operators widely: functions, such as min, and those in
+    an index, too.
+    """
     is_alone = options["display_mode"]
-    return convert(text, display="block" if is_alone else "inline")
+    mathml = convert(text, display="block" if is_alone else "inline")
+    functions = "<mo>(?=[a-z])"
+    in_index = "<mo>(?=(?:(?!<mrow>).)*</mrow></msub>)"
+    tight = '<mo lspace="0" rspace="0">'
+    return re.sub(f"{functions}|{in_index}", tight, mathml)
 
 
 def picture(path: str, alt: str) -> str:

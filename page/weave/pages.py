@@ -30,11 +30,11 @@ ENGINE = """# The engine
 The second part of [`game.py`](game.py): what makes games fast and workers
 safe, and how many games are played at once. The first part is [the
 tutorial](docs/game.html)."""
-LEARNER = """# PPO, annotated
-
-![The scores of the trainings in Breakout.](docs/figures/breakout.svg "The
-scores of this program in Breakout, a line for each seed. [A
-table](docs/learning.md) compares them with those of other programs.")"""
+LEARNER = "# PPO, annotated"
+CURVES = """![The scores of the trainings in
+Breakout.](docs/figures/breakout.svg "The scores of this program in Breakout, a
+line for each seed. [A table](docs/learning.md) compares them with those of
+other programs.")"""
 GO_ON = "[The engine](docs/engine.html)"
 LEARN = "[The learner](docs/ppo.html) trains an agent on these games."
 # Where a link or a picture of a source leads
@@ -177,10 +177,9 @@ def links_to(sources: Sources) -> Links:
 
 
 def source_pages(
-    sources: Sources, values: Mapping[str, str], details: str
+    sources: Sources, links: Links, values: Mapping[str, str], details: str
 ) -> Iterator[tuple[str, str]]:
     """Yield the names of the pages in `docs/`, and their texts."""
-    links = links_to(sources)
     for name, (module, number) in sources.items():
         places = {
             anchor: page
@@ -194,7 +193,7 @@ def source_pages(
         title, after = {
             "game.html": (module.title, f"{first}\n\n{GO_ON}"),
             "engine.html": (f"{ENGINE}\n\n{rest}", LEARN),
-            "ppo.html": (f"{LEARNER}\n\n{module.title}", details),
+            "ppo.html": (f"{LEARNER}\n\n{module.title}\n\n{CURVES}", details),
         }[name]
         page = SourcePage(name, values, links, module, places)
         html = page.of_part(title, module.parts[number], after)
