@@ -112,7 +112,8 @@ def made() -> Iterator[tuple[Path, str, str]]:
         "engine.html": (game, 1),
         "ppo.html": (ppo, 0),
     }
-    links = links_to(sources) | links_to({f"../{RUN}": (run, 0)})
+    of_run = links_to({f"../{RUN}": (run, 0)})
+    links = {**links_to(sources), **of_run}
     looks = "page/looks and page/figures"
     css = drawing.palette() + joined(STYLES)
     css = re.sub(r"url\((fonts/.+?)\)", embedded, css)
