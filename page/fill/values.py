@@ -447,7 +447,7 @@ def still_table(agents: Iterable[Agent]) -> str:
         ]
         for agent in agents
     ]
-    return table(["", "four pictures", "the newest, four times"], rows)
+    return table(["game", "four pictures", "the newest, four times"], rows)
 
 
 def trained_on(agents: Iterable[Agent]) -> str:
