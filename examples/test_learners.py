@@ -50,7 +50,7 @@ def test_torchrl(expected):
     games = Games(N, processes=2, **OPTIONS)
     env = GymWrapper(games, categorical_action_encoding=True)
     rollout = env.rollout(
-        len(ACTIONS), lambda _: next(rows), break_when_any_done=False
+        len(ACTIONS), lambda *_: next(rows), break_when_any_done=False
     )
     env.close()
     afters = rollout["next"].unbind(1)

@@ -84,10 +84,10 @@ def judge(folder: pathlib.Path, ways: list[str]) -> dict[str, Any]:
 
 
 def commit_of(blob: str) -> str:
-    """Return the first commit that has a file of this hash."""
+    """Return the first commit that has a file of this hash, or nothing."""
     command = ["git", "log", "--reverse", "--format=%h", "--find-object", blob]
     found = subprocess.check_output(command, cwd=common.ROOT, text=True)
-    return found.split()[0]
+    return found.partition("\n")[0]
 
 
 def main() -> None:

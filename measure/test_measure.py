@@ -23,6 +23,7 @@ import play
 import ppo
 import updates
 from game import BREAKOUT, Game, Games
+from run import sources
 
 
 @pytest.fixture
@@ -158,7 +159,9 @@ def test_a_run_is_published(publish, tmp_path):
     progress = {"steps": 2000, "seconds": 9.0, "ended": [(1, 5), (3, 5)]}
     saved = {"weights": weights, "program": "dqn", "progress": progress}
     saved["settings"] = settings.kept()
+    saved["sources"] = sources(dqn.Settings)
     torch.save(saved, tmp_path / "checkpoint.pt")
+    (tmp_path / "settings.json").write_text('{"about": {}}')
     (tmp_path / "curve.csv").write_text("steps,score\n2000,2.0\n")
     made = publish(agents, tmp_path, "--ways", "film")
     part = json.loads((made / "agents.json").read_text())["Breakout-dqn-0"]
