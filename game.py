@@ -991,7 +991,7 @@ def make_env(env_id, emulator):
     """Make the Gymnasium environment of a title, of single frames."""
     for name in emulator.keys() - EMULATOR_OPTIONS:
         known = [*Game.__init__.__kwdefaults__, *EMULATOR_OPTIONS]
-        ours = [it for it in OTHER_NAMES if name in OTHER_NAMES[it].split()]
+        ours = [our for our, its in OTHER_NAMES.items() if name in its.split()]
         instead = ", ".join(ours or known)
         raise TypeError(f"unknown option {name!r}; here there is {instead}")
     check_bool("full_action_space", emulator.get("full_action_space", False))
@@ -1352,7 +1352,7 @@ class Games(gym.vector.VectorEnv):
         memory = multiprocessing.RawArray("B", n * record.itemsize)
         self._records = np.frombuffer(memory, record)
         info = self._records["info"]
-        self._info = {name: info[name] for name in info.dtype.names}
+        self._info = {name: info[name] for name in info.dtype.names or ()}
         self._all = np.ones(n, bool)  # the mask of all games
 
         # A *player* is a worker, or with `processes=0` a group of games in
