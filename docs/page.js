@@ -273,7 +273,7 @@ function drags(element, begin, move) {
 for (const controls of document.querySelectorAll(".controls:empty:not(.plays)")) {
   controls.innerHTML = `<button type="button" class="play">Play</button>
     <button type="button">Step</button>
-    <span class="slide"><input type="range" aria-label="Step" min="1" value="1"
+    <span class="slide"><input type="range" aria-label="Step" min="1" step="1" value="1"
     autocomplete="off"><span class="ticks"></span></span>
     <span class="number"></span>`;
 }
@@ -975,11 +975,12 @@ const paceIn = (share) =>
 // Load the network, and say so; return whether it is there. How far it is is
 // for the eye: nobody wants to hear it eight times.
 async function loaded(says) {
+  const percent = document.createElement("span");
+  percent.ariaHidden = "true";
+  says.replaceChildren("Loading the network, 2.3 MB. ", percent);
   try {
     await Agent.load((share) => {
-      if (share === 0) says.innerHTML = `Loading the network, 2.3 MB.
-        <span aria-hidden="true"></span>`;
-      says.lastElementChild.textContent = `${Math.round(100 * share)} %`;
+      percent.textContent = `${Math.round(100 * share)} %`;
     });
     says.textContent = "";
     return true;

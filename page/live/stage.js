@@ -64,11 +64,12 @@ const paceIn = (share) =>
 // Load the network, and say so; return whether it is there. How far it is is
 // for the eye: nobody wants to hear it eight times.
 async function loaded(says) {
+  const percent = document.createElement("span");
+  percent.ariaHidden = "true";
+  says.replaceChildren("Loading the network, 2.3 MB. ", percent);
   try {
     await Agent.load((share) => {
-      if (share === 0) says.innerHTML = `Loading the network, 2.3 MB.
-        <span aria-hidden="true"></span>`;
-      says.lastElementChild.textContent = `${Math.round(100 * share)} %`;
+      percent.textContent = `${Math.round(100 * share)} %`;
     });
     says.textContent = "";
     return true;

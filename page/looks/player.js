@@ -126,7 +126,7 @@ function drags(element, begin, move) {
 for (const controls of document.querySelectorAll(".controls:empty:not(.plays)")) {
   controls.innerHTML = `<button type="button" class="play">Play</button>
     <button type="button">Step</button>
-    <span class="slide"><input type="range" aria-label="Step" min="1" value="1"
+    <span class="slide"><input type="range" aria-label="Step" min="1" step="1" value="1"
     autocomplete="off"><span class="ticks"></span></span>
     <span class="number"></span>`;
 }

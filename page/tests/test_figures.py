@@ -171,6 +171,7 @@ def test_a_figure_plays_stops_and_steps(visit, name):
         figure.locator("summary").click()
     play, step = (figure.locator(".controls button").nth(i) for i in (0, 1))
     slider = figure.locator(".slide input")
+    expect(slider).to_have_attribute("max", re.compile(".+"))
     before = slider.input_value()
     play.click()
     expect(slider).not_to_have_value(before)

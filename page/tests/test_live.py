@@ -340,6 +340,13 @@ def test_a_reader_drags_the_ball(visit, way):
     assert figure.locator(".value").inner_text() != value
 
 
+def test_the_network_arrives_while_the_ball_is_moved(visit):
+    figure = look_at(visit(), "network")
+    for _ in range(6):
+        figure.locator(".handle.ball").press("ArrowUp")
+    expect(figure.locator(".value")).to_have_text(re.compile(r"\d"))
+
+
 def test_a_reader_turns_the_way_of_the_ball(visit):
     """It comes from elsewhere, and stays where it is."""
     page = visit()
