@@ -415,7 +415,9 @@ def test_a_page_fits_with_letters_of_twice_the_size(visit, width):
     table = page.locator(".scrolls").first
     expect(table).to_have_attribute("tabindex", "0")
     table.press("ArrowRight")
-    page.wait_for_function("document.querySelector('.scrolls').scrollLeft")
+    page.wait_for_function(
+        "() => document.querySelector('.scrolls').scrollLeft"
+    )
     found = Axe().run(page, options={"preload": False})
     assert found.violations_count == 0, found.generate_report()
 
