@@ -1,7 +1,8 @@
 // A Breakout that the reader plays, as the agent sees it, beside the agent. Both
 // get the same serves.
 figure("play", (box, $in) => {
-  const [COLOR, SLOW, FOUR] = [0, 1, 2]; // views
+  const COLOR = 0; // of the three views
+  const SLOW = 1;
   const KEYS = { ArrowLeft: -1, ArrowRight: 1 };
   const STARTS = ["Enter", " ", ...Object.keys(KEYS)];
   const KNOB = 16; // pixels a frame that a pointer moves the paddle's target
