@@ -376,7 +376,7 @@ def test_a_reader_takes_the_motion_away(visit):
     until(page, "away", "breakout.score > 0")
     switch.check()
     expect(figure.locator(".now")).to_have_text(re.compile("without"))
-    points = figure.locator(".tally td").first
+    points = figure.locator(".tally tbody td").first
     moving = points.inner_text()
     assert int(moving) > 0
     balls = figure.locator(".tally tr").nth(2).locator("td").nth(1)
