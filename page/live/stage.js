@@ -109,6 +109,7 @@ function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
     (share) => tell(paceIn(share)));
   let game = begin();
   let isAsking = false;
+  let wish = null;
 
   // Show what is there, with the network's answer if it has been loaded.
   function draw() {
@@ -150,16 +151,17 @@ function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
     show(game, false);
   }
 
-  // Load the network, if it isn't there, and then do something. The button
-  // keeps the focus meanwhile.
+  // Load the network, if it isn't there, and then do what was asked for last.
+  // The button keeps the focus meanwhile.
   async function ask(then = () => {}) {
+    wish = then;
     if (isAsking) return;
     isAsking = true;
     const isThere = Agent.network || await loaded(says);
     isAsking = false;
     if (!isThere) return;
     if (!game.answer) draw();
-    then();
+    wish();
   }
 
   play.addEventListener("click", () => ask(() => {
