@@ -2117,6 +2117,7 @@ figure("play", (box, $in) => {
     time.go(on);
     says.textContent = "";
     start.textContent = on ? "Pause" : "Play";
+    field.classList.toggle("waits", !on);
   }
 
   begin();
