@@ -82,10 +82,12 @@ def draw_learned() -> str:
     d.text(RIGHT, BOTTOM + 40, "million steps of training", "quiet end")
     rows = read_curves("Breakout")[RUN]
     points = [(round(x(r.steps), 1), round(y(r.score), 1)) for r in rows]
+    d.begin_answer()
     d.line(*points, kind="curve seed1")
     for game in read("training/training"):
         steps = game["trained"]
         near = min(rows, key=lambda row: abs(row.steps - steps))
         mark: dict[str, Any] = {"cx": x(steps), "cy": y(near.score), "r": 5}
         d.put("circle", "stop seed1", **mark)
+    d.end_answer()
     return d.svg()
