@@ -1400,7 +1400,7 @@ figure("agent", async (box, $in) => {
     showChances($in(".choices").children, chances, { sampled: action });
     $in(".now").setAttribute("transform", `translate(${at - 1})`);
     $in(".value").textContent = value.toFixed(2);
-    if (Math.abs(at - 1 - peak) < 3) return "The peak: the ball is behind the wall.";
+    if (Math.abs(at - 1 - peak) < 3) return "Its highest value: the ball is behind the wall.";
     const scores = reward ? ` and scores ${reward}, a reward of 1` : "";
     return `It samples ${ACTIONS[action]}${scores}.`;
   }, { count: decisions.length, start: asked + 1, pace: 15,
@@ -1488,7 +1488,8 @@ for (const box of document.querySelectorAll("[data-wrong]")) {
   function pick(line) {
     const isWrong = wrong.includes(lines.indexOf(line) + 1);
     line.classList.add(isWrong ? "found" : "right");
-    line.ariaDescription = isWrong ? "This line is wrong" : "This line is right";
+    line.ariaDescription = isWrong ?
+      "Found: this line is wrong" : "No: this line is right";
     if (isWrong) answer.open = true;
   }
   lines.forEach((line, i) => {
@@ -1679,7 +1680,9 @@ figure("guess", async (_, $in) => {
     const [one, four] = right.map((count) => `${count} of ${GUESSES}`);
     $in(".says").textContent = round === 0 ?
       `One picture: ${one}. A coin would be right in ${GUESSES / 2}.` :
-      `From one picture ${one}, from four ${four}. One picture doesn't say where a ball is going. Four do.`;
+      `From one picture ${one}, from four ${four}. ` + (right[1] > right[0] ?
+        "One picture doesn't say where a ball is going. Four do." :
+        "From one it was luck. In four, compare where the ball is.");
     remember(["guess1", "guess4"][round], round ? four : one);
     again.textContent = round === 0 ? "Now with four pictures" : "Once more";
     again.focus({ preventScroll: true });
@@ -2172,16 +2175,17 @@ figure("play", (box, $in) => {
 // has played and guessed.
 if ($("results")) {
   function show() {
-    const { you, agent, guess1, guess4, ...guesses } = results();
+    const { you, view2, agent, guess1, guess4, ...guesses } = results();
     const asked = Object.values(guesses).filter(([, right]) => right);
     const right = asked.filter(([yours, truth]) => yours === truth).length;
     const yours = [
       you && `${you[0]} points`,
-      guess1 && `${guess1[0]} from one picture`,
-      guess4 && `${guess4[0]} from four`,
-      asked.length && `${right} of ${asked.length} other guesses`,
+      view2 && `${view2[0]} from its four pictures`,
+      guess1 && `up or down from one picture: ${guess1[0]}`,
+      guess4 && `from four: ${guess4[0]}`,
+      asked.length && `other answers right: ${right} of ${asked.length}`,
     ].filter(Boolean);
-    const words = yours.join(", ") || "not a point yet";
+    const words = yours.join("; ") || "not a point yet";
     const its = agent ? `${agent[0]} points in your browser, ` : "";
     $("yours").textContent = `${words}.`;
     $("its").textContent = its;

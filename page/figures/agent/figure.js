@@ -27,7 +27,7 @@ figure("agent", async (box, $in) => {
     showChances($in(".choices").children, chances, { sampled: action });
     $in(".now").setAttribute("transform", `translate(${at - 1})`);
     $in(".value").textContent = value.toFixed(2);
-    if (Math.abs(at - 1 - peak) < 3) return "The peak: the ball is behind the wall.";
+    if (Math.abs(at - 1 - peak) < 3) return "Its highest value: the ball is behind the wall.";
     const scores = reward ? ` and scores ${reward}, a reward of 1` : "";
     return `It samples ${ACTIONS[action]}${scores}.`;
   }, { count: decisions.length, start: asked + 1, pace: 15,

@@ -7,7 +7,8 @@ for (const box of document.querySelectorAll("[data-wrong]")) {
   function pick(line) {
     const isWrong = wrong.includes(lines.indexOf(line) + 1);
     line.classList.add(isWrong ? "found" : "right");
-    line.ariaDescription = isWrong ? "This line is wrong" : "This line is right";
+    line.ariaDescription = isWrong ?
+      "Found: this line is wrong" : "No: this line is right";
     if (isWrong) answer.open = true;
   }
   lines.forEach((line, i) => {

@@ -42,7 +42,9 @@ figure("guess", async (_, $in) => {
     const [one, four] = right.map((count) => `${count} of ${GUESSES}`);
     $in(".says").textContent = round === 0 ?
       `One picture: ${one}. A coin would be right in ${GUESSES / 2}.` :
-      `From one picture ${one}, from four ${four}. One picture doesn't say where a ball is going. Four do.`;
+      `From one picture ${one}, from four ${four}. ` + (right[1] > right[0] ?
+        "One picture doesn't say where a ball is going. Four do." :
+        "From one it was luck. In four, compare where the ball is.");
     remember(["guess1", "guess4"][round], round ? four : one);
     again.textContent = round === 0 ? "Now with four pictures" : "Once more";
     again.focus({ preventScroll: true });

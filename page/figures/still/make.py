@@ -17,9 +17,9 @@ def draw_still() -> str:
         d.text(32, y + 5, str(level), "quiet end")
     for left, words, points in (
         (40, "its four pictures", scores.served),
-        (262, "the newest, four times", scores.still),
+        (262, "four copies of the newest", scores.still),
     ):
-        if words.startswith("the newest"):
+        if words.startswith("four copies"):
             d.begin_answer()
         d.text(left, 18, words, "strong")
         for i, score in enumerate(points):
