@@ -447,7 +447,7 @@ def still_table(agents: Iterable[Agent]) -> str:
         ]
         for agent in agents
     ]
-    return table(["game", "four pictures", "the newest, four times"], rows)
+    return table(["game", "four pictures", "four copies of one"], rows)
 
 
 def trained_on(agents: Iterable[Agent]) -> str:
@@ -549,6 +549,8 @@ def agent_values() -> dict[str, str]:
     more["Breakout, `dqn.py`, seed 0"] = agents["Breakout-dqn-0"]
     live = json.loads((FIGURES / "play/scores.json").read_text("utf-8"))
     looks = json.loads((FIGURES / "looks/looks.json").read_text("utf-8"))
+    film = json.loads((FIGURES / "agent/agent.json").read_text("utf-8"))
+    expected = [decision["value"] for decision in film["decisions"]]
     published = breakout[0]
     scores = published.scores
     means = [f"{agent.mean:.0f}" for agent in breakout]
@@ -591,6 +593,7 @@ def agent_values() -> dict[str, str]:
         **training_values(),
         "ball_up": " of ".join(map(str, looks["ball"]["up"])),
         "ball_down": " of ".join(map(str, looks["ball"]["down"])),
+        "value_peak": f"{max(expected):.1f}",
         "live_cleared": cleared(live),
         "console_cleared": cleared(scores.served),
         "live_games": str(len(live)),  # in the page's own Breakout
@@ -613,5 +616,4 @@ def training_values() -> dict[str, str]:
     return {
         "training_marks": " ".join(map(mark, games)),
         "training_first": mark(first),
-        "training_run": games[0]["run"],
     }

@@ -99,6 +99,11 @@ def test_the_training_is_one_run():
         assert behind == (one["behind"] is not None)
 
 
+def test_the_agent_expects_most_while_the_ball_is_behind_the_wall():
+    values = [decision["value"] for decision in FILM.decisions]
+    assert FILM.colours()[np.argmax(values)][32:57, 8:152].any()
+
+
 def test_a_bug_has_the_numbers_of_the_frames():
     """At the brightest pixel of the ball, two steps before the moment."""
     third, fourth = GRAY[frames_before(MOMENT - 2)[2:]]
@@ -228,8 +233,21 @@ def test_an_answer_waits(visit, scripts):
             expect(part).to_have_css("opacity", "1")
 
 
+def test_the_games_of_the_training_wait_for_a_guess(visit):
+    figure = look_at(visit(), "training")
+    shown = figure.locator("canvas, .screen > img")
+    for part in shown.all():
+        expect(part).to_have_css("filter", "brightness(0)")
+    expect(figure.locator(".play")).to_be_hidden()
+    figure.locator(".choice button").first.click()
+    for part in shown.all():
+        expect(part).to_have_css("filter", "none")
+    expect(figure.locator(".play")).to_be_visible()
+
+
 def test_a_wrong_line_is_found(visit):
     page = visit()
+    page.locator("details:has([data-wrong]) > summary").click()
     for bug in page.locator("[data-wrong]").all():
         wrong = int(bug.get_attribute("data-wrong").split()[0])
         bug.locator("pre [role=button]").nth(wrong - 1).click()

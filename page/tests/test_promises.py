@@ -162,6 +162,7 @@ def test_the_focus_goes_on_to_the_answer(visit, opens):
 @pytest.mark.parametrize("key", ["Enter", "Space"])
 def test_a_line_with_a_bug_is_picked_by_either_key(visit, key):
     page = visit()
+    page.locator("details:has([data-wrong]) > summary").click()
     bug = page.locator("[data-wrong]").first
     bug.locator("pre [role=button]").first.press(key)
     expect(bug.locator("details p")).to_be_visible()
