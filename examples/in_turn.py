@@ -28,6 +28,10 @@ from game import Games, count_cores
 
 Order = Callable[[list[Games]], Iterator[Games]]  # whose turn it is
 
+NUM_ENVS = 8  # of each `Games`
+NETWORK = 0.0015  # seconds for a batch
+SECONDS = 3  # to play each way
+
 
 def ready_first(fleet: list[Games]) -> Iterator[Games]:
     """Yield `Games` of one process each as their steps are done, for ever."""
@@ -54,34 +58,18 @@ def give_way() -> None:
             os.sched_setscheduler(worker.pid, os.SCHED_IDLE, param)
 
 
-def play(
-    order: Order,
-    count: int,
-    processes: int | None,
-    num_envs: int = 8,
-    network: float = 0.0015,
-    seconds: float = 3,
-) -> float:
-    """Play some `Games`, and return the steps a second.
+def choose(games: Games, obs: np.ndarray) -> np.ndarray:
+    """Stand for a network: wait, and choose an action for each game."""
+    time.sleep(NETWORK)
+    return games.action_space.sample()
 
-    Args:
-        order: Yields the `Games` whose turn it is.
-        count: How many `Games`.
-        processes: Of each, as for `Games`.
-        num_envs: The games of each.
-        network: Seconds that the network takes for a batch.
-        seconds: How long to play.
-    """
 
-    def choose(games: Games, obs: np.ndarray) -> np.ndarray:
-        """Stand for a network: wait, and choose an action for each game."""
-        time.sleep(network)
-        return games.action_space.sample()
-
+def play(order: Order, count: int, processes: int | None) -> float:
+    """Play so many `Games` in this order, and return the steps a second."""
     with contextlib.ExitStack() as stack:
         fleet = []
         for i in range(count):
-            games = Games(num_envs, seed=i * num_envs, processes=processes)
+            games = Games(NUM_ENVS, seed=i * NUM_ENVS, processes=processes)
             fleet.append(stack.enter_context(games))
         first = [games.reset()[0] for games in fleet]
         give_way()
@@ -95,9 +83,9 @@ def play(
             # are no others: lockstep.
             obs, rewards, terminated, truncated, infos = games.step_wait()
             games.step_async(choose(games, obs))
-            steps += num_envs
+            steps += NUM_ENVS
             spent = time.perf_counter() - start
-            if spent > seconds:
+            if spent > SECONDS:
                 break
         return steps / spent
 

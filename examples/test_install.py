@@ -1,11 +1,9 @@
 """game.py as a package: `pip install` of this repository."""
 
 import json
-import os
 import pathlib
 import shutil
 import subprocess
-import sys
 import venv
 
 import pytest
@@ -73,17 +71,3 @@ def test_it_is_installed_and_plays(run, tmp_path):
     needs = {Requirement(line.split("; extra")[0]) for line in promised}
     assert needs < wanted
     assert {each.name for each in wanted - needs} == {"pytest", "hypothesis"}
-
-
-@pytest.mark.parametrize("name", ["in_turn", "ppo", "sb3", "single_env"])
-def test_an_example_takes_its_own_game(tmp_path, name):
-    """Though another `game` is installed."""
-    package = tmp_path / "game"
-    package.mkdir()
-    (package / "__init__.py").write_text("raise ImportError('not this one')")
-    subprocess.run(
-        [sys.executable, "-c", f"import {name}"],
-        cwd=ROOT / "examples",
-        env=os.environ | {"PYTHONPATH": str(tmp_path)},
-        check=True,
-    )

@@ -113,12 +113,5 @@ def test_a_person_plays_it(monkeypatch):
         kind, more = events[len(actions) - 1]
         pygame.event.post(pygame.event.Event(kind, more))
 
-    play(env, fps=1000, callback=after_step)
+    play(env, callback=after_step)
     assert actions == [0, fire, 0, right]
-
-
-@pytest.mark.parametrize(("frames", "fps"), [(4, 15), (7, 60 / 7)])
-def test_whole_rates_are_integers(frames, fps):
-    """Gymnasium's `play` takes no others."""
-    found = GameEnv(action_repeat=frames).metadata["render_fps"]
-    assert (found, type(found)) == (fps, type(fps))
