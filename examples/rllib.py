@@ -5,26 +5,24 @@
 
 RLlib needs observations as floats, with the channels last. It takes the step
 after an end as a reset, so `Games` is in NEXT_STEP mode. Its own score,
-`episode_return_mean`, is of lives and clipped rewards; `game_score` beside it
-is of whole games. With `--runners` more processes play, each games of its own.
-Most settings are those of ppo.py; no score is published.
+`episode_return_mean`, is of lives and clipped rewards; that of the run is of
+whole games. With `--runners` more processes play, each games of its own. Most
+settings are those of ppo.py; no score is published.
 
-A run is its folder: curve.csv has the score after each iteration, and the
-newest checkpoint-STEPS is what the same command goes on from. A signal ends it
-after an iteration, with a checkpoint and exit code 75; a second one at once.
+The run is kept by run.py, as those of ppo.py are. Its checkpoints have RLlib's
+own, which are pickles: continue only runs that you trust.
 """
 
-import csv
+import contextlib
 import dataclasses
-import io
-import json
 import pathlib
 import random
-import shutil
 import sys
+import tempfile
 from typing import Any
 
 import numpy as np
+import torch
 import tyro
 from numpy.typing import NDArray
 from ray.rllib.algorithms import Algorithm
@@ -37,14 +35,14 @@ from ray.tune import register_env
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1]))
 from game import BREAKOUT, FastGame, Games
 from run import (
-    STOPPED,
-    RunError,
-    new_name,
-    noting_signals,
+    Ended,
+    Run,
+    RunSettings,
+    Seed,
+    Whole,
     one_line,
+    read_settings,
     run_program,
-    say,
-    write,
 )
 
 # DQN's network
@@ -72,12 +70,12 @@ def make_games(options: dict[str, Any]) -> Games:
     return Games(**{"seed": random.getrandbits(31)} | options)
 
 
-def log_score(episode: Any, metrics_logger: Any, **_: Any) -> None:
-    """Log the raw score of a whole game, in the episode that ends it."""
+def log_game(episode: Any, metrics_logger: Any, **_: Any) -> None:
+    """Log a whole game, in the episode that ends it."""
     info = episode.get_infos(-1)
     if "episode" in info:
-        score = info["episode"]["r"]
-        metrics_logger.log_value("game_score", score, window=100)
+        game = [info["episode"][name] for name in "rl"]
+        metrics_logger.log_value("games", game, reduce="item_series")
 
 
 def make_config(env_id: str, **options: Any) -> PPOConfig:
@@ -93,7 +91,7 @@ def make_config(env_id: str, **options: Any) -> PPOConfig:
             gym_env_vectorize_mode="vector_entry_point",
         )
         .rl_module(model_config=NETWORK)
-        .callbacks(on_episode_end=log_score)
+        .callbacks(on_episode_end=log_game)
         .training(
             lr=2.5e-4,
             lambda_=0.95,
@@ -107,101 +105,68 @@ def make_config(env_id: str, **options: Any) -> PPOConfig:
 
 
 @dataclasses.dataclass
-class Settings:
+class Settings(RunSettings):
+    program = "rllib"
+
     env_id: tyro.conf.Positional[str] = BREAKOUT
     """Gymnasium's id of an Atari title."""
-    folder: pathlib.Path | None = None
-    """Folder of the run, to begin or to continue; None: a new one in runs/."""
-    steps: int = 10_000_000
-    """Steps of the whole training, in all games together."""
-    save_every: int = 100_000
-    """Steps between two checkpoints."""
-    runners: int = 0
+    seed: Seed = 0
+    """Seed of the weights; RLlib plays other games each time."""
+    device: str = "cpu"
+    """Device that learns."""
+    runners: Whole = 0
     """Processes that play, eight games each; 0: the program itself plays."""
 
 
-# ## The folder
+class Learner:
+    """RLlib's algorithm as a part of a run: the files of its checkpoint."""
 
+    def __init__(self, algorithm: Algorithm) -> None:
+        self.algorithm = algorithm
 
-def checkpoints(folder: pathlib.Path) -> dict[int, pathlib.Path]:
-    """Return the checkpoints of a run by their steps."""
-    paths = folder.glob("checkpoint-*")
-    return {int(path.name.split("-")[1]): path for path in paths}
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        with tempfile.TemporaryDirectory() as folder:
+            self.algorithm.save_to_path(folder)
+            return {
+                str(path.relative_to(folder)): torch.tensor(
+                    np.fromfile(path, np.uint8)
+                )
+                for path in pathlib.Path(folder).rglob("*")
+                if path.is_file()
+            }
 
-
-def save(algorithm: Algorithm, folder: pathlib.Path, steps: int) -> None:
-    """Save a checkpoint, and remove the one before it."""
-    before = checkpoints(folder).values()
-    # It has its name when it is whole.
-    new = folder / "unfinished"
-    with one_line(f"{folder} can't be written"):
-        shutil.rmtree(new, ignore_errors=True)
-        algorithm.save_to_path(new.absolute())
-        new.rename(folder / f"checkpoint-{steps}")
-        for path in before:
-            shutil.rmtree(path)
-
-
-def read_curve(folder: pathlib.Path, steps: int) -> list[dict[str, Any]]:
-    """Return the rows of curve.csv up to a checkpoint."""
-    path = folder / "curve.csv"
-    if not path.exists():
-        return []
-    rows = csv.DictReader(path.read_text("utf-8").splitlines())
-    return [row for row in rows if int(row["steps"]) <= steps]
-
-
-def write_curve(folder: pathlib.Path, rows: list[dict[str, Any]]) -> None:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, ["steps", "score"])
-    writer.writeheader()
-    writer.writerows(rows)
-    write(folder / "curve.csv", text.getvalue().encode())
+    def load_state_dict(self, files: dict[str, torch.Tensor]) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            for name, data in files.items():
+                path = pathlib.Path(folder, name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                data.numpy().tofile(path)
+            self.algorithm.restore_from_path(folder)
 
 
 def train(settings: Settings, config: PPOConfig) -> None:
-    """Begin a run, or go on from its newest checkpoint."""
-    name = new_name(settings.env_id, 0)
-    folder = settings.folder or pathlib.Path("runs", name)
-    about = folder / "settings.json"
-    if about.exists():
-        env_id = json.loads(about.read_text("utf-8"))["env_id"]
-        if env_id != settings.env_id:
-            raise RunError(f"{folder} is a run of {env_id}")
-    with one_line("can't begin"):
-        algorithm = config.build_algo()
-    write(about, json.dumps({"env_id": settings.env_id}).encode())
-    found = checkpoints(folder)
-    steps = saved = max(found, default=0)
-    # Ray notes signals, too, but the training does so last.
-    with noting_signals() as asked:
-        if found:
-            with one_line(f"{found[steps]} doesn't fit"):
-                algorithm.restore_from_path(found[steps].absolute())
-        say(f"{folder}: {steps:,} steps of {settings.steps:,}")
-        rows = read_curve(folder, steps)
-        while steps < settings.steps and not asked.is_set():
+    """Train until all steps are played, or a signal comes."""
+    torch.manual_seed(settings.seed)
+    with contextlib.ExitStack() as stack:
+        with one_line("can't begin"):
+            algorithm = config.build_algo()
+            stack.callback(algorithm.stop)
+            run = Run(settings, weights=Learner(algorithm))
+        # Ray notes signals, too, but the training does so last.
+        stack.enter_context(run)
+        while not run.over:
             board = algorithm.train()["env_runners"]
-            steps = int(board["num_env_steps_sampled_lifetime"])
-            score = board.get("game_score")  # if a whole game has ended
-            rows.append({"steps": steps, "score": score})
-            write_curve(folder, rows)
-            say(f"{steps:,} steps, score {score}")
-            every = settings.save_every
-            if steps // every > saved // every:
-                save(algorithm, folder, steps)
-                saved = steps
-        if steps > saved:
-            save(algorithm, folder, steps)
-    algorithm.stop()
-    if steps < settings.steps:
-        sys.exit(STOPPED)
+            steps = board["num_env_steps_sampled_lifetime"] - run.steps
+            ended = [Ended(*game) for game in board.get("games", [])]
+            run.add(steps, ended, {})
 
 
 def main() -> None:
-    settings = tyro.cli(Settings, description=__doc__)
+    """Train, as the command line says."""
+    settings = read_settings(Settings, __doc__)
     config = make_config(settings.env_id)
     config.env_runners(num_env_runners=settings.runners)
+    config.learners(num_gpus_per_learner=int(settings.device != "cpu"))
     train(settings, config)
 
 
