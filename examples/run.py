@@ -547,11 +547,7 @@ class Run:
     def _save(self) -> None:
         """Write a checkpoint to continue from."""
         path = self.folder / "checkpoint.pt"
-        found = self._look()
-        if found is None and self._checkpoint:
-            say(f"{path} is gone, and is written again")
-            self._close_board()
-        elif found != self._checkpoint:
+        if self._look() not in (None, self._checkpoint):
             raise RunError(
                 f"another program has written {path}, which is left as it is"
             )

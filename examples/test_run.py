@@ -258,27 +258,19 @@ def test_what_could_not_be_read_again_is_not_saved(start):
     [
         (ppo.Settings, "gamma", 1.01),
         (ppo.Settings, "gae_lambda", np.float32(-0.1)),
-        (ppo.Settings, "repeat_action_probability", 25),
         (ppo.Settings, "learning_rate", math.nan),
         (ppo.Settings, "max_gradient", math.inf),
         (ppo.Settings, "rollout", 0),
         (ppo.Settings, "rollout", 1.5),
-        (ppo.Settings, "rollout", "128"),
-        (ppo.Settings, "seed", -1),
         (ppo.Settings, "seed", 2**64),
-        (ppo.Settings, "processes", -1),
-        (dqn.Settings, "gamma", 2),
         (dqn.Settings, "explore", 1.5),
-        (play.Options, "repeat_action_probability", -1),
+        (play.Options, "repeat_action_probability", 25),
         (sb3.Settings, "seed", -1),
     ],
 )
 def test_a_number_out_of_its_limits_is_refused_by_name(kind, name, value):
     with refused(f"--{name.replace('_', '-')} can't be"):
         kind(**{name: value})
-    settings = kind()
-    with refused(f"--{name.replace('_', '-')} can't be"):
-        setattr(settings, name, value)
 
 
 @pytest.mark.parametrize("name", ["gamma", "entropy_weight", "noop_max"])
@@ -424,21 +416,6 @@ def test_leftovers_of_killed_saves_are_removed(start, monkeypatch):
     }
 
 
-def test_a_folder_that_is_renamed_costs_no_step(start):
-    """The run goes on in one of the old name, and says so."""
-
-    def learn_and_rename(training, network):
-        if training.steps == 20:
-            FOLDER.rename("renamed")
-        return learn(training, network)
-
-    lines = start("--save-every 1 --steps 40", learn_and_rename)
-    assert any("is gone" in line for line in lines)
-    assert saved_steps() == 40
-    assert steps(read_curve()) == [10, 20, 30, 40]
-    assert [step for step, _ in on_the_board()["loss"]] == [30, 40]
-
-
 @pytest.mark.parametrize(("loss", "weight"), [(np.inf, 1), (1, np.nan)])
 def test_numbers_that_are_not_finite_replace_no_checkpoint(
     start, loss, weight
@@ -507,15 +484,11 @@ def test_a_run_says_what_it_is_computed_on_and_by(start):
 def test_what_is_another_than_before_is_said_loudly(start):
     """Before there is a checkpoint, too."""
     start("--steps 10")
-    text = (FOLDER / "settings.json").read_text()
-    for old in ("float32", torch.__version__):
-        assert old in text
-        other = text.replace(f'"{old}"', '"something else"')
-        (FOLDER / "settings.json").write_text(other)
-        if old == "float32":
-            CHECKPOINT.unlink()
-        (line,) = [x for x in start("--steps 20") if "WARNING" in x]
-        assert f"{old} now, and was something else" in line
+    CHECKPOINT.unlink()
+    path = FOLDER / "settings.json"
+    path.write_text(path.read_text().replace('"float32"', '"bfloat16"'))
+    (line,) = [x for x in start("--steps 20") if "WARNING" in x]
+    assert "precision is float32 now, and was bfloat16" in line
 
 
 # Signals
@@ -538,7 +511,6 @@ def test_a_signal_saves_and_ends(start, number):
     assert code_of(lambda: start(command, ask_at_20(number))) == 75
     assert saved_steps() == 30
     assert signal.getsignal(number) != signal.SIG_IGN
-    assert code_of(lambda: start("--steps 30", ask_at_20(number))) == 0
     assert code_of(lambda: start(command)) == 0
     assert saved_steps() == 90
     asked_last = "--steps 30 --folder other"
@@ -579,31 +551,18 @@ import run
 def main():
     with open("file", "w+b", 0) as file, run.noting_signals():
         signal.raise_signal(signal.SIGTERM)
-        size = os.fstat(file.fileno()).st_size
-        os.write(1, b"%d %d" % (file.fileno(), size))
         os.write(2, b"what C++ prints")
         sys.exit(os.fstat(file.fileno()).st_size)
-run.run_program(main) if sys.argv[1] == "filled" else main()
+run.run_program(main)
 """
 
 
-@pytest.mark.parametrize("how", ["filled", "not filled"])
-def test_nothing_is_written_to_a_file_that_has_the_number_of_stderr(
-    tmp_path, how
-):
-    """As a daemon may start a program: the next file gets that number."""
+def test_nothing_is_written_to_a_file_that_has_the_number_of_stderr(tmp_path):
+    """As a daemon may start a program: the next file would get that number."""
     (tmp_path / "program.py").write_text(CLOSED)
-    shell = f'exec "{sys.executable}" program.py "{how}" 2>&-'
-    found = subprocess.run(
-        ["sh", "-c", shell],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-    )
-    number, size = map(int, found.stdout.split())
-    assert size == 0
-    # What isn't Python's knows no better than to write to that number.
-    assert found.returncode == 0 or (number == 2 and how == "not filled")
+    shell = f'exec "{sys.executable}" program.py 2>&-'
+    here = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run(["sh", "-c", shell], cwd=tmp_path, env=here, check=True)
 
 
 # What is printed
@@ -626,26 +585,12 @@ def test_lines_that_cannot_be_printed_end_nothing(start, output):
 # Two programs
 
 
-def test_two_programs_in_one_folder_do_not_mix(start):
-    """One ends in a line, whichever; the other's run is whole."""
-    command = "--steps 300 --save-every 1 --sleep 0.01 --seed"
-    pipe = subprocess.PIPE
-    programs = [popen(f"{command} {n}", stderr=pipe) for n in (1, 2)]
-    said = [program.communicate(timeout=300)[1] for program in programs]
-    codes = [program.returncode for program in programs]
-    assert sorted(codes) == [0, 2]
-    assert b"another program has written" in said[codes.index(2)]
-    seed = 1 + codes.index(0)
-    assert saved_steps() == 300
-    assert saved()["settings"]["seed"] == settings_file()["seed"] == seed
-    assert len(list(FOLDER.glob("checkpoint.pt*"))) == 1
-
-
-def test_a_second_program_that_goes_on_does_not_mix(start):
-    """It has read what the first then replaces, and the other way round."""
+@pytest.mark.parametrize("reached", [0, 10])
+def test_two_programs_in_one_folder_do_not_mix(start, reached):
+    """One begins or goes on while another trains, and finds its run whole."""
 
     def learn_beside(training, network):
-        if training.steps == 10:
+        if training.steps == reached:
             start("--steps 30 --rate 0.75 --save-every 1")
         return learn(training, network)
 
