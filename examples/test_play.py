@@ -15,7 +15,6 @@ import torch
 import play
 import ppo
 import run
-from game import Games
 
 FOLDER = pathlib.Path("run")
 FILM = FOLDER / "film.mp4"
@@ -101,35 +100,6 @@ def test_the_most_likely_action_is_taken_if_asked_for(start):
     assert set(act(obs, most_likely=True)) == {2}
 
 
-OWN = """
-import dataclasses
-import run
-
-@dataclasses.dataclass
-class Settings(run.RunSettings):
-    program = "own_learner"
-    env_id: str = "Pong"
-
-def load(saved, path, device):
-    settings = run.saved_settings(Settings, saved, path)
-    return run.Learned(lambda obs, most_likely: [0], settings)
-"""
-
-
-def test_a_learner_of_somebodys_own_plays_from_its_folder(
-    start, monkeypatch, tmp_path
-):
-    (tmp_path / "own_learner.py").write_text(OWN)
-    (tmp_path / "no_loader.py").touch()
-    saved = {"settings": {"env_id": "Pong"}, "weights": {}}
-    for name in ("own_learner", "no_loader"):
-        torch.save(saved | {"program": name}, f"{name}.pt")
-    learned = play.load(pathlib.Path("own_learner.pt"))
-    assert learned.settings.env_id == "Pong"
-    with pytest.raises(run.RunError, match="has no `load`"):
-        play.load(pathlib.Path("no_loader.pt"))
-
-
 def test_without_a_run_the_published_agent_plays():
     learned = play.load(play.Options().what)
     assert learned.settings.env_id == "BreakoutNoFrameskip-v4"
@@ -194,16 +164,6 @@ def test_the_film_is_one_whole_game(play_it):
     assert film.read()[1] is None
 
 
-def test_no_game_is_played_for_a_film_that_cannot_be(play_it, monkeypatch):
-    train()
-    monkeypatch.setattr(cv2, "VideoWriter_fourcc", lambda *_: 0x58585858)
-    step = mock.Mock(side_effect=AssertionError("played"))
-    monkeypatch.setattr(Games, "step", step)
-    with pytest.raises(run.RunError, match="film.mp4 can't be written"):
-        play_it(f"{FOLDER} --film")
-    assert not FILM.exists()
-
-
 def test_a_film_that_is_cut_off_replaces_none(play_it):
     """As by a disk that is full: OpenCV doesn't say so."""
     train()
@@ -228,6 +188,7 @@ def test_a_film_that_is_cut_off_replaces_none(play_it):
         ("nothing --device gpu", "--device gpu can't be used"),
         ("other.pt", "other.pt doesn't fit"),
         ("program.pt", "of a2c.py, which is neither beside"),
+        ("no_loader.pt", "of scores.py, which has no `load`"),
     ],
 )
 def test_what_cannot_play_ends_in_a_line(play_it, what, words):
@@ -235,5 +196,6 @@ def test_what_cannot_play_ends_in_a_line(play_it, what, words):
     pathlib.Path("empty").mkdir()
     torch.save(ppo.Agent(4, shape=(2, 84, 84)).state_dict(), "other.pt")
     torch.save({"weights": {}, "program": "a2c"}, "program.pt")
+    torch.save({"weights": {}, "program": "scores"}, "no_loader.pt")
     with pytest.raises(run.RunError, match=words):
         play_it(what)
