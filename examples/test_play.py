@@ -53,38 +53,25 @@ def test_weights_alone_play_whole_games_in_both_ways(play_it):
     assert kept["hash"] == hashed.decode().strip()
 
 
-def test_a_protocol_is_that_of_the_command_line(play_it, monkeypatch):
+def test_a_protocol_is_that_of_the_command_line(play_it):
     """The rest is the run's; what is the same both ways is played once."""
     train(action_repeat=5)
-    played = []
-    make_games = ppo.Settings.make_games
-
-    def make(settings, count, **options):
-        played.append(options)
-        return make_games(settings, count, **options)
-
-    monkeypatch.setattr(ppo.Settings, "make_games", make)
-    protocol = (
-        "--on-life-loss ignore --noop-max 0 --fire-on-reset False "
-        "--repeat-action-probability 0.25 --max-num-frames-per-episode 200"
-    )
-    lines = play_it(
-        f"{FOLDER} --games 2 --most-likely --json x/y.json {protocol}"
-    )
-    assert "alone: the same as served" in lines
-    kept = json.loads(pathlib.Path("x/y.json").read_text())
-    assert kept["most_likely"] and list(kept["scores"]) == ["served"]
-    (*_, options) = played
     expected = dict(
         on_life_loss="ignore",
         noop_max=0,
         fire_on_reset=False,
         repeat_action_probability=0.25,
         max_num_frames_per_episode=200,
-        action_repeat=5,
-        clip_reward=False,
     )
-    assert expected.items() <= options.items()
+    flags = [f"--{name} {value}" for name, value in expected.items()]
+    flags += ["--games 2 --most-likely --json x/y.json"]
+    with mock.patch.object(ppo, "Games", wraps=ppo.Games) as games:
+        lines = play_it(f"{FOLDER} {' '.join(flags)}")
+    assert "alone: the same as served" in lines
+    kept = json.loads(pathlib.Path("x/y.json").read_text())
+    assert kept["most_likely"] and list(kept["scores"]) == ["served"]
+    expected |= dict(action_repeat=5, clip_reward=False)
+    assert games.call_args.kwargs.items() >= expected.items()
     assert kept["protocols"]["served"].items() >= expected.items()
 
 
