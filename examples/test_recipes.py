@@ -1,6 +1,5 @@
 """Programs of one's own on ppo.py, run.py and play.py, to start from."""
 
-import dataclasses
 import json
 import pathlib
 import subprocess
@@ -146,14 +145,11 @@ def test_an_intrinsic_reward_is_a_wrapper_of_the_games(here):
 
 
 class Evaluated:
-    """Learns as ppo.py does, and plays a whole game now and then."""
+    """Learns as ppo.py does, and plays whole games now and then."""
 
     def __init__(self, settings, every):
-        judged = dataclasses.replace(settings, seed=settings.seed + 1000)
-        limit = dict(max_num_frames_per_episode=200)
-        self.games = judged.make_games(
-            2, processes=0, clip_reward=False, **limit
-        )
+        options = dict(clip_reward=False, max_num_frames_per_episode=200)
+        self.games = settings.make_games(2, processes=0, **options)
         self.every = every
         self.updates = 0
         self.last = 0.0
@@ -168,7 +164,7 @@ class Evaluated:
                         agent(torch.as_tensor(obs))[0].sample().tolist()
                     ),
                     self.games,
-                    seed=0,
+                    seed=1000,
                 )
             self.last = np.mean(scores)
         self.updates += 1
