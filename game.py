@@ -821,9 +821,9 @@ def run_command(game, command, data):
 
 # ### An error on its way
 #
-# A longer one is cut: a pipe holds what is this short, so the worker has sent
-# all of it, or the parent nothing to read.
-LONGEST = 10_000  # bytes of an error, and characters of its words
+# Python writes up to 16,384 bytes to a pipe at once. A longer error is cut, so
+# that a worker that is stopped has sent all of it or nothing.
+LONGEST = 5000  # bytes of an error, and characters of its words
 
 
 class RemoteError:
