@@ -18,22 +18,31 @@ import ray_ppo
 RUN = pathlib.Path("run")
 
 
+@pytest.fixture(scope="module")
+def nodes():
+    """Two nodes of one core each."""
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        # short, since sockets lie in it
+        tempfile.TemporaryDirectory(prefix="ray") as folder,
+    ):
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        # Else other programs would come first.
+        patch.setenv("RAY_worker_niceness", "0")
+        patch.setenv("RAY_AUTH_MODE", "disabled")  # it writes to HOME
+        patch.setenv("RAY_TMPDIR", folder)
+        nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+        nodes.add_node(num_cpus=1)
+        yield nodes
+        nodes.shutdown()
+
+
 @pytest.fixture
-def cluster(monkeypatch, tmp_path):
-    """Two nodes of one core each; runs are in an empty folder."""
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    # Else other programs would come first.
-    monkeypatch.setenv("RAY_worker_niceness", "0")
-    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")  # it writes to HOME
+def cluster(nodes, monkeypatch, tmp_path):
+    """The nodes, which a program leaves; runs are in an empty folder."""
     monkeypatch.chdir(tmp_path)
-    # short, since sockets lie in it
-    with tempfile.TemporaryDirectory(prefix="ray") as folder:
-        monkeypatch.setenv("RAY_TMPDIR", folder)
-        cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
-        cluster.add_node(num_cpus=1)
-        yield cluster
-        ray.shutdown()
-        cluster.shutdown()
+    yield nodes
+    ray.shutdown()
 
 
 def make(kind, **options):

@@ -23,16 +23,21 @@ from rllib import FloatGame, make_config
 from run import Run, read_checkpoint
 
 
-@pytest.fixture
-def cluster(monkeypatch, tmp_path):
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
     """Ray on this machine, with two cores."""
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    # Else other programs would come first.
-    monkeypatch.setenv("RAY_worker_niceness", "0")
-    monkeypatch.setenv("HOME", str(tmp_path))  # where both write
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
-    # short, since sockets lie in it
-    with tempfile.TemporaryDirectory(prefix="ray") as folder:
+    home = tmp_path_factory.mktemp("home")  # where Ray and RLlib write
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        # short, since sockets lie in it
+        tempfile.TemporaryDirectory(prefix="ray") as folder,
+    ):
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        # Else other programs would come first.
+        patch.setenv("RAY_worker_niceness", "0")
+        patch.setenv("RAY_AUTH_MODE", "disabled")  # it writes to HOME
+        patch.setenv("HOME", str(home))
+        patch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
         ray.init(num_cpus=2, include_dashboard=False, _temp_dir=folder)
         yield
         ray.shutdown()
