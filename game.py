@@ -1120,12 +1120,8 @@ class GameGroup:
         # A field of the records is an array with an item for each game.
         records = np.frombuffer(memory, record)[rows]
         self._fields = {name: records[name] for name in record.names}
-        self._obs = Column("obs", records["obs"])
-        self._final_obs = Column("final_obs", records["final_obs"])
-        info = records["info"]
-        self._info = {
-            name: Column(name, info[name]) for name in info.dtype.names
-        }
+        infos = self._fields["info"]
+        self._infos = {name: infos[name] for name in infos.dtype.names}
         self._games = []
         # Games are also closed when the group is dropped, and at exit, but
         # never in a forked copy of the program.
@@ -1144,10 +1140,10 @@ class GameGroup:
                 continue
             game = self._games[i]
             obs, reward, done, info = game.step(action)
-            self._obs.write(i, obs)
+            write("observation", fields["obs"], i, obs)
             fields["reward"][i] = reward
             if done:
-                self._final_obs.write(i, game.final_obs)
+                write("final_obs", fields["final_obs"], i, game.final_obs)
                 fields["terminated"][i] = game.terminated
                 fields["truncated"][i] = not game.terminated
             if info is not None:
@@ -1161,7 +1157,8 @@ class GameGroup:
         """Reset all games, each with its seed or `None`."""
         self._clear()
         for i, game in enumerate(self._games):
-            self._obs.write(i, game.reset(seeds[i]))
+            obs = game.reset(seeds[i])
+            write("observation", self._fields["obs"], i, obs)
             self._write_info(i)
 
     def render(self):
@@ -1177,33 +1174,24 @@ class GameGroup:
 
     def _write_info(self, i):
         """Write what game i knows, if it has a method `info`."""
-        if self._info:
+        if self._infos:
             info = self._games[i].info()
-            if len(info) != len(self._info):
-                raise ValueError(f"expected info {[*self._info]}, got {info}")
-            for name, column in self._info.items():
-                column.write(i, info.get(name))
+            if len(info) != len(self._infos):
+                raise ValueError(f"expected info {[*self._infos]}, got {info}")
+            for name, field in self._infos.items():
+                write(f"info {name!r}", field, i, info.get(name))
 
 
-class Column:
-    """A field whose shape and type are those of the first value."""
-
-    def __init__(self, name, array):
-        self._name = name
-        self._array = array
-        self._shape = array.shape[1:]
-        self._dtype = array.dtype
-
-    def write(self, i, value):
-        """Write the value of game i."""
-        # NumPy would repeat or cast another one in silence.
-        array = np.asarray(value)
-        if array.shape != self._shape or array.dtype != self._dtype:
-            raise ValueError(
-                f"expected {self._name} of {self._shape}, {self._dtype}, as"
-                f" the first one, got {array.shape}, {array.dtype}"
-            )
-        self._array[i] = array
+def write(name, field, i, value):
+    """Write a value of game i, which must be like the first game's."""
+    # NumPy would repeat or cast another one in silence.
+    array = np.asarray(value)
+    if array.shape != field.shape[1:] or array.dtype != field.dtype:
+        raise ValueError(
+            f"expected {name} of {field.shape[1:]}, {field.dtype}, as the"
+            f" first one, got {array.shape}, {array.dtype}"
+        )
+    field[i] = array
 
 
 def record_type(obs, info, height):
