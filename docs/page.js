@@ -2181,12 +2181,12 @@ if ($("results")) {
     const yours = [
       you && `${you[0]} points`,
       view2 && `${view2[0]} from its four pictures`,
-      guess1 && `up or down from one picture: ${guess1[0]}`,
-      guess4 && `from four: ${guess4[0]}`,
-      asked.length && `other answers right: ${right} of ${asked.length}`,
+      guess1 && `up or down: ${guess1[0]} from one picture`,
+      guess4 && `${guess4[0]} from four`,
+      asked.length && `${right} of ${asked.length} other answers right`,
     ].filter(Boolean);
     const words = yours.join("; ") || "not a point yet";
-    const its = agent ? `${agent[0]} points in your browser, ` : "";
+    const its = agent ? `${agent[0]} points beside you, ` : "";
     $("yours").textContent = `${words}.`;
     $("its").textContent = its;
   }
