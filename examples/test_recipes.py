@@ -187,22 +187,22 @@ def test_an_evaluation_while_it_trains_is_in_the_curve(here):
 
 
 def test_several_processes_train_one_agent(tmp_path):
-    """Both are asked to end, and go on from the checkpoint of the first."""
-    words = "--standalone --nproc-per-node 2"
+    """A signal ends both, and the same command goes on."""
     tiny = "--games 2 --rollout 16 --minibatch 16 --epochs 1 --processes 0"
-    reached = []
-    for steps in (32, 64):
-        subprocess.run(
-            [
-                *[sys.executable, "-m", "torch.distributed.run"],
-                *[*words.split(), several_gpus.__file__, "--folder=run"],
-                *[*tiny.split(), "--device=cpu", "--steps", str(steps)],
-            ],
-            cwd=tmp_path,
-            check=True,
-            timeout=600,
-        )
+    command = [sys.executable, "-m", "torch.distributed.run"]
+    command += ["--standalone", "--nproc-per-node=2", several_gpus.__file__]
+    command += ["--folder=run", "--device=cpu", *tiny.split(), "--steps"]
+    options = dict(cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+
+    def reached():
         saved = run.read_checkpoint(tmp_path / "run/checkpoint.pt")
-        reached.append(saved["progress"]["steps"])
-    assert reached == [32, 64]
-    assert len(list((tmp_path / "run").glob("rank*"))) == 0
+        return saved["progress"]["steps"]
+
+    program = subprocess.Popen([*command, "1000000"], **options)
+    while "steps/s" not in program.stdout.readline():
+        assert program.poll() is None
+    program.terminate()
+    program.communicate(timeout=600)
+    steps = reached() + 32
+    subprocess.run([*command, f"{steps}"], **options, check=True, timeout=600)
+    assert reached() == steps
