@@ -6,9 +6,10 @@
     python measure/compare.py OLD.py --parts games --games 64
 
 The parts: `games` (`Games` in lockstep, by the settings of `TRAINING`),
-`restart` (likewise, where each lost life resets), `worker` (`Worker`s), and
-`turn` (`Games` of one process each, taken as they become ready, with a network
-that waits 1.5 ms). In each round old and new play one after the other, and the
+`restart` (likewise, where each lost life resets), `module` (likewise, of games
+that do nothing, so that game.py alone works), `worker` (`Worker`s), and `turn`
+(`Games` of one process each, taken as they become ready, with a network that
+waits 1.5 ms). In each round old and new play one after the other, and the
 next round begins with the other one. Prints the median of the rounds' ratios
 new / old, and between which values the true median lies with 95 %. Below 1 the
 new one is slower. Says also how many cores other programs and hosts took in
@@ -36,6 +37,7 @@ NETWORK = 0.0015  # seconds that it takes for a batch
 PARTS: dict[str, tuple[str, dict[str, Any], float]] = {
     "games": ("games", {}, 0),
     "restart": ("games", {"on_life_loss": "restart"}, 0),
+    "module": ("still_games", {}, 0),
     "worker": ("workers", {}, 0),
     "turn": ("ready_first", {"count": CORES + 3}, NETWORK),
 }

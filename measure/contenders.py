@@ -168,7 +168,7 @@ def games(title: str, num_envs: int, **options: Any) -> Played:
 
 def still_games(title: str, num_envs: int, **options: Any) -> Played:
     """`Games` whose games do nothing, so that the module alone works."""
-    from game import FastGame, Games
+    from game import FastGame
 
     class Still(FastGame):
         def reset(self, seed: Any = None) -> np.ndarray:
@@ -178,10 +178,7 @@ def still_games(title: str, num_envs: int, **options: Any) -> Played:
         def step(self, action: Any) -> tuple:
             return self.obs, 0.0, False, None
 
-    env = Games(num_envs, id_of(title), make=Still, **options)
-    env.reset()
-    for row in rows(title, num_envs):
-        yield env.step(row)[0], num_envs
+    return games(title, num_envs, make=Still, **options)
 
 
 def ready_first(
@@ -305,16 +302,8 @@ class Contender(contextlib.ExitStack):
 
     def play(self, seconds: float) -> float:
         """Play for some seconds; return the steps a second."""
-        self.ask(("play", 0.1))  # to warm up again
-        return self.ask(("play", seconds))
-
-    def fastest(self, count: int) -> float:
-        """Play so many batches; return how long a fast one takes, in µs.
-
-        A hundredth of them is faster.
-        """
-        self.ask(("play", 0.1))
-        return self.ask(("fastest", count))
+        self.ask(0.1)  # to warm up again
+        return self.ask(seconds)
 
 
 def serve(pipe: connection.Connection) -> None:
@@ -325,11 +314,7 @@ def serve(pipe: connection.Connection) -> None:
     play(steps, 0.5, wait)
     pipe.send((obs.shape, obs.dtype))
     while True:
-        command, amount = pipe.recv()
-        if command == "play":
-            pipe.send(play(steps, amount, wait))
-        else:
-            pipe.send(fastest(steps, amount))
+        pipe.send(play(steps, pipe.recv(), wait))
 
 
 def play(steps: Played, seconds: float, wait: float) -> float:
@@ -343,16 +328,6 @@ def play(steps: Played, seconds: float, wait: float) -> float:
             time.sleep(wait)
         now = time.perf_counter()
     return played / (now - start)
-
-
-def fastest(steps: Played, count: int) -> float:
-    """Play so many batches; return a hundredth's longest time, in µs."""
-    times = []
-    for _ in range(count):
-        start = time.perf_counter()
-        next(steps)
-        times.append(time.perf_counter() - start)
-    return float(np.percentile(times, 1)) * 1e6
 
 
 if __name__ == "__main__":

@@ -18,7 +18,6 @@ import common
 import compare
 import contenders
 import dqn
-import overhead
 import play
 import ppo
 import updates
@@ -103,17 +102,6 @@ def test_a_noisy_round_is_played_again(publish, monkeypatch):
     assert not common.RESULTS.exists()
 
 
-def test_what_the_module_itself_takes_is_compared(publish, monkeypatch):
-    monkeypatch.setattr(overhead, "BATCHES", 100)
-    old = common.ROOT / "game.py"
-    made = publish(overhead, "--old", old, "--rounds=2")
-    parts = json.loads((made / "overhead.json").read_text())
-    assert {"0", "1"} <= set(parts)
-    for part in parts.values():
-        assert len(part["microseconds"]) == len(part["others"]) == 2
-        assert min(part["microseconds"]) > 1
-
-
 def test_the_benchmark_writes_a_part_for_each_title(publish, monkeypatch):
     names = ["games", "ale_few"]
     part = benchmark.Part(names, ["Pong"], wait=0.001)
@@ -186,11 +174,6 @@ def test_old_and_new_play_with_their_own_module(tmp_path, part):
     folders = {"old": old, "new": common.ROOT}
     assert len(compare.compare(part, "Pong", folders, quick)[0]) == 2
     assert len(imported.read_text()) > 1
-
-
-def test_the_true_median_is_surely_between():
-    assert compare.confidence(list(range(100))) == (40, 60)
-    assert compare.confidence([3, 1, 2]) == (1, 3)
 
 
 @pytest.mark.parametrize("side", ["games", "envpool", "wrappers"])

@@ -2,7 +2,6 @@
 
     pip install -r requirements.txt --group measure
     python measure/updates.py trained --publish   # 4 minutes
-    python measure/updates.py trained --device cuda
     python measure/updates.py actors              # needs --group ray, too
 
 All play eight games of Breakout with the same settings: no-op starts, FIRE, an
@@ -18,11 +17,10 @@ learns one update, so that a busy machine is as busy for all.
 - ray1, ray2, ray4: examples/ray_ppo.py with so many actors of eight games,
   which share this machine's cores with the learner
 
-In `trained` the agent is that of examples/breakout.pt, which learns no more;
-in `untrained` it begins to learn, and in `actors`, beside those of Ray.
+In `trained` the agent is that of examples/breakout.pt, which learns no more.
+In `actors`, beside those of Ray, it begins to learn.
 """
 
-import argparse
 import contextlib
 import time
 from collections.abc import Generator
@@ -46,9 +44,11 @@ from game import BREAKOUT, Games
 from ppo import Settings
 
 GAMES = 8
-ROUNDS = 15
-SIDES = ["games", "envpool", "wrappers", "single", "sb3_games", "sb3"]
-ACTORS = ["games", "ray1", "ray2", "ray4"]
+# Who takes turns
+PARTS = {
+    "trained": ["games", "envpool", "wrappers", "single", "sb3_games", "sb3"],
+    "actors": ["games", "ray1", "ray2", "ray4"],
+}
 Weights = dict[str, Any]
 Updates = Generator[int]  # the steps of each update
 
@@ -208,37 +208,27 @@ def play_update(name: str, side: Updates) -> float:
     return speed
 
 
-def take_turns(run: argparse.Namespace) -> dict[str, Any]:
+def take_turns(part: str, rounds: int) -> dict[str, Any]:
     """Let the sides play and learn in turn; return their steps a second."""
-    on_cpu = run.device == "cpu"
     settings = Settings(
-        games=GAMES,
-        device=run.device,
-        bfloat16=on_cpu and ppo.has_fast_bfloat16(),
+        games=GAMES, device="cpu", bfloat16=ppo.has_fast_bfloat16()
     )
-    trained = run.agent == "trained"
-    weights = torch.load(play.PUBLISHED) if trained else None
-    names = SIDES
-    if run.agent == "actors":
+    weights = torch.load(play.PUBLISHED) if part == "trained" else None
+    if part == "actors":
         import ray_ppo
 
         # So many cores that they find room, whatever this machine has.
         ray_ppo.start_ray(num_cpus=8)
-        names = ACTORS
     with contextlib.ExitStack() as stack:
-        sides = {}
-        for name in names:
+        players = {}
+        for name in PARTS[part]:
             side = updates_of(name, settings, weights)
-            sides[name] = stack.enter_context(contextlib.closing(side))
-            next(sides[name])  # to warm up
-        players = {
-            n: partial(play_update, n, side) for n, side in sides.items()
-        }
-        speeds, others = common.take_turns(players, run.rounds)
+            stack.enter_context(contextlib.closing(side))
+            next(side)  # to warm up
+            players[name] = partial(play_update, name, side)
+        speeds, others = common.take_turns(players, rounds)
     return {
-        "device": settings.device,
         "bfloat16": settings.bfloat16,
-        "gpu": None if on_cpu else torch.cuda.get_device_name(),
         "threads": torch.get_num_threads(),
         "others": others,
         "rows": {name: {"speed": speed} for name, speed in speeds.items()},
@@ -247,12 +237,11 @@ def take_turns(run: argparse.Namespace) -> dict[str, Any]:
 
 def main() -> None:
     parser = common.options(__doc__)
-    parser.add_argument("agent", choices=["trained", "untrained", "actors"])
-    parser.add_argument("--device", default="cpu", help="cuda: on a GPU")
-    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("part", choices=PARTS)
+    parser.add_argument("--rounds", type=int, default=15)
     run = parser.parse_args()
-    name = run.agent if run.device == "cpu" else f"{run.agent}, GPU"
-    common.measure(run, "updates", {name: lambda: take_turns(run)})
+    parts = {run.part: lambda: take_turns(run.part, run.rounds)}
+    common.measure(run, "updates", parts)
 
 
 if __name__ == "__main__":

@@ -94,12 +94,6 @@ class Speeds(Measured, kw_only=True):
         return median(self.rows[name].speed)
 
 
-class Batches(Measured, kw_only=True):
-    """Batches of `Games` that do nothing."""
-
-    microseconds: list[float]
-
-
 class Scores(Struct):
     """Of whole games."""
 
@@ -338,16 +332,14 @@ def others_took(parts: Sequence[Speeds]) -> str:
     return f"Others took at most {most:.1f} of the cores in a round."
 
 
-def overhead(parts: Mapping[str, Batches]) -> str:
+def overhead(parts: Iterable[Speeds]) -> str:
     """What the module itself takes of a batch, if it was measured."""
-    if not parts:
-        return ""
-    workers = max(parts, key=int)
-    times = {name: median(one.microseconds) for name, one in parts.items()}
-    return (
+    return "".join(
         f"Of a batch of eight games the module itself takes "
-        f"{times[workers]:.0f} µs with {workers} workers, and "
-        f"{times['0']:.0f} µs without. Measured on {measured(parts.values())}."
+        f"{8e6 / one.middle('still'):.0f} µs with a worker for each core, and "
+        f"{8e6 / one.middle('still_here'):.0f} µs without workers. "
+        f"Measured on {measured([one])}."
+        for one in parts
     )
 
 
@@ -498,7 +490,7 @@ def speed_values() -> dict[str, str]:
         "lockstep_table": ratios_table(playing | crowds),
         "lockstep_on": measured([*playing.values(), *crowds.values()]),
         "others": others_took([trained, *playing.values(), *crowds.values()]),
-        "overhead": overhead(read("overhead", Batches)),
+        "overhead": overhead(read("overhead", Speeds).values()),
         "fast_game_table": fast_game_table(one_game),
         "fast_game_on": measured(one_game.values()),
         "lockstep_beside_async": beside_async(waits.values(), "games"),
