@@ -4,7 +4,6 @@ import functools
 import itertools
 import re
 
-import cv2
 import numpy as np
 import pytest
 from playwright.sync_api import expect
@@ -31,7 +30,7 @@ from figures.serves.make import serve
 from figures.workbench.make import SHOWN, TITLES
 from fill import values
 from fill.values import Agent
-from paths import DOCS, FIGURES
+from paths import FIGURES
 from weave.pages import PAGES
 
 PLAYED = play()
@@ -86,19 +85,6 @@ def test_the_games_that_end_are_those_that_were_scored():
     assert scores == values.read("agents", Agent)["Breakout-0"].scores.served
 
 
-def test_the_training_is_one_run():
-    """With games that found the tunnel, and such that hadn't yet."""
-    games = read("training/training")
-    assert len({one["run"] for one in games}) == 1
-    steps = [one["trained"] for one in games]
-    assert steps == sorted(set(steps))
-    assert len({one["behind"] is None for one in games}) == 2
-    for one in games:
-        screens = unpack(one["screens"])
-        behind = np.array(one["rgb"])[screens][:, 32:57, 8:152].any()
-        assert behind == (one["behind"] is not None)
-
-
 def test_the_agent_expects_most_while_the_ball_is_behind_the_wall():
     values = [decision["value"] for decision in FILM.decisions]
     assert FILM.colours()[np.argmax(values)][32:57, 8:152].any()
@@ -128,15 +114,6 @@ def test_breakout_has_four_serves():
     ways = [np.array(serve(no_ops)) for no_ops in range(1, 13)]
     for (i, one), (j, other) in itertools.combinations(enumerate(ways), 2):
         assert (one == other).all() == (i % 4 == j % 4)
-
-
-def test_all_that_is_there_is_shown():
-    """Each figure, moving or drawn."""
-    pages = "".join(map(html, [*PAGES, "learning.md"]))
-    for path in (DOCS / "figures").iterdir():
-        assert f'id="{path.stem}"' in pages or path.name in pages, path
-    for path in FIGURES.glob("*/figure.html"):
-        assert f'id="{path.parent.name}"' in pages, path
 
 
 # In a browser
@@ -245,15 +222,6 @@ def test_the_games_of_the_training_wait_for_a_guess(visit):
     expect(figure.locator(".play")).to_be_visible()
 
 
-def test_a_wrong_line_is_found(visit):
-    page = visit()
-    page.locator("details:has([data-wrong]) > summary").click()
-    for bug in page.locator("[data-wrong]").all():
-        wrong = int(bug.get_attribute("data-wrong").split()[0])
-        bug.locator("pre [role=button]").nth(wrong - 1).click()
-        expect(bug.locator("details p")).to_be_visible()
-
-
 def test_guesses_and_scores_come_back_at_the_end(visit):
     """And when the page is loaded again."""
     page = visit()
@@ -325,37 +293,3 @@ def test_the_workbench_shows_what_game_returns(visit, name):
         ends = range(4 * repeat, SHOWN + 1, every * repeat)
         for end, seen in zip(ends, seen_after(figure, ends), strict=True):
             check(seen, played[(before + end) // repeat - 1])
-
-
-def test_the_workbench_can_do_worse(visit):
-    """The last frame of a step alone, and a pixel in place of a mean. Then the
-    ball is often gone from all four pictures.
-    """
-    title = TITLES["Breakout"]
-    options = {"action_repeat": 1, "stack": 1, "size": (210, 160)}
-    one = game.Game(0, on_life_loss="ignore", **options)
-    one.reset()
-    frames = [one.step(action)[0][0] for action in title.actions][-SHOWN:]
-    figure = look_at(visit(page_of("workbench")), "workbench")
-    figure.get_by_label("Breakout").check()
-    turn_knobs(figure, {"size": (42, 42), "stack": 1})
-    figure.get_by_label("the maximum").uncheck()
-    figure.get_by_label("picking").check()
-
-    def picked(screen):
-        size = (42, 42)
-        return cv2.resize(screen, size, interpolation=cv2.INTER_NEAREST)
-
-    ends = range(16, SHOWN + 1, 16)
-    for end, seen in zip(ends, seen_after(figure, ends), strict=True):
-        check(seen, [picked(frames[end - 1])])
-
-    turn_knobs(figure, {"size": (42, 42), "stack": 4})
-    court = np.zeros_like(frames[0])
-    court[93:189, 8:152] = 1
-    balls = [picked(frame * court).any() for frame in frames[3::4]]
-    gone = [not any(balls[i : i + 4]) for i in range(len(balls) - 3)]
-    says = (
-        f"In {sum(gone)} of {len(gone)} observations no picture has the ball"
-    )
-    expect(figure.locator(".stage > .says")).to_contain_text(says)

@@ -6,11 +6,9 @@ Tests of the pages: what a reader would notice.
 """
 
 import ast
-import dis
 import re
 import subprocess
 import sys
-import types
 from collections import Counter
 from html import unescape
 
@@ -40,15 +38,13 @@ FUNCTIONS = [
 ]
 FENCE = re.compile(r"(?ms)^```(\w*)\n(.*?)^```$")
 TAG = re.compile("<[^>]*>")
+CODE = re.compile('(?s)<pre class="code"><code>(.*?)</code>')
+END = "</div>\n</div>"  # of a card
 STORY = build.STORY.read_text()
 README = (ROOT / "README.md").read_text()
 
 
 # Building
-
-
-def test_what_is_published_is_fresh(capsys):
-    assert not build.build(check=True), capsys.readouterr().out
 
 
 def test_check_tells_what_is_stale(monkeypatch, capsys):
@@ -123,7 +119,7 @@ def test_each_source_line_is_on_the_pages_once_and_in_order(path, pages):
         for name in pages
     )
     title, _, rest = main.partition("<details>")
-    shown = re.findall('(?s)<pre class="code"><code>(.*?)</code>', rest)
+    shown = CODE.findall(rest)
     code, words = code_and_words(source)
     lines = unescape(TAG.sub("", "".join(shown))).splitlines()
     assert [line for line in lines if line] == [*code.values()]
@@ -152,15 +148,6 @@ def test_a_function_has_a_card_of_its_own():
         assert node.end_lineno in code, node.name
 
 
-def test_sections_of_docstrings_are_lists():
-    pages = html("game.html") + html("engine.html")
-    items = re.findall("(?s)<li>(.*?)</li>", pages)
-    items = {TAG.sub("", item).partition(":")[0] for item in items}
-    for node in FUNCTIONS:
-        docstring = ast.get_docstring(node) or ""
-        assert items.issuperset(re.findall(r"(?m)^ {4}(\w+): ", docstring))
-
-
 def test_lists_of_docstrings_are_folded_behind_their_code():
     pages = html("game.html") + html("engine.html")
     for node in FUNCTIONS:
@@ -175,85 +162,31 @@ def test_lists_of_docstrings_are_folded_behind_their_code():
 # Names
 
 
-def links_in_code(page):
-    """The names that are links: their rows, columns, texts and targets."""
-    found = {}
-    for row, line in re.findall(r'data-row="(\d+)"[^>]*>(.*)', html(page)):
-        for link in re.finditer('<a href="([^"]+)"[^>]*>(.*?)</a>', line):
-            before = unescape(TAG.sub("", line[: link.start()]))
-            found[int(row), len(before)] = (TAG.sub("", link[2]), link[1])
-    return found
+def defined_at(page, anchor):
+    """The line of a page that a name in code leads to."""
+    return re.search(f' id="{anchor}" data-row.*', html(page))[0]
 
 
-def loaded(code):
-    """The names that Python looks up in the module, and where."""
-    for each in dis.get_instructions(code):
-        if each.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-            at = each.positions
-            if at.end_col_offset - at.col_offset == len(each.argval):
-                yield at.lineno, at.col_offset, each.argval
-    for inner in code.co_consts:
-        if isinstance(inner, types.CodeType):
-            yield from loaded(inner)
+def test_names_in_code_lead_to_what_they_name():
+    for page in "game.html", "engine.html", "ppo.html":
+        code = " ".join(CODE.findall(html(page)))
+        for link, name in re.findall('<a href="(.*?)"[^>]*>(.*?)</a>', code):
+            target, _, anchor = link.partition("#")
+            name = TAG.sub("", name)
+            assert anchor.rpartition(".")[2] == name
+            if not target.endswith(".py"):
+                line = TAG.sub("", f"<{defined_at(target or page, anchor)}")
+                assert re.search(rf"(class|def) {name}\b|^{name}\b", line)
 
 
-def places():
-    """The rows of what the module defines, and of the methods of classes."""
-    for node in ast.walk(ast.parse(SOURCE)):
-        if isinstance(node, ast.Module):
-            for part in node.body:
-                for target in getattr(part, "targets", []):
-                    yield target.id, part.lineno
-                if isinstance(part, ast.AnnAssign):
-                    yield part.target.id, part.lineno
-                if isinstance(part, ast.FunctionDef | ast.ClassDef):
-                    yield part.name, part.lineno
-        if isinstance(node, ast.ClassDef):
-            for part in node.body:
-                if isinstance(part, ast.FunctionDef):
-                    yield f"{node.name}.{part.name}", part.lineno
-
-
-def uses():
-    """The rows and columns of names of the module, and what they mean."""
-    for row, column, name in loaded(compile(SOURCE, "game.py", "exec")):
-        yield row, column, name
-    for node in ast.parse(SOURCE).body:
-        if isinstance(node, ast.ClassDef):
-            for row in range(node.lineno, node.end_lineno + 1):
-                line = SOURCE.splitlines()[row - 1]
-                for use in re.finditer(r"\bself\.(\w+)", line):
-                    method = getattr(getattr(game, node.name), use[1], None)
-                    if isinstance(method, types.FunctionType):
-                        yield row, use.start(1), method.__qualname__
-
-
-def test_each_name_of_the_module_leads_to_what_it_names():
-    """In code, unless that is in the same card."""
-    pages = "game.html", "engine.html"
-    links = links_in_code(pages[0]) | links_in_code(pages[1])
-    cards = [
-        {int(row) for row in re.findall('data-row="(.*?)"', card)}
-        for page in pages
-        for card in html(page).split('class="card"')[1:]
-    ]
-    defined = dict(places())
-    lines = SOURCE.splitlines()
-    by_name = set()
-    for row, column, name in uses():
-        if name not in defined:
-            continue
-        [card] = [card for card in cards if row in card]
-        text, target = links.get((row, column), ("", ""))
-        if defined[name] in card:
-            assert not target
-        else:
-            assert target.partition("#")[2] == name, row
-            assert name.endswith(text)
-            by_name.add((row, column))
-    for row, column in links.keys() - by_name:
-        before = lines[row - 1][:column]
-        assert re.search(r"(super\(\)|\b[A-Z]\w*)\.$", before), row
+def test_all_that_a_worker_uses_is_a_link():
+    pages = html("game.html") + html("engine.html")
+    defined = set(re.findall(r' id="(\w+)" data-row', pages))
+    for function in game.worker_process, game.Worker.__init__:
+        line = defined_at("game.html", function.__qualname__)
+        card, _, _ = html("game.html").partition(line)[2].partition(END)
+        linked = re.findall('<a href=".*?#(.*?)"', card)
+        assert defined.intersection(function.__code__.co_names) <= {*linked}
 
 
 def test_a_link_of_a_name_says_a_sentence_and_is_no_stop(visit):
@@ -393,31 +326,6 @@ def test_a_page_fits_and_does_not_shift(visit, name, width, scheme):
           return left < -1 || right > innerWidth + 1;
         }).map((part) => part.outerHTML.slice(0, 80))""")
     assert not beyond
-    found = Axe().run(page, options={"preload": False})
-    assert found.violations_count == 0, found.generate_report()
-
-
-@pytest.mark.parametrize("width", [390, 320])
-def test_a_page_fits_with_letters_of_twice_the_size(visit, width):
-    """What is wider scrolls in its own box, by keys, too."""
-    page = visit("ppo.html", width)
-    page.add_style_tag(content="html { font-size: 32px }")
-    page.locator("details").evaluate_all(
-        "all => all.forEach((fold) => (fold.open = true))"
-    )
-    assert page.evaluate("document.documentElement.scrollWidth") == width
-    beyond = page.evaluate("""() =>
-        [...document.querySelectorAll("main *, header button")].filter(
-          (part) => !part.closest(".math, .scrolls, .code") &&
-            part.getBoundingClientRect().right > innerWidth + 1
-        ).map((part) => part.outerHTML.slice(0, 80))""")
-    assert not beyond
-    table = page.locator(".scrolls").first
-    expect(table).to_have_attribute("tabindex", "0")
-    table.press("ArrowRight")
-    page.wait_for_function(
-        "() => document.querySelector('.scrolls').scrollLeft"
-    )
     found = Axe().run(page, options={"preload": False})
     assert found.violations_count == 0, found.generate_report()
 
