@@ -1208,7 +1208,7 @@ if ($("run")) (() => {
       if (!asked.lines[n]) return null;
       [scene, at] = [asked, n];
       draw();
-      const [row, inside, shown] = scene.lines[n];
+      const [row, , inside, shown] = scene.lines[n];
       const values = shown.map((i) => {
         const [name, text, images] = recorded.values[i];
         return [name, { text, pictures: images.map(url) }];
@@ -1221,20 +1221,20 @@ if ($("run")) (() => {
   const url = (i) => `data:image/png;base64,${recorded.pictures[i][2]}`;
 
   function draw() {
-    const [row, inside, shown] = scene.lines[at];
-    const last = scene.lines.length - 1;
+    const [row, last, inside, shown] = scene.lines[at];
+    const count = scene.lines.length;
     bar.hidden = false;
     select.selectedIndex = Runner.scenes.indexOf(scene);
-    slider.max = last;
+    slider.max = count - 1;
     slider.value = at;
-    number.textContent = `${at + 1} of ${last + 1}`;
+    number.textContent = `${at + 1} of ${count}`;
     back.ariaDisabled = at === 0;
-    next.ariaDisabled = at === last;
+    next.ariaDisabled = at === count - 1;
     about.firstChild.textContent = scene.call;
 
     // What was shown last of each name tells what has changed.
     const known = {};
-    for (const [, , numbers] of scene.lines.slice(0, at)) {
+    for (const [, , , numbers] of scene.lines.slice(0, at)) {
       for (const i of numbers) known[recorded.values[i][0]] = i;
     }
     // A picture that is part of a stack is seen there.
@@ -1276,7 +1276,7 @@ if ($("run")) (() => {
       list.scrollTo(0, item ? item.offsetTop : 0);
     }
 
-    mark(row);
+    mark(row, last);
     where.ariaLive = timer ? "off" : "polite";
     where.textContent = `${inside.join(" › ")}: ` +
       marked.map((line) => line.textContent.trim()).join(" ");
@@ -1289,8 +1289,8 @@ if ($("run")) (() => {
     document.documentElement.style.scrollPaddingBottom = height;
   }
 
-  function mark(row) {
-    const last = recorded.until[row] ?? row;
+  // Mark a statement, from its first row to its last one, or nothing.
+  function mark(row, last) {
     for (const line of marked) line.ariaCurrent = null;
     marked = code.filter(({ dataset }) =>
       row <= dataset.row && dataset.row <= last);
@@ -1326,7 +1326,7 @@ if ($("run")) (() => {
   function close() {
     pause();
     bar.hidden = true;
-    mark(Infinity);
+    mark();
     begin.focus();
   }
 

@@ -283,9 +283,7 @@ class Contender(contextlib.ExitStack):
             stderr=subprocess.DEVNULL,
         )
         there.close()
-        # The process ends when its pipe is closed.
-        self.callback(self.process.wait)
-        self.callback(self.pipe.close)
+        self.callback(self.end)
         self.shape, self.dtype = self.ask((kind, options, wait))
 
     def ask(self, command: Any) -> Any:
@@ -295,6 +293,15 @@ class Contender(contextlib.ExitStack):
         if isinstance(answer, Exception):
             raise answer
         return answer
+
+    def end(self) -> None:
+        """End the process, by closing its pipe, or after ten seconds."""
+        self.pipe.close()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:  # An engine's threads go on.
+            self.process.kill()
+            self.process.wait()
 
     def processes(self) -> list[psutil.Process]:
         process = psutil.Process(self.process.pid)

@@ -62,17 +62,11 @@ def test_a_busy_machine_publishes_nothing(publish, monkeypatch):
 
 def test_work_of_others_is_seen_and_ours_is_not():
     """Others of this machine may work, too."""
-
-    def work(seconds):
-        end = time.process_time() + seconds
-        while time.process_time() < end:
-            pass
-
-    # a program that isn't ours: its parent has ended
     code = "import time\nwhile time.process_time() < 1: pass"
+    # a program that isn't ours: its parent has ended
     other = f"{shlex.join([sys.executable, '-c', code])} & echo"
     before = common.our_seconds()
-    _, alone = common.watched(lambda: work(1))
+    subprocess.run([sys.executable, "-c", code])
     assert common.our_seconds() - before >= 1
     start = time.perf_counter()
     _, cores = common.watched(
@@ -81,9 +75,8 @@ def test_work_of_others_is_seen_and_ours_is_not():
     assert cores * (time.perf_counter() - start) > 0.9
 
 
-def test_a_noisy_round_is_played_again(publish, monkeypatch):
-    """As long as there are few of them, and else isn't published."""
-    loads = iter([9.0, 0.1, 9.0, 0.2, 9.0])
+def test_a_noisy_round_is_played_again(monkeypatch):
+    loads = iter([9.0, 0.1, 9.0, 0.2])
 
     def watched(call):
         return call(), next(loads)
@@ -93,13 +86,6 @@ def test_a_noisy_round_is_played_again(publish, monkeypatch):
     numbers = itertools.count()
     turns = common.take_turns({"a": lambda: next(numbers)}, rounds=2)
     assert turns == ({"a": [1, 3]}, [0.1, 0.2])
-
-    loads = iter([0.0, *[9.0] * 4])
-    parts = {"x": lambda: common.take_turns({"a": float}, 2)._asdict()}
-    run = argparse.Namespace(publish=True)
-    with pytest.raises(SystemExit, match="others took 9"):
-        common.measure(run, "x", parts)
-    assert not common.RESULTS.exists()
 
 
 def test_the_benchmark_writes_a_part_for_each_title(publish, monkeypatch):
@@ -123,7 +109,13 @@ def test_an_error_of_a_contender_arrives():
 
 
 LOCKSTEP = benchmark.PARTS["lockstep"]
-PLAYERS = [*LOCKSTEP.names, "games_ready", "worker", *benchmark.ONE_GAME]
+PLAYERS = [
+    *LOCKSTEP.names,
+    "still",
+    "games_ready",
+    "worker",
+    *benchmark.ONE_GAME,
+]
 
 
 @pytest.mark.parametrize("name", PLAYERS)

@@ -394,21 +394,6 @@ def interval(scores: Sequence[float], digits: int = 0) -> str:
     return f"{low:,.{digits}f} to {high:,.{digits}f}"
 
 
-def interval_table(agents: Iterable[Agent]) -> str:
-    """Whole games with and without motion, and the means' intervals."""
-    rows = [
-        [
-            TITLES.get(agent.title, agent.title),
-            *(
-                f"{mean(scores):,.0f} ({interval(scores)})"
-                for scores in (agent.scores.served, agent.scores.still)
-            ),
-        ]
-        for agent in agents
-    ]
-    return table(["title", "four pictures", "the newest, four times"], rows)
-
-
 def agent_table(corner: str, agents: Mapping[str, Agent]) -> str:
     """A row for each run: the end of its training, and whole games."""
     rows = [
@@ -429,13 +414,18 @@ def agent_table(corner: str, agents: Mapping[str, Agent]) -> str:
     return table(head, rows)
 
 
-def still_table(agents: Iterable[Agent]) -> str:
-    """What is left of each agent's score if nothing moves in what it sees."""
+def still_table(agents: Iterable[Agent], with_intervals: bool) -> str:
+    """Whole games with and without motion, and the means' intervals."""
+
+    def cell(scores: Sequence[float]) -> str:
+        inside = f" ({interval(scores)})" if with_intervals else ""
+        return f"{mean(scores):,.0f}{inside}"
+
     rows = [
         [
             TITLES.get(agent.title, agent.title),
-            f"{agent.mean:,.0f}",
-            f"{mean(agent.scores.still):,.0f}",
+            cell(agent.scores.served),
+            cell(agent.scores.still),
         ]
         for agent in agents
     ]
@@ -565,8 +555,8 @@ def agent_values() -> dict[str, str]:
         "pong_minutes": f"{60 * agents['Pong-1'].hours:.0f}",
         "more_titles_table": agent_table("title", more),
         "more_titles_trained_on": trained_on(more.values()),
-        "still_table": still_table(moving),
-        "still_interval_table": interval_table(moving),
+        "still_table": still_table(moving, with_intervals=False),
+        "still_interval_table": still_table(moving, with_intervals=True),
         "breakout_end_interval": interval(
             [agent.last_score for agent in breakout]
         ),
@@ -576,7 +566,6 @@ def agent_values() -> dict[str, str]:
             f"{name}_games": whole_games(one_protocol.scores["served"])
             for name, one_protocol in judged.items()
         },
-        "protocols_on": measured(judged.values()),
         "motion_one_mean_rounded": f"{one.mean:.0f}",
         "motion_four_mean_rounded": f"{four.mean:.0f}",
         "motion_one_games": whole_games(one.scores.served),

@@ -54,9 +54,9 @@ Picture = tuple[int, int, str]  # width, height, and a PNG
 # What holds, by name: as text, and its pictures
 Shown = tuple[str, tuple[Picture, ...]]
 Values = dict[str, Shown]
-# The row of a line, the names of the functions that are being run, and what
+# The rows of a line, the names of the functions that are being run, and what
 # holds after it
-Line = tuple[int, list[str], Values]
+Line = tuple[range, list[str], Values]
 
 
 class Tracer:
@@ -72,7 +72,7 @@ class Tracer:
         self._shown = shown  # how the names of functions begin
         self.lines: list[Line] = []
         self._frames: list[FrameType] = []  # that are being run
-        self._open: tuple[FrameType, int] | None = None
+        self._open: tuple[FrameType, range] | None = None
         self._left: Values = {}  # by functions that have returned
 
     def run(self, call: Callable[[], Any]) -> Any:
@@ -96,12 +96,12 @@ class Tracer:
 
     def _trace(self, frame: FrameType, event: str, value: Any) -> Any:
         if event == "line":
-            row = statements()[frame.f_lineno].start
-            if self._open != (frame, row):
+            rows = statements()[frame.f_lineno]
+            if self._open != (frame, rows):
                 self._end_line()
-                self._open = frame, row
+                self._open = frame, rows
                 inside = [each.f_code.co_name for each in self._frames]
-                self.lines.append((row, inside, {}))
+                self.lines.append((rows, inside, {}))
         elif event == "return":
             self._left = self._left or self._values()
             if value is not None:
@@ -289,10 +289,10 @@ def worker_scenes() -> Iterator[dict[str, Any]]:
         found[sent].append(with_call(line, sent))
     before = ""
     for line in theirs:
-        row, _, values = line
+        rows, _, values = line
         message, _ = values.get("message", ("", ()))
         pipe = f"program → worker: {message}" if message != before else ""
-        if source[row - 1].lstrip().startswith("send("):
+        if source[rows.start - 1].lstrip().startswith("send("):
             pipe = f"worker → program: {values['answer'][0]}"
         sent = message.partition(" in ")[0]
         found[sent].append(with_call(line, sent, pipe))
@@ -307,11 +307,11 @@ def worker_scenes() -> Iterator[dict[str, Any]]:
 
 def with_call(line: Line, sent: str, pipe: str = "") -> Line:
     """Say first what the program does, and what crosses the pipe."""
-    row, inside, values = line
+    rows, inside, values = line
     said: Values = {"program": (PROGRAM[sent], ())}
     if pipe:
         said["pipe"] = pipe, ()
-    return row, inside, said | values
+    return rows, inside, said | values
 
 
 def program_and_worker() -> tuple[list[Line], list[Line]]:
@@ -366,26 +366,23 @@ def seal_of(body: str) -> str:
 
 
 def packed(played: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return scenes with the numbers of what recurs, and that in lists.
-
-    `until` has the last row of statements of several rows.
-    """
+    """Return scenes with the numbers of what recurs, and that in lists."""
     numbers: dict[str, dict[Any, int]] = {"pictures": {}, "values": {}}
 
     def number(table: str, one: Any) -> int:
         return numbers[table].setdefault(one, len(numbers[table]))
 
-    def packed_line(row: int, inside: list[str], values: Values) -> list[Any]:
+    def packed_line(
+        rows: range, inside: list[str], values: Values
+    ) -> list[Any]:
         held = [
             (name, text, tuple(number("pictures", image) for image in images))
             for name, (text, images) in values.items()
         ]
-        return [row, inside, [number("values", one) for one in held]]
+        numbered = [number("values", one) for one in held]
+        return [rows.start, rows.stop - 1, inside, numbered]
 
     for one in played:
         one["lines"] = [packed_line(*line) for line in one["lines"]]
-    rows = {row for one in played for row, *_ in one["lines"]}
-    until = {row: statements()[row].stop - 1 for row in rows}
-    several = {row: last for row, last in sorted(until.items()) if last > row}
     tables = {name: [*table] for name, table in numbers.items()}
-    return {"scenes": played, "until": several, **tables}
+    return {"scenes": played, **tables}

@@ -157,7 +157,7 @@ def test_each_line_and_its_pictures_are_seen(tutorial, width):
         )
         assert seen == [
             [row, inside, SOURCE[row - 1], True, True]
-            for row, inside, _ in scene["lines"]
+            for row, _, inside, _ in scene["lines"]
         ]
 
 
