@@ -28,6 +28,15 @@ def bright(picture: np.ndarray) -> np.ndarray:
     return np.minimum(1.6 * picture, 255).astype(np.uint8)
 
 
+def png(picture: np.ndarray) -> str:
+    """A picture, in gray or in RGB, as a PNG in text."""
+    smallest = [cv2.IMWRITE_PNG_COMPRESSION, 9]
+    if picture.ndim == 3:
+        picture = cv2.cvtColor(picture, cv2.COLOR_RGB2BGR)
+    data = cv2.imencode(".png", picture, smallest)[1]
+    return base64.b64encode(data.tobytes()).decode()
+
+
 def faded(pictures: Any) -> np.ndarray:
     """Pictures drawn over each other, the oldest darkest."""
     shares = np.linspace(0.4, 1, len(pictures))
@@ -93,15 +102,8 @@ class Drawing:
         y: float,
         width: float,
         height: float,
-        pixels: np.ndarray,
-        kind: str = "",
+        picture: np.ndarray,
     ) -> None:
-        """A picture, and around it a frame of a kind."""
-        if pixels.ndim == 3:
-            pixels = pixels[..., ::-1]  # as OpenCV has them
-        smallest = [cv2.IMWRITE_PNG_COMPRESSION, 9]
-        _, png = cv2.imencode(".png", pixels, smallest)
-        data = base64.b64encode(png.tobytes()).decode()
         self.put(
             "image",
             "",
@@ -110,10 +112,8 @@ class Drawing:
             y=y,
             width=width,
             height=height,
-            href=f"data:image/png;base64,{data}",
+            href=f"data:image/png;base64,{png(picture)}",
         )
-        if kind:
-            self.box(x, y, width, height, kind)
 
     def begin_answer(self) -> None:
         self.parts.append('<g class="answer">\n')

@@ -5,7 +5,6 @@ one of `game.py` or this file has changed, or if somebody has edited it.
 """
 
 import ast
-import base64
 import collections
 import contextlib
 import functools
@@ -24,10 +23,10 @@ from types import FrameType
 from typing import Any
 from unittest import mock
 
-import cv2
 import numpy as np
 
 import game as module
+from draw.drawing import png
 from draw.recordings import NOOP, rule
 from game import Game, Worker, worker_process
 from paths import DOCS, ROOT
@@ -125,7 +124,7 @@ class Tracer:
             found |= frame.f_locals
             owner = found.pop("self", None)
             if isinstance(owner, Game):
-                console = {"console": ("in color", (png(owner.render()),))}
+                console = {"console": ("in color", (sized(owner.render()),))}
             own = getattr(owner, "__dict__", {})
             for name in filter(own.__contains__, frame.f_code.co_names):
                 found[f"self.{name}"] = own[name]
@@ -149,7 +148,7 @@ def statements() -> dict[int, range]:
 
 
 def shown(value: Any) -> Shown:
-    return text_of(value), tuple(map(png, pictures(value)))
+    return text_of(value), tuple(map(sized, pictures(value)))
 
 
 def text_of(value: Any) -> str:
@@ -193,13 +192,9 @@ def unpickled(data: bytes) -> Any:
         return error
 
 
-def png(picture: np.ndarray) -> Picture:
-    smallest = [cv2.IMWRITE_PNG_COMPRESSION, 9]
-    if picture.ndim == 3:
-        picture = cv2.cvtColor(picture, cv2.COLOR_RGB2BGR)
-    data = cv2.imencode(".png", picture, smallest)[1]
+def sized(picture: np.ndarray) -> Picture:
     height, width, *_ = picture.shape
-    return width, height, base64.b64encode(data.tobytes()).decode()
+    return width, height, png(picture)
 
 
 # The scenes
