@@ -74,7 +74,7 @@ def play(
     torch.manual_seed(SEED)
     game = game_of()
     moments: list[Moment] = []
-    obs, first, info = game.reset(), True, None
+    obs, info = game.reset(), None
     while info is None:
         policy, value = network(torch.as_tensor(obs[None]))
         action = policy.sample().item()
@@ -82,12 +82,11 @@ def play(
         decision = {
             "action": action,
             "reward": 0,
-            "first": first,
             "value": round(value.item(), 2),
             "chances": [round(p, 2) for p in policy.probs[0].tolist()],
         }
         moments.append(Moment(obs, game.render(), decision))
-        obs, reward, first, info = game.step(action)
+        obs, reward, _, info = game.step(action)
         decision["reward"] = int(reward)
     return moments, info
 

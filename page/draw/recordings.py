@@ -143,11 +143,10 @@ def unpack(text: str, height: int = 210, width: int = 160) -> np.ndarray:
 class Film:
     """A part of a game of one of our agents.
 
-    `decisions` has a record for each step: its `action` and `reward`, whether
-    it is the `first` of an episode, and the agent's `value` and `chances` of
-    the actions. `screens` are the colour screens before each, as indices into
-    `rgb`, and `frames` the newest picture of each observation, after the three
-    older ones of the first, both packed.
+    `decisions` has a record for each step: its `action` and `reward`, and the
+    agent's `value` and `chances` of the actions. `screens` are the colour
+    screens before each, as indices into `rgb`, and `frames` the newest picture
+    of each observation, after the three older ones of the first, both packed.
     """
 
     start: int  # the step of the game that is the first here
