@@ -151,12 +151,12 @@ class Actors:
         for answer in self._wait(answers, count, seconds):
             i = self._starting.pop(answer)
             try:
-                print(f"actor {i} plays on {ray.get(answer)}", flush=True)
+                run.say(f"actor {i} plays on {ray.get(answer)}")
                 self.playing.append(i)
             except RayActorError as error:
                 self._replace(i, error)
         if self._starting and seconds:
-            print(f"{len(self._starting)} actors wait for room", flush=True)
+            run.say(f"{len(self._starting)} actors wait for room")
 
     def play(
         self, weights: dict[str, Tensor]
