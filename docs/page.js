@@ -244,6 +244,16 @@ const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1],
 const arrowOf = ({ key, altKey, ctrlKey, metaKey }) =>
   altKey || ctrlKey || metaKey ? null : ARROWS[key];
 
+// Call `move` with the way of each arrow key that is pressed in an element.
+function arrows(element, move) {
+  element.addEventListener("keydown", (event) => {
+    const way = arrowOf(event);
+    if (!way) return;
+    event.preventDefault();
+    move(...way);
+  });
+}
+
 // Drag something, by the left button or by one finger.
 function drags(element, begin, move) {
   let by = null;
@@ -1937,13 +1947,10 @@ figure("looks", async (box, $in) => {
   pane.addEventListener("pointerdown", point);
   pane.addEventListener("pointerleave", ({ pointerType }) =>
     pointerType === "mouse" && cover());
-  pane.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") cover();
-    const arrow = arrowOf(event);
-    if (!arrow) return;
-    event.preventDefault();
+  pane.addEventListener("keydown", ({ key }) => key === "Escape" && cover());
+  arrows(pane, (across, down) => {
     const [x, y] = place ?? MIDDLE;
-    cover(x + arrow[0], y + arrow[1]);
+    cover(x + across, y + down);
   });
   show();
 });
@@ -2031,25 +2038,16 @@ figure("network", (box, $in) => {
       game.move(what, (clientX - from.x) * pixels, (clientY - from.y) * pixels,
         from.pairs);
     }));
-    handle.addEventListener("keydown", (event) => {
-      const arrow = arrowOf(event);
-      if (!arrow) return;
-      event.preventDefault();
-      change((game) => game.move(what, ...arrow.map((step) => NUDGE * step)));
-    });
+    arrows(handle, (across, down) => change((game) =>
+      game.move(what, NUDGE * across, NUDGE * down)));
   }
   drags(way, () => player.go(false), ({ clientX, clientY }) => change((game) => {
     const { left, top, width } = screen.getBoundingClientRect();
     const [x, y] = middle(game.shown[1].ball).map((at) => at * width / WIDTH);
     game.turn(Math.atan2(clientY - top - y, clientX - left - x));
   }));
-  way.addEventListener("keydown", (event) => {
-    const arrow = arrowOf(event);
-    if (!arrow) return;
-    event.preventDefault();
-    change((game) => game.turn(
-      angle(game.shown[1].ball) + TURN * (arrow[0] + arrow[1])));
-  });
+  arrows(way, (across, down) => change((game) =>
+    game.turn(angle(game.shown[1].ball) + TURN * (across + down))));
 });
 
 // A Breakout that the reader plays, as the agent sees it, beside the agent. Both

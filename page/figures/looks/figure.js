@@ -154,13 +154,10 @@ figure("looks", async (box, $in) => {
   pane.addEventListener("pointerdown", point);
   pane.addEventListener("pointerleave", ({ pointerType }) =>
     pointerType === "mouse" && cover());
-  pane.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") cover();
-    const arrow = arrowOf(event);
-    if (!arrow) return;
-    event.preventDefault();
+  pane.addEventListener("keydown", ({ key }) => key === "Escape" && cover());
+  arrows(pane, (across, down) => {
     const [x, y] = place ?? MIDDLE;
-    cover(x + arrow[0], y + arrow[1]);
+    cover(x + across, y + down);
   });
   show();
 });

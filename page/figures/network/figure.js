@@ -57,23 +57,14 @@ figure("network", (box, $in) => {
       game.move(what, (clientX - from.x) * pixels, (clientY - from.y) * pixels,
         from.pairs);
     }));
-    handle.addEventListener("keydown", (event) => {
-      const arrow = arrowOf(event);
-      if (!arrow) return;
-      event.preventDefault();
-      change((game) => game.move(what, ...arrow.map((step) => NUDGE * step)));
-    });
+    arrows(handle, (across, down) => change((game) =>
+      game.move(what, NUDGE * across, NUDGE * down)));
   }
   drags(way, () => player.go(false), ({ clientX, clientY }) => change((game) => {
     const { left, top, width } = screen.getBoundingClientRect();
     const [x, y] = middle(game.shown[1].ball).map((at) => at * width / WIDTH);
     game.turn(Math.atan2(clientY - top - y, clientX - left - x));
   }));
-  way.addEventListener("keydown", (event) => {
-    const arrow = arrowOf(event);
-    if (!arrow) return;
-    event.preventDefault();
-    change((game) => game.turn(
-      angle(game.shown[1].ball) + TURN * (arrow[0] + arrow[1])));
-  });
+  arrows(way, (across, down) => change((game) =>
+    game.turn(angle(game.shown[1].ball) + TURN * (across + down))));
 });
