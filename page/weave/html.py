@@ -209,6 +209,8 @@ def formula(text: str, options: Mapping[str, bool]) -> str:
     """
     is_alone = options["display_mode"]
     mathml = convert(text, display="block" if is_alone else "inline")
+    if "\\" in mathml:
+        raise ValueError(f"a formula has an unknown command: {text}")
     functions = "<mo>(?=[a-z])"
     in_index = "<mo>(?=(?:(?!<mrow>).)*</mrow></msub>)"
     tight = '<mo lspace="0" rspace="0">'
