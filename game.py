@@ -564,7 +564,7 @@ class FastGame(Game):
     """
     A `Game` that plays the same, faster; what `Worker` and `Games` play.
 
-    It is 1.2 times as fast in Breakout with `TRAINING`, and 1.5 times where
+    It is 1.2 times as fast in Breakout with `TRAINING`, and 1.4 times where
     each lost life restarts the game. A subclass reads the screen by `screen`
     and `render`: the emulator's own is an old one until the first frame of a
     game.
