@@ -306,6 +306,10 @@ def test_a_page_fits_and_does_not_shift(visit, name, width, scheme):
     page = visit(name, width, color_scheme=scheme)
     page.evaluate("""async () => {
         await document.fonts.ready;
+        // The letters are drawn in the next frame, or the one after it.
+        const frame = () => new Promise(requestAnimationFrame);
+        await frame();
+        await frame();
         window.shift = 0;
         const start = performance.now();  // What moved before may come late.
         new PerformanceObserver((list) => {
