@@ -1188,8 +1188,8 @@ if ($("run")) (() => {
   bar.ariaLabel = "The code, line by line";
   bar.hidden = true;
   bar.innerHTML = `<p class="where"></p><button type="button">Close</button>
-    <p><code></code> Values are those after the marked line; points and
-    lives are drawn a frame later.</p>
+    <p><code></code> Values are those after the marked line.<span>
+    Points and lives are drawn a frame later.</span></p>
     <dl class="texts" tabindex="0"></dl><dl class="shots" tabindex="0"></dl>
     <div class="controls"><select aria-label="Scene"></select>
     <span class="number"></span><button type="button">Back</button>
@@ -1281,6 +1281,7 @@ if ($("run")) (() => {
       }
       (visible.has(i) ? shots : texts).append(item);
     }
+    about.lastElementChild.hidden = !shots.firstChild;
     for (const list of [texts, shots]) {
       const item = list.querySelector("div.new");
       list.scrollTo(0, item ? item.offsetTop : 0);
@@ -1667,7 +1668,7 @@ figure("guess", async (_, $in) => {
     const part = [left, 38, 28, 36];
     const four = pictures.slice(at - 3, at + 1);
     four.forEach((pixels, i) => put(stack[i], seen || i === 3 ? pixels : null,
-      { part, label: ["1, oldest", "2", "3", "4, newest"][i] }));
+      { part, label: ["oldest", "", "", "newest"][i] }));
     $in(".which").textContent = round ? "in its last four pictures" :
       seen ? "and the three pictures before" : "enlarged";
     put(board.firstElementChild, later.reduce((pixels, i) => brighter(

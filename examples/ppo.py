@@ -437,7 +437,7 @@ def learn(
             # minimized. Like the other losses it is a mean over the minibatch.
             #
             # $$L_\pi = {-\min}(\rho A, \; \operatorname{clip}(\rho, 1 -
-            # \epsilon, 1 + \epsilon) \, A)$$
+            # \varepsilon, 1 + \varepsilon) \, A)$$
             clipped = ratio.clamp(1 - clip, 1 + clip)
             policy_loss = -torch.min(ratio * gains, clipped * gains).mean()
             # The value V should become the return R, the sum of the old value
@@ -449,7 +449,7 @@ def learn(
             errors = (values - returns) ** 2
             if settings.clip_values:
                 # $$U = V_{\text{old}} + \operatorname{clip}(V -
-                # V_{\text{old}}, {-\epsilon}, \epsilon)$$
+                # V_{\text{old}}, {-\varepsilon}, \varepsilon)$$
                 near = old_values + (values - old_values).clamp(-clip, clip)
                 errors = torch.max(errors, (near - returns) ** 2)
             value_loss = errors.mean() / 2

@@ -11,8 +11,8 @@ if ($("run")) (() => {
   bar.ariaLabel = "The code, line by line";
   bar.hidden = true;
   bar.innerHTML = `<p class="where"></p><button type="button">Close</button>
-    <p><code></code> Values are those after the marked line; points and
-    lives are drawn a frame later.</p>
+    <p><code></code> Values are those after the marked line.<span>
+    Points and lives are drawn a frame later.</span></p>
     <dl class="texts" tabindex="0"></dl><dl class="shots" tabindex="0"></dl>
     <div class="controls"><select aria-label="Scene"></select>
     <span class="number"></span><button type="button">Back</button>
@@ -104,6 +104,7 @@ if ($("run")) (() => {
       }
       (visible.has(i) ? shots : texts).append(item);
     }
+    about.lastElementChild.hidden = !shots.firstChild;
     for (const list of [texts, shots]) {
       const item = list.querySelector("div.new");
       list.scrollTo(0, item ? item.offsetTop : 0);

@@ -180,6 +180,8 @@ def colored(
             if words:
                 word = r'<span class="\1">\1</span>'
                 text = re.sub(rf"\b({words})\b", word, text)
+            # A narrow window breaks a line there, and not within a word.
+            text = re.sub(r"^(?=\.)|(?<=[(\[])$", "<wbr>", text)
             if text and STYLED.match(short):
                 text = f'<span class="{short}">{text}</span>'
             if tag := tags.get((len(lines) - 1, column)):
@@ -196,7 +198,8 @@ def listing(lines: Iterable[tuple[str, str]]) -> str:
     """Return a listing of lines of HTML, each with its attributes."""
     spans = ""
     for attributes, line in lines:
-        inside = len(line) - len(line.lstrip())
+        text = re.sub("<.*?>", "", line)
+        inside = len(text) - len(text.lstrip())
         spans += f'<span{attributes} style="--i:{inside}">{line}\n</span>'
     return f'<pre class="code"><code>{spans}</code></pre>'
 

@@ -3,7 +3,7 @@
 from draw.drawing import Drawing
 from fill.values import TITLES, read_curves
 
-LEFT, RIGHT, TOP, BOTTOM = 52, 472, 30, 300
+LEFT, RIGHT, TOP, BOTTOM = 52, 468, 36, 300
 
 
 def curves(

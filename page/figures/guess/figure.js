@@ -19,7 +19,7 @@ figure("guess", async (_, $in) => {
     const part = [left, 38, 28, 36];
     const four = pictures.slice(at - 3, at + 1);
     four.forEach((pixels, i) => put(stack[i], seen || i === 3 ? pixels : null,
-      { part, label: ["1, oldest", "2", "3", "4, newest"][i] }));
+      { part, label: ["oldest", "", "", "newest"][i] }));
     $in(".which").textContent = round ? "in its last four pictures" :
       seen ? "and the three pictures before" : "enlarged";
     put(board.firstElementChild, later.reduce((pixels, i) => brighter(
