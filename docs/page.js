@@ -1049,7 +1049,7 @@ function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
       restart();
     } else {
       go(false);
-      tell(over(game) || `The game is over: ${game.breakout.score} points.`);
+      tell(over(game) || `The game is over, with a score of ${game.breakout.score}.`);
     }
   }
 
@@ -2107,7 +2107,7 @@ figure("play", (box, $in) => {
     count(`view${view}`, score);
     if (lives) return;
     go(false);
-    says.textContent = `You made ${score} points.`;
+    says.textContent = `You scored ${score}.`;
     start.textContent = "Play again";
   }
 
@@ -2128,7 +2128,7 @@ figure("play", (box, $in) => {
     its.textContent = its_.breakout.score;
     count("agent", its_.breakout.score);
   }, { begin: () => new AgentGame(seed, options()),
-    over: ({ breakout }) => `It made ${breakout.score} points.` });
+    over: ({ breakout }) => `It scored ${breakout.score}.` });
 
   start.addEventListener("click", () => go(!time.running));
   $in(".views").addEventListener("change", ({ target }) => {
@@ -2178,7 +2178,7 @@ if ($("results")) {
     const asked = Object.values(guesses).filter(([, right]) => right);
     const right = asked.filter(([yours, truth]) => yours === truth).length;
     const yours = [
-      you && `${you[0]} points`,
+      you && `a score of ${you[0]}`,
       view2 && `${view2[0]} from its four pictures`,
       guess1 && `up or down: ${guess1[0]} from one picture`,
       guess4 && `${guess4[0]} from four`,

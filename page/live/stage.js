@@ -128,7 +128,7 @@ function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
       restart();
     } else {
       go(false);
-      tell(over(game) || `The game is over: ${game.breakout.score} points.`);
+      tell(over(game) || `The game is over, with a score of ${game.breakout.score}.`);
     }
   }
 

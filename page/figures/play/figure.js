@@ -54,7 +54,7 @@ figure("play", (box, $in) => {
     count(`view${view}`, score);
     if (lives) return;
     go(false);
-    says.textContent = `You made ${score} points.`;
+    says.textContent = `You scored ${score}.`;
     start.textContent = "Play again";
   }
 
@@ -75,7 +75,7 @@ figure("play", (box, $in) => {
     its.textContent = its_.breakout.score;
     count("agent", its_.breakout.score);
   }, { begin: () => new AgentGame(seed, options()),
-    over: ({ breakout }) => `It made ${breakout.score} points.` });
+    over: ({ breakout }) => `It scored ${breakout.score}.` });
 
   start.addEventListener("click", () => go(!time.running));
   $in(".views").addEventListener("change", ({ target }) => {

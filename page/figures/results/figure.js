@@ -6,7 +6,7 @@ if ($("results")) {
     const asked = Object.values(guesses).filter(([, right]) => right);
     const right = asked.filter(([yours, truth]) => yours === truth).length;
     const yours = [
-      you && `${you[0]} points`,
+      you && `a score of ${you[0]}`,
       view2 && `${view2[0]} from its four pictures`,
       guess1 && `up or down: ${guess1[0]} from one picture`,
       guess4 && `${guess4[0]} from four`,
