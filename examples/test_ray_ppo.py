@@ -3,7 +3,6 @@
 import os
 import pathlib
 import signal
-import tempfile
 import threading
 
 import psutil
@@ -19,18 +18,10 @@ RUN = pathlib.Path("run")
 
 
 @pytest.fixture(scope="module")
-def nodes():
+def nodes(for_ray):
     """Two nodes of one core each."""
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        # short, since sockets lie in it
-        tempfile.TemporaryDirectory(prefix="ray") as folder,
-    ):
-        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        # Else other programs would come first.
-        patch.setenv("RAY_worker_niceness", "0")
-        patch.setenv("RAY_AUTH_MODE", "disabled")  # it writes to HOME
-        patch.setenv("RAY_TMPDIR", folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_TMPDIR", for_ray)
         nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
         nodes.add_node(num_cpus=1)
         yield nodes

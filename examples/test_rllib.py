@@ -6,7 +6,6 @@ import os
 import pathlib
 import signal
 import sys
-import tempfile
 
 import numpy as np
 import pytest
@@ -24,21 +23,13 @@ from run import Run, read_checkpoint
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
+def cluster(for_ray, tmp_path_factory):
     """Ray on this machine, with two cores."""
     home = tmp_path_factory.mktemp("home")  # where Ray and RLlib write
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        # short, since sockets lie in it
-        tempfile.TemporaryDirectory(prefix="ray") as folder,
-    ):
-        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        # Else other programs would come first.
-        patch.setenv("RAY_worker_niceness", "0")
-        patch.setenv("RAY_AUTH_MODE", "disabled")  # it writes to HOME
+    with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(home))
         patch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
-        ray.init(num_cpus=2, include_dashboard=False, _temp_dir=folder)
+        ray.init(num_cpus=2, include_dashboard=False, _temp_dir=for_ray)
         yield
         ray.shutdown()
 

@@ -222,6 +222,22 @@ def test_the_games_of_the_training_wait_for_a_guess(visit):
     expect(figure.locator(".play")).to_be_visible()
 
 
+def test_the_map_has_a_color_for_less_and_one_for_more(visit):
+    figure = look_at(visit(), "looks")
+    figure.locator(".choice button").first.click()
+    is_red = figure.locator(".map").evaluate(
+        """(map) => {
+            const { data } = map.getContext("2d")
+              .getImageData(0, 0, map.width, map.height);
+            return [...data.keys()].filter((i) => i % 4 === 0)
+              .map((i) => data[i] > data[i + 2]); }"""
+    )
+    changes = [change for change, *_ in read("looks/looks")["changes"]]
+    shown = zip(changes, is_red, strict=True)
+    seen = {(change < 0, red) for change, red in shown if abs(change) > 0.3}
+    assert seen == {(True, True), (False, False)}
+
+
 def test_guesses_and_scores_come_back_at_the_end(visit):
     """And when the page is loaded again."""
     page = visit()
