@@ -30,6 +30,9 @@ def take() -> None:
             page.goto(path.as_uri())
             page.evaluate("() => Agent.load()")  # which some show
             page.add_style_tag(content="header { display: none }")
+            # Its style covers the still, too, until the reader has guessed.
+            for answer in page.locator("#training details").all():
+                answer.evaluate("(details) => { details.open = true; }")
             for figure in page.locator("figure:has(.stage .screen)").all():
                 name = figure.get_attribute("id")
                 if (DOCS / f"figures/{name}.svg").exists():
