@@ -14,6 +14,10 @@ next round begins with the other one. Prints the median of the rounds' ratios
 new / old, and between which values the true median lies with 95 %. Below 1 the
 new one is slower. Says also how many cores other programs and hosts took in
 the worst round, and whether the host was quiet.
+
+Other processes lie elsewhere in memory, and may be faster: on two shared cores
+an old one beside itself was 0.979 (0.956 to 0.994). So compare it with itself,
+too, in a clone whose game.py is OLD.py.
 """
 
 import argparse
