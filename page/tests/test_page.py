@@ -12,8 +12,6 @@ import sys
 from collections import Counter
 from html import unescape
 
-import ale_py
-import cv2
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -22,7 +20,6 @@ from playwright.sync_api import expect
 import build
 import game
 from conftest import html
-from draw import recordings
 from fill.marks import MarkError, filled
 from fill.values import values
 from paths import DOCS, ROOT
@@ -40,7 +37,6 @@ FENCE = re.compile(r"(?ms)^```(\w*)\n(.*?)^```$")
 TAG = re.compile("<[^>]*>")
 CODE = re.compile('(?s)<pre class="code"><code>(.*?)</code>')
 END = "</div>\n</div>"  # of a card
-STORY = build.STORY.read_text()
 README = (ROOT / "README.md").read_text()
 
 
@@ -274,24 +270,6 @@ def test_readme_installs_what_is_required():
     required = (ROOT / "requirements.txt").read_text()
     for package in packages.split('" "'):
         assert re.search(f"(?m)^{package}($|;)", required)
-
-
-@pytest.mark.parametrize("title", ["Breakout", "Asteroids"])
-def test_a_step_in_code_is_that_of_the_module(title):
-    """What the part on where pictures come from shows, line by line."""
-    section = STORY.partition("### One step")[2].partition("\n## ")[0]
-    code = "".join(code for language, code in FENCE.findall(section))
-    one = game.Game(0, f"{title}NoFrameskip-v4", on_life_loss="ignore")
-    env, ale = recordings.make(f"{title}NoFrameskip-v4")
-    names = {"np": np, "cv2": cv2, "ale": ale, "stack": list(one.reset())}
-    actions = env.unwrapped.get_action_meanings()
-    for at in range(200):
-        action = at // 3 % len(actions)
-        names["action"] = getattr(ale_py.Action, actions[action])
-        exec(code, names)
-        obs_4, reward, *_ = one.step(action)
-        assert (obs_4 == names["stack"]).all()
-        assert reward == names["reward"]
 
 
 # In a browser
