@@ -20,7 +20,7 @@ from statistics import mean, median
 from typing import NamedTuple, TypeVar
 
 import numpy as np
-from msgspec import Struct, convert, field
+from msgspec import Struct, convert
 
 from paths import FIGURES, RESULTS, ROOT
 
@@ -42,14 +42,6 @@ TITLES = {
     "ALE/Breakout-v5": "Breakout, sticky actions",
     "Breakout-dqn": "Breakout, DQN",
 }
-FAULTS = {
-    "killed": "a worker is killed",
-    "stopped": "a worker is stopped",
-    "stopped, timeout": "a worker is stopped, with a timeout of 1 s",
-    "out of range": "an action is out of range",
-    "missing": "an action is missing",
-}
-WAITED_FOR = {"stopped", "stopped, timeout"}
 ONE_GAME = {
     "fast_game": "settings of `TRAINING`",
     "restart": "a lost life resets",
@@ -129,21 +121,6 @@ class Judged(Measured, kw_only=True):
     """The published agent under another protocol."""
 
     scores: dict[str, list[float]]
-
-
-class Seen(Struct):
-    """What a vector environment does about a fault."""
-
-    end: str
-    workers: int
-    step: str | None = None  # what its step says, if it returns
-    next_step: str | None = field(default=None, name="next step")
-    seconds: int = 0  # that its step took
-
-
-class Peers(Measured, kw_only=True):
-    silence: int = field(name="hangs after")  # seconds
-    peers: dict[str, dict[str, Seen]]  # by contender and fault
 
 
 class Start(Measured, kw_only=True):
@@ -343,39 +320,6 @@ def overhead(parts: Iterable[Speeds]) -> str:
     )
 
 
-# When something dies
-
-
-def in_words(seen: Seen, fault: str, silence: int) -> str:
-    """What was seen of a fault, in a few words."""
-    if fault in ("killed", "stopped") and not seen.workers:
-        return "has no workers"
-    if seen.step is None and seen.end == "hangs":
-        return f"no answer in {silence} s"
-    if seen.step is None:
-        return f"the program {seen.end}"
-    after = f" after {seen.seconds} s" if fault in WAITED_FOR else ""
-    if seen.step == "reports":
-        return f"replaced and reported{after}"
-    later = seen.next_step or seen.end
-    goes_on = "plays on" if later == "says nothing" else "no step works"
-    if seen.step == "says nothing":
-        return f"{goes_on} in silence"
-    return f"`{seen.step}`{after}, {goes_on}"
-
-
-def fault_table(peers: Mapping[str, Mapping[str, Seen]], silence: int) -> str:
-    """What everybody does; a row for each fault."""
-    columns = {
-        NAMES[name]: {
-            fault: in_words(seen, fault, silence)
-            for fault, seen in faults.items()
-        }
-        for name, faults in peers.items()
-    }
-    return grid("", columns, FAULTS)
-
-
 # What agents learn
 
 
@@ -499,11 +443,8 @@ def speed_values() -> dict[str, str]:
 
 
 def start_values() -> dict[str, str]:
-    faults = read("chaos", Peers)["peers"]
     starts = read("starts", Start)
     result = {
-        "fault_table": fault_table(faults.peers, faults.silence),
-        "faults_on": measured([faults]),
         "starts_on": measured(starts.values()),
     }
     for method, start in starts.items():

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from fill import values
-from fill.values import Player, Seen, Speeds
+from fill.values import Player, Speeds
 
 
 def column(**players):
@@ -47,20 +47,6 @@ def test_the_number_under_each_head_is_its_own(order):
     found = cells(values.ratios_table(columns))
     assert found["ALE's engine", "Pong"] == "3.10 (3.00–3.20)"
     assert found["EnvPool", "Breakout"] == "1.00 (1.00–1.00)"
-
-
-def test_what_was_seen_of_a_fault_stands_in_its_cell():
-    faults = {
-        "games": {"killed": Seen("dies", 4, "reports", "says nothing")},
-        "sb3": {"killed": Seen("hangs", 4), "missing": Seen("dies", 4)},
-    }
-    found = cells(values.fault_table(faults, silence=9))
-    for fault, name, words in (
-        ("a worker is killed", "games", "replaced and reported"),
-        ("a worker is killed", "sb3", "no answer in 9 s"),
-        ("an action is missing", "sb3", "the program dies"),
-    ):
-        assert found[fault, values.NAMES[name]] == words
 
 
 def test_training_is_level_where_its_range_touches_1():
