@@ -123,14 +123,6 @@ class Judged(Measured, kw_only=True):
     scores: dict[str, list[float]]
 
 
-class Start(Measured, kw_only=True):
-    """What it costs to start processes by a method."""
-
-    first: float  # seconds until `Games(8)` has answered
-    later: float
-    memory: int  # MB of a worker, its own
-
-
 class Learned(NamedTuple):
     """The score of the last hundred games, after some steps."""
 
@@ -394,7 +386,7 @@ def cleared(scores: Sequence[float]) -> str:
 
 def values() -> dict[str, str]:
     """All values, by name."""
-    return speed_values() | start_values() | agent_values()
+    return speed_values() | agent_values()
 
 
 def speed_values() -> dict[str, str]:
@@ -440,18 +432,6 @@ def speed_values() -> dict[str, str]:
         ),
         "actors_on": measured([actors]),
     }
-
-
-def start_values() -> dict[str, str]:
-    starts = read("starts", Start)
-    result = {
-        "starts_on": measured(starts.values()),
-    }
-    for method, start in starts.items():
-        result[f"{method}_first"] = f"{start.first:.1f}"
-        result[f"{method}_later"] = f"{start.later:.1f}"
-        result[f"{method}_memory"] = f"{start.memory} MB"
-    return result
 
 
 def agent_values() -> dict[str, str]:
