@@ -350,7 +350,7 @@ class Game:
         # Ctrl-C may interrupt what follows. As long as the stack is empty,
         # `step` raises `ResetNeeded`, so no stack mixes two games.
         self._pictures.clear()
-        self._reset_emulator(seed)
+        self.env.unwrapped.reset(seed=seed)
         self._score = 0.0
         self._length = 0
 
@@ -366,16 +366,12 @@ class Game:
             # Gymnasium, it is reset with the same seed, and the rest of the
             # no-op frames follow.
             if self._ale.game_over():
-                self._reset_emulator(seed)
+                self.env.unwrapped.reset(seed=seed)
                 self._score = 0.0
 
     def start_action(self, rng: np.random.Generator) -> SupportsIndex:
         """Return NOOP, action 0; a subclass may sample another one."""
         return 0
-
-    def _reset_emulator(self, seed):
-        """Reset the emulator, and seed it unless the seed is `None`."""
-        self.env.unwrapped.reset(seed=seed)  # `FastGame` does this faster
 
     def _begin_episode(self):
         """Press FIRE, count the lives, and fill the stack."""
@@ -563,69 +559,10 @@ class Worker:
 class FastGame(Game):
     """
     A `Game` that plays the same, faster; what `Worker` and `Games` play.
-
-    It is 1.2 times as fast in Breakout with `TRAINING`, and 1.4 times where
-    each lost life restarts the game. A subclass reads the screen by `screen`
-    and `render`: the emulator's own is an old one until the first frame of a
-    game.
     """
 
-    _snapshot = None
-    _first_frame = None  # the number of the frame in the snapshot
     # The screen that was resized last, and its picture.
     _last = (np.empty(0), np.empty(0))
-
-    # ### Resets by snapshot
-    #
-    # A reset plays 60 frames until the console has booted. A *snapshot* of the
-    # emulator after the first reset is restored much faster. It serves where
-    # every reset leads to the same state. That isn't so in all titles: in some
-    # a reset carries memory of the game before over, and in some a snapshot
-    # leaves something out.
-    def _reset_emulator(self, seed):
-        env = self.env.unwrapped
-        if not self._trusts_snapshots():
-            super()._reset_emulator(seed)
-            return
-        if self._snapshot is None:
-            env.reset()
-            # A restore draws nothing: the screen remains that of the previous
-            # game until the next frame. So the first screens are kept.
-            self._first_screen = super().screen()
-            self._first_color_screen = super().render()
-            self._first_frame = self._ale.getEpisodeFrameNumber()
-            self._snapshot = env.clone_state()
-        else:
-            env.restore_state(self._snapshot)
-
-        # Gymnasium's random generator samples the no-op starts. The emulator
-        # itself needs a seed only for sticky actions, and reloads the title
-        # for it, which is slow.
-        if seed is not None:
-            env.seed_game(seed)
-
-    def _trusts_snapshots(self):
-        """Return whether games from a snapshot are those after a reset."""
-        options = self.env.spec.kwargs
-        # A snapshot leaves out the action that a sticky one repeats.
-        sticky = self._ale.getFloat("repeat_action_probability") > 0
-        # Modes and difficulties weren't tested, but for the default, 0.
-        untested = options.get("mode") or options.get("difficulty")
-        return (
-            options["game"] in TRUSTED.split() and not sticky and not untested
-        )
-
-    def screen(self) -> NDArray:
-        """Return the screen, as `Game` does."""
-        if self._ale.getEpisodeFrameNumber() == self._first_frame:
-            return self._first_screen.copy()
-        return super().screen()
-
-    def render(self) -> NDArray[np.uint8]:
-        """Return the screen in color, as `Game` does."""
-        if self._ale.getEpisodeFrameNumber() == self._first_frame:
-            return self._first_color_screen.copy()
-        return super().render()
 
     # ### Resizing what has changed
     #
@@ -659,19 +596,6 @@ class FastGame(Game):
         # since a subclass may write into its arrays.
         self._last = (screen.copy(), picture)
         return picture.copy()
-
-
-# Titles in which a test has played the same games from snapshots as after
-# resets. All others take resets, as does a title that is new to an emulator.
-# With `GAME_TESTS=all` the tests try every title.
-TRUSTED = """
-    air_raid asterix atlantis atlantis2 basic_math battle_zone blackjack
-    bowling breakout carnival casino centipede defender donkey_kong double_dunk
-    et flag_capture frogger gopher jamesbond journey_escape keystone_kapers
-    king_kong lost_luggage mr_do ms_pacman name_this_game othello pacman pong
-    road_runner robotank skiing space_invaders turmoil video_checkers
-    video_chess video_pinball wizard_of_wor word_zapper
-"""
 
 
 # ## How processes start, wait and end

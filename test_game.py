@@ -277,9 +277,8 @@ def test_the_end_leaves_nothing_running():
 # observation. Gymnasium leaves out the frame that ended the episode, and
 # returns an older picture. Part 4 tests what is in ours.
 
-# Titles with lives and without, one that always takes true resets, and two
-# whose screens have 250 and 214 rows; and two without NOOP, which Gymnasium
-# plays only without its no-op starts.
+# Titles with lives and without, and two whose screens have 250 and 214 rows;
+# and two without NOOP, which Gymnasium plays only without its no-op starts.
 SOME_TITLES = ["Breakout", "Pong", "Qbert", "Seaquest", "AirRaid", "Carnival"]
 NO_NOOP = ["Backgammon", "VideoCheckers"]
 # No sticky actions, to which `ALE/…-v5` ids default.
@@ -316,11 +315,13 @@ def gymnasiums(env_id, on_life_loss, noop_max, looks, **emulator):
     return FrameStackObservation(env, looks["stack"])
 
 
-def play_beside_gymnasium(title, mode, noop_max, steps=150, **looks):
+def play_beside_gymnasium(
+    title, mode, noop_max, steps=150, make=Game, **looks
+):
     """Play a title and compare all that both return."""
     env_id = f"ALE/{title}-v5"
     options = dict(on_life_loss=mode, noop_max=noop_max, **looks)
-    ours = Game(5, env_id, **options, **STILL)
+    ours = make(5, env_id, **options, **STILL)
     if title in NO_NOOP:
         noop_max = 0
         if OLD:
@@ -360,10 +361,7 @@ def test_with_other_options_it_equals_gymnasiums(title, mode, looks):
 
 @each("title", SOME_TITLES + NO_NOOP)
 def test_fast_game_equals_game(title):
-    """However many games are played; `tests/` have all titles.
-
-    In the third game of Seaquest a reset has carried memory over.
-    """
+    """However many games are played."""
     options = dict(TRAINING, on_life_loss="restart", **STILL)
     plain, fast = (
         make(3, f"ALE/{title}-v5", **options) for make in (Game, FastGame)
@@ -638,10 +636,6 @@ class Script:
     over: float = math.inf  # the frame in which the game is lost
     limit: float = math.inf  # the frame in which it is cut short
     draw: dict = dataclasses.field(default_factory=dict)  # screens by frame
-    boot: int = 0  # the number of the first frame, up to 134 in real titles
-    sticky: float = 0.0
-    name: str = "breakout"  # of which snapshots are trusted
-    settings: dict = dataclasses.field(default_factory=dict)  # of the spec
     meanings: list = dataclasses.field(default_factory=lambda: MEANINGS)
     # Called with the game's last seed whenever the emulator is used.
     ghost: typing.Callable = lambda seed: None
@@ -658,13 +652,12 @@ class FakeALE:
         self.script = script
         self.seed = None
         self.frame = 0
-        self.shown = 0  # the frame that is on the screen
         self.played = []  # what was played and done, in its order
 
     def reset_game(self):
         self.script.ghost(self.seed)
         self.played.append("reset")
-        self.frame = self.shown = 0
+        self.frame = 0
 
     def act(self, action):
         if self.game_over():  # as ALE: nothing moves any more
@@ -673,7 +666,6 @@ class FakeALE:
         name = ale_py.Action(action).name
         self.played.append(name)
         self.frame += 1
-        self.shown = self.frame
         return self.script.points(self.frame, name)
 
     def lives(self):
@@ -683,16 +675,10 @@ class FakeALE:
         cut = with_truncation and self.frame >= self.script.limit
         return cut or self.frame >= self.script.over
 
-    def getEpisodeFrameNumber(self):
-        return self.script.boot + self.frame
-
-    def getFloat(self, key):
-        return {"repeat_action_probability": self.script.sticky}[key]
-
     def getScreenGrayscale(self):
-        if self.shown in self.script.draw:
-            return self.script.draw[self.shown].copy()
-        return lit((210, 160), 10, [self.shown])
+        if self.frame in self.script.draw:
+            return self.script.draw[self.frame].copy()
+        return lit((210, 160), 10, [self.frame])
 
     def getScreenRGB(self):
         self.script.ghost(self.seed)
@@ -703,32 +689,19 @@ class FakeEnv(gym.Env):
     def __init__(self, script):
         self.ale = FakeALE(script)
         self.action_space = gym.spaces.Discrete(len(script.meanings))
-        kwargs = dict(script.settings, game=script.name)
         self.spec = gym.envs.registration.EnvSpec(
-            "FakeNoFrameskip-v4", "fake:Env", kwargs=kwargs
+            "FakeNoFrameskip-v4", "fake:Env"
         )
 
     def get_action_meanings(self):
         return self.ale.script.meanings
 
-    def seed_game(self, seed=None):
-        super().reset(seed=seed)
-        self.ale.seed = seed
-
     def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
         if seed is not None:
-            self.seed_game(seed)
+            self.ale.seed = seed
         self.ale.reset_game()
         return None, {}
-
-    def clone_state(self):
-        return self.ale.frame
-
-    # As of ALE's own, a restored state isn't drawn before the next frame.
-    def restore_state(self, state):
-        self.ale.script.ghost(self.ale.seed)
-        self.ale.played.append("restore")
-        self.ale.frame = state
 
 
 def replace_titles(patch, script):
@@ -818,25 +791,6 @@ def test_fire_is_found_by_its_name(fake, meanings, fired):
     one, ale = fake(meanings=meanings.split(), fire_on_reset=True)
     assert seen(one.reset()) == [(fired,)] * 4
     assert ale.played == ["reset"] + ["FIRE"] * fired
-
-
-@each(
-    "script, later",
-    [({}, "restore"), (dict(make=Game), "reset")]
-    + [(dict(name=name), "reset") for name in ("qbert", "a_new_title")]
-    + [(dict(sticky=chance), "reset") for chance in (0.1, 0.25)]
-    + [(dict(settings=dict(mode=2)), "reset")]
-    + [(dict(settings=dict(difficulty=1)), "reset")]
-    + [(dict(settings=dict(mode=0, difficulty=0)), "restore")],
-)
-def test_later_resets(fake, script, later):
-    """`FastGame` puts the first state back where that plays the same."""
-    one, ale = fake(**script)
-    for _ in range(3):
-        assert seen(one.reset()) == [(0,)] * 4
-        one.step(NOOP)
-    resets = [name for name in ale.played if name != "NOOP"]
-    assert resets == ["reset", later, later]
 
 
 # A title with all that can happen: lives lost, points for frames and actions.
@@ -963,8 +917,6 @@ some_script = some.builds(
     rewards=some.dictionaries(some_frame, some.integers(-9, 99)),
     over=some_end,
     limit=some_end,
-    boot=some.sampled_from([0, 8]),
-    name=some.sampled_from(["breakout", "qbert"]),
 )
 some_options = some.fixed_dictionaries(
     {name: some.sampled_from(values) for name, values in OPTIONS.items()}
