@@ -104,12 +104,12 @@ def main() -> None:
         data = json.loads(run.folder.read_text("utf-8"))
         data["commit"] = commit_of(data["sources"]["game.py"])
         parts = {run.name: lambda: data}
-        common.measure(run, "protocols", parts, timed=False)
+        common.measure(run, "protocols", parts)
         return
     data = judge(run.folder, run.ways)
     program = "" if data["program"] == "ppo" else f"-{data['program']}"
     name = run.name or f"{data['title']}{program}-{data['run']}"
-    common.measure(run, "agents", {name: lambda: data}, timed=False)
+    common.measure(run, "agents", {name: lambda: data})
     if run.publish:
         curve = common.folder() / f"{name}.csv"
         shutil.copy(run.folder / "curve.csv", curve)

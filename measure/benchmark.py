@@ -128,13 +128,12 @@ def compare(part: Part, run: argparse.Namespace, title: str) -> dict[str, Any]:
             {n: partial(one.play, run.seconds) for n, one in players.items()},
             run.rounds,
         )
-    for name, speed in turns.found.items():
+    for name, speed in turns.items():
         rows[name]["speed"] = speed
         print(f"{title} {name}: {median(speed):,.0f} steps/s", flush=True)
     return {
         "rounds": run.rounds,
         "seconds": run.seconds,
-        "others": turns.others,
         "rows": rows,
     }
 

@@ -1,4 +1,4 @@
-"""What the instruments share: options, a quiet machine, files of results.
+"""What the instruments share: options, turns, files of results.
 
     python -m pip install --upgrade pip    # groups need 25.1 or newer
     pip install -r requirements.txt --group measure
@@ -7,15 +7,16 @@
     python page/build.py                              # texts, by what there is
 
 A result is `results/MACHINE/NAME.json`, a dict of parts; each says on what and
-when it was measured, with which commit of game.py, and, where contenders take
-turns, how many cores others took in each round. An instrument prints it, and
-writes it with `--publish`. What is timed isn't published from a busy machine,
-and nothing by a game.py that isn't committed. A part that is measured again
-replaces itself, and no other machine's.
+when it was measured, and with which commit of game.py. An instrument prints
+it, and writes it with `--publish`, unless game.py isn't committed. A part that
+is measured again replaces itself, and no other machine's.
+
+Contenders take turns and are compared within a round, so that a machine that
+slows down slows down for all. What else runs on it widens the range of the
+rounds, so measure on an idle one.
 """
 
 import argparse
-import contextlib
 import datetime
 import json
 import os
@@ -24,12 +25,9 @@ import platform
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Mapping
 from importlib import metadata
-from typing import Any, NamedTuple, TypeVar
-
-import psutil
+from typing import Any
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -46,12 +44,6 @@ PACKAGES = [
     "stable_baselines3",
     "torch",
 ]
-
-# A machine is quiet if other programs take less than a quarter of it.
-QUIET = CORES / 4  # cores
-LOOK = 5  # seconds to look at the machine
-
-T = TypeVar("T")
 
 
 def options(description: str | None) -> argparse.ArgumentParser:
@@ -121,92 +113,31 @@ def measure(
     run: argparse.Namespace,
     instrument: str,
     parts: Mapping[str, Callable[[], Mapping[str, Any]]],
-    timed: bool = True,
 ) -> None:
     """Measure the parts, and print each of them when it is done, or write it.
 
-    `parts` maps the name of a part to a function that returns its data. What
-    is `timed` is published from a quiet machine alone.
+    `parts` maps the name of a part to a function that returns its data.
     """
     for part, call in parts.items():
         if run.publish:
             commit()
-            if timed:
-                _, cores = watched(lambda: time.sleep(LOOK))
-                must_be_quiet(cores)
         data = call()
         print(part, data, flush=True)
         if run.publish:
-            must_be_quiet(max(data.get("others", [0])))
             write_part(folder() / f"{instrument}.json", part, data)
-
-
-# What others take
-
-
-def busy_seconds() -> float:
-    """For how long cores have been busy so far, or taken by other hosts."""
-    times = psutil.cpu_times()
-    return sum(times) - times.idle - times.iowait
-
-
-def our_seconds() -> float:
-    """For how long this program and its processes have worked so far."""
-    process = psutil.Process()
-    total = 0.0
-    for one in [process, *process.children(recursive=True)]:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            times = one.cpu_times()
-            total += times.user + times.system
-            # of those that have ended
-            total += times.children_user + times.children_system
-    return total
-
-
-def watched(call: Callable[[], T]) -> tuple[T, float]:
-    """Call it; return the result, and how many cores others took meanwhile."""
-    start = time.perf_counter()
-    before = busy_seconds() - our_seconds()
-    result = call()
-    taken = busy_seconds() - our_seconds() - before
-    return result, taken / (time.perf_counter() - start)
-
-
-def must_be_quiet(cores: float) -> None:
-    """End with a line if others took too much of this machine."""
-    if cores > QUIET:
-        sys.exit(
-            f"others took {cores:.2f} of {CORES} cores, at most {QUIET:.2f} "
-            f"were expected: nothing is published"
-        )
-
-
-class Turns(NamedTuple):
-    """What players reached, and how many cores others took, by round."""
-
-    found: dict[str, list[float]]
-    others: list[float]
 
 
 def take_turns(
     players: Mapping[str, Callable[[], float]], rounds: int
-) -> Turns:
+) -> dict[str, list[float]]:
     """Let players play in turn, in an order that rotates.
 
-    A round in which the machine wasn't quiet is played again, as long as there
-    aren't more of these than `rounds`.
+    Returns what each of them reached, round by round.
     """
     found: dict[str, list[float]] = {name: [] for name in players}
-    others: list[float] = []
     order = list(players)
-    spare = rounds
-    while len(others) < rounds:
-        one, cores = watched(lambda: {name: players[name]() for name in order})
+    for _ in range(rounds):
+        for name in order:
+            found[name].append(round(players[name](), 1))
         order.append(order.pop(0))
-        if cores > QUIET and spare > 0:
-            spare -= 1
-            continue
-        others.append(round(cores, 2))
-        for name, value in one.items():
-            found[name].append(round(value, 1))
-    return Turns(found, others)
+    return found

@@ -12,8 +12,7 @@ that do nothing, so that game.py alone works), `worker` (`Worker`s), and `turn`
 waits 1.5 ms). In each round old and new play one after the other, and the
 next round begins with the other one. Prints the median of the rounds' ratios
 new / old, and between which values the true median lies with 95 %. Below 1 the
-new one is slower. Says also how many cores other programs and hosts took in
-the worst round, and whether the host was quiet.
+new one is slower.
 
 Other processes lie elsewhere in memory, and may be faster: on two shared cores
 an old one beside itself was 0.979 (0.956 to 0.994). So compare it with itself,
@@ -32,7 +31,7 @@ from functools import partial
 from statistics import median
 from typing import Any
 
-from common import CORES, QUIET, ROOT, take_turns
+from common import CORES, ROOT, take_turns
 from contenders import Contender
 from game import TRAINING
 
@@ -63,12 +62,8 @@ def compare(
     title: str,
     folders: Mapping[str, pathlib.Path],
     run: argparse.Namespace,
-) -> tuple[list[float], float]:
-    """Let old and new take turns.
-
-    Returns:
-        The ratios of their speeds, and how many cores others took at most.
-    """
+) -> list[float]:
+    """Let old and new take turns; return the ratios of their speeds."""
     kind, options, wait = PARTS[part]
     options = TRAINING | options | {"title": title, "num_envs": run.games}
     with contextlib.ExitStack() as stack:
@@ -76,12 +71,12 @@ def compare(
             name: stack.enter_context(Contender(kind, options, wait, folder))
             for name, folder in folders.items()
         }
-        found, others = take_turns(
+        found = take_turns(
             {n: partial(one.play, run.seconds) for n, one in players.items()},
             run.rounds,
         )
     pairs = zip(found["new"], found["old"], strict=True)
-    return [new / old for new, old in pairs], max(others)
+    return [new / old for new, old in pairs]
 
 
 def main() -> None:
@@ -99,12 +94,11 @@ def main() -> None:
         shutil.copy(run.old, f"{folder}/game.py")
         folders = {"old": pathlib.Path(folder), "new": ROOT}
         for part, title in itertools.product(run.parts, run.titles):
-            ratios, cores = compare(part, title, folders, run)
+            ratios = compare(part, title, folders, run)
             low, high = confidence(ratios)
             print(
                 f"{part:8} {title:9} new / old {median(ratios):.3f} "
-                f"({low:.3f} to {high:.3f}), others took {cores:.2f} of "
-                f"{CORES} cores: {'quiet' if cores <= QUIET else 'NOT QUIET'}",
+                f"({low:.3f} to {high:.3f})",
                 flush=True,
             )
 

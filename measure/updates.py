@@ -226,11 +226,10 @@ def take_turns(part: str, rounds: int) -> dict[str, Any]:
             stack.enter_context(contextlib.closing(side))
             next(side)  # to warm up
             players[name] = partial(play_update, name, side)
-        speeds, others = common.take_turns(players, rounds)
+        speeds = common.take_turns(players, rounds)
     return {
         "bfloat16": settings.bfloat16,
         "threads": torch.get_num_threads(),
-        "others": others,
         "rows": {name: {"speed": speed} for name, speed in speeds.items()},
     }
 

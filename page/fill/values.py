@@ -68,7 +68,6 @@ class Measured(Struct, kw_only=True):
 class Speeds(Measured, kw_only=True):
     """Contenders that took turns, by their names."""
 
-    others: list[float] = []  # cores that others took, by round
     rows: dict[str, Player]
 
     def beside(self, name: str, ours: str = "games") -> list[float]:
@@ -293,14 +292,6 @@ def fast_game_table(columns: Mapping[str, Speeds]) -> str:
     return table(["`FastGame` beside", *others.values()], rows)
 
 
-def others_took(parts: Sequence[Speeds]) -> str:
-    """How much of the machine others took, if it is known of all rounds."""
-    if not all(one.others for one in parts):
-        return ""
-    most = max(max(one.others) for one in parts)
-    return f"Others took at most {most:.1f} of the cores in a round."
-
-
 def overhead(parts: Iterable[Speeds]) -> str:
     """What the module itself takes of a batch, if it was measured."""
     return "".join(
@@ -415,7 +406,6 @@ def speed_values() -> dict[str, str]:
         "updates_on": measured([trained]),
         "lockstep_table": ratios_table(playing | crowds),
         "lockstep_on": measured([*playing.values(), *crowds.values()]),
-        "others": others_took([trained, *playing.values(), *crowds.values()]),
         "overhead": overhead(read("overhead", Speeds).values()),
         "fast_game_table": fast_game_table(one_game),
         "fast_game_on": measured(one_game.values()),

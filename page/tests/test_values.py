@@ -89,15 +89,6 @@ def test_of_two_machines_the_newest_result_counts(monkeypatch, tmp_path):
     assert values.read("lockstep", Speeds)["Pong"].date == "2026-01-02"
 
 
-def test_a_load_is_told_if_it_is_known_of_all():
-    parts = [
-        msgspec.structs.replace(COLUMN, others=others)
-        for others in ([0.0, 0.31, 0.1], [0.0, 0.0, 0.2])
-    ]
-    assert "at most 0.3 of" in values.others_took(parts)
-    assert values.others_took([*parts, COLUMN]) == ""
-
-
 def test_what_the_module_takes_is_told_once_it_is_measured():
     one = column(still=[80_000, 100_000, 160_000], still_here=[400_000])
     text = values.overhead([one])
