@@ -22,7 +22,7 @@ for _ in range(1000):
 ```
 
 ![Eight rows of four gray pictures: what the agents of eight games saw when
-they last scored.](docs/game.png "What `python game.py` leaves: a row for each
+they last scored.](site/game.png "What `python game.py` leaves: a row for each
 of eight games, the four pictures that its agent saw when it last scored.")
 
 This file is from "Breakout, annotated", which began with labml.ai's [`Game`
@@ -275,7 +275,7 @@ class Game:
     # often is the ball gone from all four pictures?
     #
     # ![The last eight frames of a game, and the four pictures that are made of
-    # them.](docs/figures/workbench.png "Real frames, and what an agent sees of
+    # them.](site/figures/workbench.png "Real frames, and what an agent sees of
     # them. The code is the call whose pictures these are.")
 
     # ### What ends an episode
@@ -547,7 +547,7 @@ class Worker:
 # plays many games at once.
 #
 # ![Eight games of two workers. One worker was killed: its four games begin
-# again, and those of the other go on.](docs/figures/kill.png "Kill a worker of
+# again, and those of the other go on.](site/figures/kill.png "Kill a worker of
 # eight games. They are a recording; `Games` does the same with live ones.")
 #
 # How a worker is replaced is told under [Many games](#many-games). The first
@@ -1008,7 +1008,7 @@ def box_of(obs):
 # `Games` plays many games in a few workers. A worker that dies, for example
 # because the system ran out of memory, or that doesn't answer in time, is
 # *lost*. A new worker starts its games over from their seeds, and the other
-# games go on, as [at the top](docs/engine.html#kill).
+# games go on, as [at the top](site/engine.html#kill).
 #
 # Eight workers would compete for two cores. So `Games` has a worker for each
 # core, which plays a group of the games one after the other.
@@ -1022,7 +1022,7 @@ def box_of(obs):
 #
 # ![The program sends actions through a pipe to each of two workers. These
 # write what they have played into shared memory, of which the program takes a
-# copy.](docs/figures/pipe.svg "What crosses a pipe, and what doesn't.")
+# copy.](site/figures/pipe.svg "What crosses a pipe, and what doesn't.")
 
 
 class GameGroup:

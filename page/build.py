@@ -1,4 +1,4 @@
-"""Make what is published: game.md, docs/, and the values in README.md.
+"""Make what is published: game.md, site/, and the values in README.md.
 
     pip install -r requirements.txt --group page
     python page/build.py                 # write what is stale: ten seconds
@@ -10,10 +10,12 @@ The rooms:
 
 - `weave/` reads a module and makes the pages
 - `fill/` computes numbers and tables, and fills them into texts
-- `draw/` has the pen that figures are drawn with, and the recorded games
+- `draw/` has the pen that figures are drawn with, and takes the stills
+- `record/` plays the games that figures show, and exports the agent's weights
 - `figures/` has a folder for each figure
-- `looks/` has the styles, and what all pages share
-- `live/` is the Breakout, and the agent, that play in a page
+- `style/` has the styles, the fonts, and the frame of a page
+- `script/` has the scripts that all pages share
+- `live/` is the Breakout, and the agent, that play in a page: scripts
 - `runner/` runs the tutorial: what each of its lines makes, and the bar
 - `text/` is the story, and the table below the learner
 - `tests/`
@@ -21,7 +23,7 @@ The rooms:
 A figure is a picture in a text, `![what it shows](figures/NAME.svg "its
 caption")`, and a folder, `figures/NAME/`, with those that it needs of:
 
-- `make.py`: `draw_NAME()` returns `docs/figures/NAME.svg`, such as that of a
+- `make.py`: `draw_NAME()` returns `site/figures/NAME.svg`, such as that of a
   `Drawing`; its numbers come from `fill/values.py`. `record()` returns what is
   recorded, as `{name: data}`. Only `--record` calls that, which for some takes
   PyTorch
@@ -47,8 +49,8 @@ from draw import drawing
 from fill.marks import bare, filled
 from fill.options import options_table
 from fill.values import values
-from paths import DOCS, FIGURES, HERE, ROOT
-from runner.record import recorded
+from paths import DOCS, FIGURES, HERE, ROOT, SITE, STYLE
+from runner.trace import recorded
 from weave.host import game_md
 from weave.module import Module
 from weave.pages import links_to, source_pages, story_page
@@ -63,10 +65,10 @@ TEXTS = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), STORY]
 # game.py` leaves, the stills of figures that move, and the agent's weights.
 KEPT = ["agent.webp", "game.png", "figures/*.png", "data/network*.js"]
 SCRIPTS = [
-    "looks/page.js",
+    "script/base.js",
     "live/pictures.js",
-    "looks/player.js",
-    "looks/asks.js",
+    "script/player.js",
+    "script/asks.js",
     "live/game.js",
     "live/network.js",
     "live/agent.js",
@@ -75,13 +77,13 @@ SCRIPTS = [
     "figures/*/figure.js",
 ]
 STYLES = [
-    "looks/page.css",
-    "looks/module.css",
-    "looks/figures.css",
+    "style/base.css",
+    "style/module.css",
+    "style/figures.css",
     "live/stage.css",
     "runner/runner.css",
     "figures/*/figure.css",
-    "looks/drawing.css",
+    "style/drawing.css",
 ]
 VALUES = "page/fill/values.py"
 COMMENTS = {".css": "/* {} */", ".js": "// {}"}
@@ -104,7 +106,7 @@ def made() -> Iterator[tuple[Path, str, str]]:
         for name, draw in vars(maker(path.parent.name)).items():
             if name.startswith("draw_"):
                 drawn = f"figures/{name.removeprefix('draw_')}.svg"
-                yield DOCS / drawn, source, draw()
+                yield SITE / drawn, source, draw()
 
     game, ppo, run = (Module(ROOT / path) for path in (GAME, PPO, RUN))
     sources = {
@@ -114,28 +116,27 @@ def made() -> Iterator[tuple[Path, str, str]]:
     }
     of_run = links_to({f"../{RUN}": (run, 0)})
     links = {**links_to(sources), **of_run}
-    looks = "page/looks and page/figures"
     css = drawing.palette() + joined(STYLES)
     css = re.sub(r"url\((fonts/.+?)\)", embedded, css)
-    yield DOCS / "page.css", looks, css
+    yield SITE / "page.css", "the style sheets in page/", css
     script = joined(SCRIPTS)
-    yield DOCS / "page.js", looks, script
+    yield SITE / "page.js", "the scripts in page/", script
     for path in sorted(FIGURES.glob("*/*.json")):
         name = path.stem
         if f'read("{name}")' not in script:
             continue
         data = path.read_text("utf-8").strip()
         source = path.relative_to(ROOT).as_posix()
-        yield DOCS / f"data/{name}.js", source, f"given.{name} = {data};\n"
-    yield DOCS / "data/steps.js", GAME, recorded()
+        yield SITE / f"data/{name}.js", source, f"given.{name} = {data};\n"
+    yield SITE / "data/steps.js", GAME, recorded()
 
     yield ROOT / "game.md", GAME, game_md(game)
     details = DETAILS.read_text("utf-8")
     for name, page in source_pages(sources, links, found, details):
-        yield DOCS / name, PPO if name == "ppo.html" else GAME, page
+        yield SITE / name, PPO if name == "ppo.html" else GAME, page
     text = bare(filled(STORY, found))
     page = story_page(text, found, links)
-    yield DOCS / "index.html", "page/text/story.md", page
+    yield SITE / "index.html", "page/text/story.md", page
 
 
 def maker(figure: str) -> ModuleType:
@@ -151,7 +152,7 @@ def joined(patterns: list[str]) -> str:
 
 def embedded(found: re.Match[str]) -> str:
     """Put a font in: a page in a folder may load none from other files."""
-    font = (HERE / "looks" / found[1]).read_bytes()
+    font = (STYLE / found[1]).read_bytes()
     return f"url(data:font/woff2;base64,{base64.b64encode(font).decode()})"
 
 
@@ -183,8 +184,8 @@ def build(check: bool) -> bool:
             path.parent.mkdir(exist_ok=True)
             path.write_text(text, "utf-8")
     for pattern in KEPT:
-        here |= set(DOCS.glob(pattern))
-    for path in set(DOCS.rglob("*.*")) - here:
+        here |= set(SITE.glob(pattern))
+    for path in set(SITE.rglob("*.*")) - here:
         stale = True
         print(path.relative_to(ROOT), "is made of nothing: remove it")
     return stale

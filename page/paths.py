@@ -6,9 +6,10 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-DOCS = ROOT / "docs"
+DOCS = ROOT / "docs"  # written
+SITE = ROOT / "site"  # made
 FIGURES = HERE / "figures"
-LOOKS = HERE / "looks"
+STYLE = HERE / "style"
 RESULTS = ROOT / "measure/results"
 # The system's, in which the pages are tested and photographed
 BROWSERS = "chromium", "chromium-browser", "google-chrome"

@@ -9,14 +9,14 @@ from typing import Any
 import cv2
 import numpy as np
 
-from paths import LOOKS
+from paths import STYLE
 
 WIDTH = 480  # which a phone can show
 
 
 def palette() -> str:
     """The colours as a rule, each in light and in dark."""
-    named = json.loads((LOOKS / "palette.json").read_text("utf-8"))
+    named = json.loads((STYLE / "palette.json").read_text("utf-8"))
     rule = "".join(
         f"  --{name}: light-dark({light}, {dark});\n"
         for name, (light, dark) in named.items()
@@ -122,7 +122,7 @@ class Drawing:
         self.parts.append("</g>\n")
 
     def svg(self) -> str:
-        style = palette() + (LOOKS / "drawing.css").read_text("utf-8")
+        style = palette() + (STYLE / "drawing.css").read_text("utf-8")
         return (
             f'<svg class="{self.kind}" xmlns="http://www.w3.org/2000/svg" '
             f'viewBox="0 0 {WIDTH} {self.height}">\n'

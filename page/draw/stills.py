@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
 
-from paths import CHROMIUM, DOCS
+from paths import CHROMIUM, SITE
 
 
 @contextmanager
@@ -15,7 +15,7 @@ def open_page(**options: Any) -> Iterator[Page]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM)
         page = browser.new_page(**options)
-        page.goto((DOCS / "index.html").as_uri())
+        page.goto((SITE / "index.html").as_uri())
         yield page
         browser.close()
 
@@ -26,7 +26,7 @@ def take() -> None:
         viewport=size, device_scale_factor=2, reduced_motion="reduce"
     ) as page:
         page.add_init_script("Math.random = () => 0.5")  # the same games
-        for path in DOCS.glob("*.html"):
+        for path in SITE.glob("*.html"):
             page.goto(path.as_uri())
             page.evaluate("() => Agent.load()")  # which some show
             page.add_style_tag(content="header { display: none }")
@@ -35,9 +35,9 @@ def take() -> None:
                 answer.evaluate("(details) => { details.open = true; }")
             for figure in page.locator("figure:has(.stage .screen)").all():
                 name = figure.get_attribute("id")
-                if (DOCS / f"figures/{name}.svg").exists():
+                if (SITE / f"figures/{name}.svg").exists():
                     continue  # which is its picture
                 figure.scroll_into_view_if_needed()
                 page.wait_for_timeout(500)
-                still = DOCS / f"figures/{name}.png"
+                still = SITE / f"figures/{name}.png"
                 figure.locator(".screen").screenshot(path=still)

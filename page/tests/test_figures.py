@@ -6,12 +6,17 @@ import re
 
 import numpy as np
 import pytest
+from asking import decoded, html, look_at
 from playwright.sync_api import expect
 
 import figures.backwards.make as backwards
 import game
-from conftest import decoded, html, look_at
-from draw.recordings import (
+from figures.serves.make import serve
+from figures.workbench.make import SHOWN, TITLES
+from fill import values
+from fill.values import Agent
+from paths import FIGURES
+from record.recordings import (
     FALLS,
     GUESS,
     MOMENT,
@@ -26,11 +31,6 @@ from draw.recordings import (
     small,
     unpack,
 )
-from figures.serves.make import serve
-from figures.workbench.make import SHOWN, TITLES
-from fill import values
-from fill.values import Agent
-from paths import FIGURES
 from weave.pages import PAGES
 
 PLAYED = play()

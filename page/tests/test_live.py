@@ -12,11 +12,13 @@ import re
 
 import numpy as np
 import pytest
+from asking import look_at, until
 from playwright.sync_api import expect
 
-from conftest import look_at, until
-from draw.published import ask
-from draw.recordings import (
+from paths import SITE
+from record import weights
+from record.published import ask
+from record.recordings import (
     BREAKOUT,
     FIRE,
     LEFT,
@@ -27,8 +29,6 @@ from draw.recordings import (
     small,
     unpack,
 )
-from live import weights
-from paths import DOCS
 
 FILM = read_film("agent/agent")
 FRAMES = unpack(FILM.frames, 84, 84)
@@ -52,7 +52,7 @@ def test_the_network_waits_to_be_asked_for(page):
 
 def test_the_weights_of_the_page_are_those_of_the_published_agent():
     for name, text in weights.scripts().items():
-        assert (DOCS / name).read_text() == text, name
+        assert (SITE / name).read_text() == text, name
 
 
 def test_the_network_answers_as_that_of_pytorch(page):

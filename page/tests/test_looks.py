@@ -5,13 +5,13 @@ machines, so a recorded number may be off by one in its last place.
 """
 
 import numpy as np
+from asking import decoded, look_at, until
 from playwright.sync_api import expect
 
-from conftest import decoded, look_at, until
-from draw.published import ask
-from draw.recordings import read, read_film, unpack
 from figures.looks.make import ASKED, GRID, changes, covered
 from paths import FIGURES
+from record.published import ask
+from record.recordings import read, read_film, unpack
 
 FILM = read_film("agent/agent")
 FRAMES = unpack(FILM.frames, 84, 84)

@@ -14,15 +14,15 @@ from html import unescape
 
 import numpy as np
 import pytest
+from asking import html
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 import build
 import game
-from conftest import html
 from fill.marks import MarkError, filled
 from fill.values import values
-from paths import DOCS, ROOT
+from paths import DOCS, ROOT, SITE
 from weave.host import slug
 from weave.module import Module
 from weave.pages import PAGES
@@ -55,7 +55,7 @@ def test_check_tells_what_is_stale(monkeypatch, capsys):
 def test_an_edited_number_is_mended(tmp_path):
     edited = re.sub(r"(<!--=\w+-->)[^<]+", r"\g<1>999", README)
     (tmp_path / "README.md").write_text(edited)
-    assert filled(tmp_path / "README.md", build.values()) == README
+    assert filled(tmp_path / "README.md", values()) == README
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_each_source_line_is_on_the_pages_once_and_in_order(path, pages):
     for said in re.findall('(?:alt|aria-label|href|src)="(.*?)"', text, re.S):
         found += count(unescape(said))
     # The paths of pictures, the numbers of lists, and formulas
-    unseen = re.findall(r"\(docs/\S+|\$+[^$]+\$+|(?m:^ *\d\. )", source)
+    unseen = re.findall(r"\(site/\S+|\$+[^$]+\$+|(?m:^ *\d\. )", source)
     assert not words - found - count(" ".join(["python", *unseen]))
 
 
@@ -212,7 +212,7 @@ def anchors(path):
 
 @pytest.mark.parametrize(
     "path",
-    [*MARKDOWN, *(DOCS / name for name in PAGES)],
+    [*MARKDOWN, *(SITE / name for name in PAGES)],
     ids=lambda path: path.name,
 )
 def test_links_lead_somewhere(path):

@@ -7,10 +7,10 @@ import json
 import re
 
 import pytest
+from asking import look_at, until
 from playwright.sync_api import expect
 
-from conftest import look_at, until
-from paths import DOCS
+from paths import SITE
 from weave.pages import PAGES
 
 KEPT = "localStorage['breakout-annotated']"
@@ -27,7 +27,7 @@ def refuse_once(page, name, refuse):
         if len(tries) == 1:
             refuse(route)
         else:
-            route.fulfill(path=DOCS / f"data/{name}.js")
+            route.fulfill(path=SITE / f"data/{name}.js")
 
     page.route(f"**/data/{name}.js", answer)
 
@@ -42,7 +42,7 @@ def served(new_context):
     page.route(
         f"{site}**",
         lambda route: route.fulfill(
-            path=DOCS / route.request.url.removeprefix(site)
+            path=SITE / route.request.url.removeprefix(site)
         ),
     )
     page.goto(f"{site}index.html")
@@ -229,7 +229,7 @@ def test_all_is_there_in_a_small_window_and_in_large_letters(
     page = browser.new_page(
         viewport={"width": width, "height": 900}, reduced_motion="reduce"
     )
-    page.goto((DOCS / name).as_uri())
+    page.goto((SITE / name).as_uri())
     for figure in page.locator("figure").all():
         figure.scroll_into_view_if_needed()
     assert page.evaluate("document.documentElement.scrollWidth") == width

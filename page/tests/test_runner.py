@@ -5,15 +5,15 @@ import re
 import sys
 
 import pytest
+from asking import html
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 import game
-from conftest import html
 from paths import ROOT
-from runner import record
+from runner import trace
 
-TEXT = record.STEPS.read_text()
+TEXT = trace.STEPS.read_text()
 DATA = json.loads(re.search("(?m)^given.steps = (.*);$", TEXT)[1])
 SCENES = {scene["name"]: scene for scene in DATA["scenes"]}
 SOURCE = (ROOT / "game.py").read_text().splitlines()
@@ -33,16 +33,16 @@ def rows_run(call):
     """The rows of `Game` that Python runs; of a statement the first one."""
     found = []
 
-    def trace(frame, event, _):
+    def follow(frame, event, _):
         name = frame.f_code.co_qualname
         if not name.startswith("Game.") or "<" in name:
             return None
-        row = record.statements()[frame.f_lineno].start
+        row = trace.statements()[frame.f_lineno].start
         if event == "line" and found[-1:] != [row]:
             found.append(row)
-        return trace
+        return follow
 
-    sys.settrace(trace)
+    sys.settrace(follow)
     try:
         call()
     finally:
@@ -69,19 +69,19 @@ def test_what_is_recorded_again_is_the_same():
     def told(data):
         return re.sub("[0-9,]+ bytes", "bytes", json.dumps(data))
 
-    assert told(record.packed([*record.scenes()])) == told(DATA)
+    assert told(trace.packed([*trace.scenes()])) == told(DATA)
 
 
 def test_a_change_is_noticed(tmp_path, monkeypatch):
     """Of what was made, and of part one."""
-    assert record.recorded() in TEXT
-    monkeypatch.setattr(record, "scenes", list)
+    assert trace.recorded() in TEXT
+    monkeypatch.setattr(trace, "scenes", list)
     edited = tmp_path / "steps.js"
     edited.write_text(TEXT.replace("28,379", "28,380"))
     for name, other in ("STEPS", edited), ("END", "# ### One step"):
         with monkeypatch.context() as patch:
-            patch.setattr(record, name, other)
-            assert record.recorded() not in TEXT
+            patch.setattr(trace, name, other)
+            assert trace.recorded() not in TEXT
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from pygments.lexers import get_lexer_by_name
 from pygments.token import STANDARD_TYPES
 
-from paths import DOCS, FIGURES, HERE
+from paths import FIGURES, HERE, SITE
 from weave.host import slug
 from weave.names import Uses
 
@@ -222,11 +222,11 @@ def formula(text: str, options: Mapping[str, bool]) -> str:
 
 def picture(path: str, alt: str) -> str:
     """Return a picture as HTML; a drawing has the letters of the page."""
-    if not (DOCS / path).exists():
+    if not (SITE / path).exists():
         raise FileNotFoundError(f"a text shows {path}, which nothing makes")
     alt = escape(alt)
     if not path.endswith(".svg"):
         return f'<img src="{path}" alt="{alt}" loading="lazy">'
-    svg = (DOCS / path).read_text("utf-8")
+    svg = (SITE / path).read_text("utf-8")
     svg = re.sub("(?s)<!--.*?-->\n|<style>.*?</style>", "", svg)
     return svg.replace("<svg", f'<svg role="img" aria-label="{alt}"')

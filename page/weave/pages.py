@@ -29,14 +29,14 @@ ENGINE = """# The engine
 
 The second part of [`game.py`](game.py): what makes games fast and workers
 safe, and how many games are played at once. The first part is [the
-tutorial](docs/game.html)."""
+tutorial](site/game.html)."""
 LEARNER = "# PPO, annotated"
 CURVES = """![The scores of the trainings in
-Breakout.](docs/figures/breakout.svg "The scores of this program in Breakout, a
+Breakout.](site/figures/breakout.svg "The scores of this program in Breakout, a
 line for each seed. [A table](docs/learning.md) compares them with those of
 other programs.")"""
-GO_ON = "[The engine](docs/engine.html)"
-LEARN = "[The learner](docs/ppo.html) trains an agent on these games."
+GO_ON = "[The engine](site/engine.html)"
+LEARN = "[The learner](site/ppo.html) trains an agent on these games."
 # Where a link or a picture of a source leads
 TARGET = r"(?<=\]\()(?!\w+:)[^\s)]+"
 Links = Mapping[str, tuple[str, str]]
@@ -70,7 +70,7 @@ class SourcePage(Page):
         """Paths begin at the root. A heading may be on the other page."""
         target = found[0]
         if not target.startswith("#"):
-            return posixpath.relpath(target, "docs")
+            return posixpath.relpath(target, "site")
         place = self.places.get(target[1:], self.name)
         return target if place == self.name else place + target
 
@@ -179,7 +179,7 @@ def links_to(sources: Sources) -> Links:
 def source_pages(
     sources: Sources, links: Links, values: Mapping[str, str], details: str
 ) -> Iterator[tuple[str, str]]:
-    """Yield the names of the pages in `docs/`, and their texts."""
+    """Yield the names of the pages in `site/`, and their texts."""
     for name, (module, number) in sources.items():
         places = {
             anchor: page
@@ -207,7 +207,7 @@ def source_pages(
 
 
 def story_page(text: str, values: Mapping[str, str], links: Links) -> str:
-    """Return `docs/index.html`."""
+    """Return `site/index.html`."""
     page = Page("index.html", values, links)
     index = page.of_text(contents([text]))
     main = "".join(rows(page, text.replace(" %", "\N{NO-BREAK SPACE}%")))
@@ -245,5 +245,5 @@ def row(words: str, things: str) -> str:
 
 
 def html_page(name: str, main: str, **parts: str) -> str:
-    frame = template("looks/page.html")
+    frame = template("style/page.html")
     return frame.render(parts, main=main, page=name, pages=PAGES)

@@ -7,7 +7,7 @@ MOST = 600  # steps that are recorded
 
 
 def record() -> dict[str, Any]:
-    from draw.published import agent, film, play
+    from record.published import agent, film, play
 
     moments, _ = play(agent())
     points = [moment.decision["reward"] for moment in moments]

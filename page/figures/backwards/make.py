@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 
 from draw.drawing import WIDTH, Drawing
-from draw.recordings import MOMENT, colours, frames_before, read_film
+from record.recordings import MOMENT, colours, frames_before, read_film
 
 AREA = slice(28, 196), slice(0, 160)  # of the screen
 SCALE = 2.2

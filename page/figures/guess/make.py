@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from draw.recordings import FALLS, GUESS, RISES, Ball, pack, play
+from record.recordings import FALLS, GUESS, RISES, Ball, pack, play
 
 
 def left_of(ball: Ball) -> int:

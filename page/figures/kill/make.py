@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from draw.recordings import BREAKOUT, pack
+from record.recordings import BREAKOUT, pack
 
 EVERY = 12  # steps, of which one is shown
 LONGEST = 1440  # steps
@@ -16,8 +16,8 @@ def record() -> dict[str, Any]:
     """
     import torch
 
-    from draw.published import agent
     from game import Games
+    from record.published import agent
 
     torch.manual_seed(0)
     pictures = []

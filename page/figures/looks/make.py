@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from draw.recordings import (
+from record.recordings import (
     MOMENT,
     Ball,
     find_ball,
@@ -43,7 +43,7 @@ def changes(obs: np.ndarray) -> np.ndarray:
     Returns:
         `(441, 5)`, with two decimals.
     """
-    from draw.published import ask
+    from record.published import ask
 
     usual, with_patch = ask(obs[None]), ask(covered(obs))
     value = with_patch.values - usual.values

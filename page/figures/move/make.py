@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 
 from draw.drawing import Drawing
-from draw.recordings import MOMENT, NOOP, read_film
+from record.recordings import MOMENT, NOOP, read_film
 
 NEAR = slice(170, 198), slice(71, 111)  # what is near the paddle
 SCALE = 150 / 40
@@ -16,7 +16,7 @@ FEW = 4  # steps after it
 
 def record() -> dict[str, Any]:
     """The agent's game with NOOP in that step, so that the ball is missed."""
-    from draw.published import agent, film, play
+    from record.published import agent, film, play
 
     at = read_film("agent/agent").start + MOMENT
     moments, _ = play(agent(), {at: NOOP})

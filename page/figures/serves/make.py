@@ -3,7 +3,7 @@
 import numpy as np
 
 from draw.drawing import Drawing, bright, faded
-from draw.recordings import BREAKOUT, FIRE, NOOP, make
+from record.recordings import BREAKOUT, FIRE, NOOP, make
 
 FRAMES = 40  # of the way of the ball
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from draw.recordings import MOMENT, NEAR, colours, pack, read_film
+from record.recordings import MOMENT, NEAR, colours, pack, read_film
 
 
 def record() -> dict[str, Any]:
     """The four frames before each decision of a part of the film."""
-    from draw.published import agent, game_of, play
+    from record.published import agent, game_of, play
 
     moments, _ = play(agent())
     actions = [moment.decision["action"] for moment in moments]

@@ -11,9 +11,9 @@ Games of the run whose weights aren't there any more stay as they are recorded.
 from typing import Any
 
 from draw.drawing import Drawing
-from draw.recordings import read
 from fill.values import read_curves
 from paths import ROOT
+from record.recordings import read
 
 RUN = "3"
 SHOWN = 150  # steps of a game
@@ -26,7 +26,7 @@ def played(steps: int, network: Any) -> dict[str, Any]:
     """A part of a game: its beginning, or the moment in which the ball first
     gets behind the wall, `behind` steps from the game's start.
     """
-    from draw.published import film, play
+    from record.published import film, play
 
     moments, info = play(network)
     there = [moment.screen[BEHIND].any() for moment in moments]
@@ -46,7 +46,7 @@ def played(steps: int, network: Any) -> dict[str, Any]:
 def record() -> dict[str, Any]:
     import torch
 
-    from draw.published import agent_of, untrained
+    from record.published import agent_of, untrained
 
     games = {
         game["trained"]: game

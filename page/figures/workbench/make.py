@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from draw.recordings import make, pack
+from record.recordings import make, pack
 
 # An action is held for 24 frames, so that a step of 1, 2, 3, 4, 6 or 8 frames
 # has one action alone. They were found by trying: the player lives.

@@ -1,8 +1,8 @@
 """Export the published agent's weights for the page.
 
-    python page/live/weights.py
+    python page/record/weights.py
 
-It makes docs/data/network*.js of examples/breakout.pt. That takes PyTorch, so
+It makes site/data/network*.js of examples/breakout.pt. That takes PyTorch, so
 the build leaves these files as they are.
 
 Each output channel has a scale, and its weights are whole numbers. The layer
@@ -24,7 +24,7 @@ PARTS = 8  # scripts that the weights are loaded by, to tell how far it is
 
 
 def scripts() -> dict[str, str]:
-    """Return the scripts by their names in `docs/`, and their texts."""
+    """Return the scripts by their names in `site/`, and their texts."""
     import torch
 
     given = torch.load(ROOT / SOURCE, "cpu")
@@ -33,7 +33,7 @@ def scripts() -> dict[str, str]:
     layers = {name: layer(name, arrays) for name in names}
     text = json.dumps(layers, separators=(",", ":"))
     size = -(-len(text) // PARTS)
-    head = f"// Made by page/live/weights.py of {SOURCE}: run that."
+    head = f"// Made by page/record/weights.py of {SOURCE}: run that."
     made = {}
     for number in range(PARTS):
         part = json.dumps(text[number * size : (number + 1) * size])
@@ -63,7 +63,7 @@ def rounded(numbers: np.ndarray) -> list[float]:
 
 def main() -> None:
     for name, text in scripts().items():
-        (ROOT / "docs" / name).write_text(text, "utf-8")
+        (ROOT / "site" / name).write_text(text, "utf-8")
 
 
 if __name__ == "__main__":

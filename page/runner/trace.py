@@ -1,6 +1,6 @@
 """What each line of the tutorial makes: a game and a worker under a tracer.
 
-`recorded()` returns the text of `docs/data/steps.js`. It is made anew if part
+`recorded()` returns the text of `site/data/steps.js`. It is made anew if part
 one of `game.py` or this file has changed, or if somebody has edited it.
 """
 
@@ -27,12 +27,12 @@ import numpy as np
 
 import game as module
 from draw.drawing import png
-from draw.recordings import NOOP, rule
 from game import Game, Worker, worker_process
-from paths import DOCS, ROOT
+from paths import ROOT, SITE
+from record.recordings import NOOP, rule
 from weave.module import END
 
-STEPS = DOCS / "data/steps.js"
+STEPS = SITE / "data/steps.js"
 SEED = 0
 COMMANDS = ("reset", None), ("step", 1), ("step", 99)  # to a worker
 CLOSE = "('close', None)"

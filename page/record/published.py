@@ -12,9 +12,9 @@ import numpy as np
 import torch
 
 import ppo
-from draw.recordings import BREAKOUT, Film, pack
 from game import TRAINING, Game
 from paths import ROOT
+from record.recordings import BREAKOUT, Film, pack
 
 SEED = 0
 NO_CHANGE: dict[int, int] = {}

@@ -1,4 +1,4 @@
-// Made by page/build.py of page/looks and page/figures: edit that.
+// Made by page/build.py of the scripts in page/: edit that.
 "use strict";
 const $ = (id) => document.getElementById(id);
 

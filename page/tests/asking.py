@@ -1,0 +1,35 @@
+"""What tests ask of a page that is open in a browser."""
+
+import base64
+import re
+
+import cv2
+import numpy as np
+from playwright.sync_api import expect
+
+from paths import SITE
+
+
+def html(page):
+    return (SITE / page).read_text()
+
+
+def look_at(page, name):
+    """Bring a figure into view, where it begins; return it."""
+    figure = page.locator(f"#{name}")
+    figure.scroll_into_view_if_needed()
+    expect(figure).to_have_class(re.compile("begun"))
+    return figure
+
+
+def until(page, name, condition):
+    """Wait until something is so of the game in a figure."""
+    page.wait_for_function(
+        f"() => document.getElementById('{name}').playing().{condition}"
+    )
+
+
+def decoded(url):
+    """The picture of a canvas, in RGB and how much it covers."""
+    data = np.frombuffer(base64.b64decode(url.split(",")[1]), np.uint8)
+    return cv2.imdecode(data, cv2.IMREAD_UNCHANGED)[..., [2, 1, 0, 3]]
