@@ -36,168 +36,7 @@ A made file begins with a line that says what it is made of.
 """
 
 import argparse
-import base64
-import importlib
-import json
-import re
 import sys
-from collections.abc import Iterator
-from pathlib import Path
-from types import ModuleType
-
-from draw import drawing
-from fill.marks import bare, filled
-from fill.options import options_table
-from fill.values import values
-from paths import DOCS, FIGURES, HERE, ROOT, SITE, STYLE
-from runner.trace import recorded
-from weave.host import game_md
-from weave.module import Module
-from weave.pages import links_to, source_pages, story_page
-
-GAME = "game.py"
-PPO = "examples/ppo.py"
-RUN = "examples/run.py"  # has no page: its names lead to the file
-STORY = HERE / "text/story.md"
-DETAILS = HERE / "text/details.md"  # of ppo.html
-TEXTS = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), STORY]
-# What isn't made here: films by `examples/play.py --film`, what `python
-# game.py` leaves, the stills of figures that move, and the agent's weights.
-KEPT = ["agent.webp", "game.png", "figures/*.png", "data/network*.js"]
-SCRIPTS = [
-    "script/base.js",
-    "live/pictures.js",
-    "script/player.js",
-    "script/asks.js",
-    "live/game.js",
-    "live/network.js",
-    "live/agent.js",
-    "live/stage.js",
-    "runner/runner.js",
-    "figures/*/figure.js",
-]
-STYLES = [
-    "style/base.css",
-    "style/module.css",
-    "style/figures.css",
-    "live/stage.css",
-    "runner/runner.css",
-    "figures/*/figure.css",
-    "style/drawing.css",
-]
-VALUES = "page/fill/values.py"
-COMMENTS = {".css": "/* {} */", ".js": "// {}"}
-
-
-# What is made
-
-
-def made() -> Iterator[tuple[Path, str, str]]:
-    """Yield of each file its path, what it is made of, and its text.
-
-    What comes later may read what came before.
-    """
-    found = values() | {"options_table": options_table()}
-    for path in TEXTS:
-        yield path, VALUES, filled(path, found)
-
-    for path in sorted(FIGURES.glob("*/make.py")):
-        source = path.relative_to(ROOT).as_posix()
-        for name, draw in vars(maker(path.parent.name)).items():
-            if name.startswith("draw_"):
-                drawn = f"figures/{name.removeprefix('draw_')}.svg"
-                yield SITE / drawn, source, draw()
-
-    game, ppo, run = (Module(ROOT / path) for path in (GAME, PPO, RUN))
-    sources = {
-        "game.html": (game, 0),
-        "engine.html": (game, 1),
-        "ppo.html": (ppo, 0),
-    }
-    of_run = links_to({f"../{RUN}": (run, 0)})
-    links = {**links_to(sources), **of_run}
-    css = drawing.palette() + joined(STYLES)
-    css = re.sub(r"url\((fonts/.+?)\)", embedded, css)
-    yield SITE / "page.css", "the style sheets in page/", css
-    script = joined(SCRIPTS)
-    yield SITE / "page.js", "the scripts in page/", script
-    for path in sorted(FIGURES.glob("*/*.json")):
-        name = path.stem
-        if f'read("{name}")' not in script:
-            continue
-        data = path.read_text("utf-8").strip()
-        source = path.relative_to(ROOT).as_posix()
-        yield SITE / f"data/{name}.js", source, f"given.{name} = {data};\n"
-    yield SITE / "data/steps.js", GAME, recorded()
-
-    yield ROOT / "game.md", GAME, game_md(game)
-    details = DETAILS.read_text("utf-8")
-    for name, page in source_pages(sources, links, found, details):
-        yield SITE / name, PPO if name == "ppo.html" else GAME, page
-    text = bare(filled(STORY, found))
-    page = story_page(text, found, links)
-    yield SITE / "index.html", "page/text/story.md", page
-
-
-def maker(figure: str) -> ModuleType:
-    """A figure's `make.py`."""
-    return importlib.import_module(f"figures.{figure}.make")
-
-
-def joined(patterns: list[str]) -> str:
-    """The files of some patterns in one, in their order."""
-    paths = [path for one in patterns for path in sorted(HERE.glob(one))]
-    return "\n".join(path.read_text("utf-8") for path in paths)
-
-
-def embedded(found: re.Match[str]) -> str:
-    """Put a font in: a page in a folder may load none from other files."""
-    font = (STYLE / found[1]).read_bytes()
-    return f"url(data:font/woff2;base64,{base64.b64encode(font).decode()})"
-
-
-def marked(path: Path, source: str, text: str) -> str:
-    """The text, and above it what it is made of."""
-    comment = COMMENTS.get(path.suffix, "<!-- {} -->")
-    note = comment.format(f"Made by page/build.py of {source}: edit that.")
-    head = "<!doctype html>\n" if path.suffix == ".html" else ""
-    return f"{head}{note}\n{text.removeprefix(head)}"
-
-
-# What is done with it
-
-
-def build(check: bool) -> bool:
-    """Write what is stale, or say what is; return whether anything was."""
-    stale = False
-    here = set()
-    for path, source, text in made():
-        here.add(path)
-        if path not in TEXTS:
-            text = marked(path, source, text)
-        if path.exists() and path.read_text("utf-8") == text:
-            continue
-        stale = True
-        name = path.relative_to(ROOT)
-        print(f"{name} isn't what {source} makes" if check else name)
-        if not check:
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text, "utf-8")
-    for pattern in KEPT:
-        here |= set(SITE.glob(pattern))
-    for path in set(SITE.rglob("*.*")) - here:
-        stale = True
-        print(path.relative_to(ROOT), "is made of nothing: remove it")
-    return stale
-
-
-def record(figure: str) -> None:
-    """Record anew what a figure shows."""
-    for name, data in maker(figure).record().items():
-        path = FIGURES / figure / f"{name}.json"
-        text = json.dumps(data, separators=(",", ":"))
-        path.write_text(text + "\n", "utf-8")
-        print(path.relative_to(ROOT))
 
 
 def main() -> None:
@@ -209,13 +48,17 @@ def main() -> None:
     parser.add_argument("--record", nargs="+", metavar="FIGURE", default=[])
     parser.add_argument("--stills", action="store_true")
     run = parser.parse_args()
+
+    # These take more packages than `--help` does.
+    import products
+
     for figure in run.record:
-        record(figure)
+        products.record(figure)
     if run.stills:
         from draw import stills  # which takes a browser
 
         stills.take()
-    sys.exit(build(run.check) and run.check)
+    sys.exit(products.build(run.check) and run.check)
 
 
 if __name__ == "__main__":

@@ -18,8 +18,8 @@ from asking import html
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-import build
 import game
+import products
 from fill.marks import MarkError, filled
 from fill.values import values
 from paths import DOCS, ROOT, SITE
@@ -45,9 +45,9 @@ README = (ROOT / "README.md").read_text()
 
 def test_check_tells_what_is_stale(monkeypatch, capsys):
     made = [(ROOT / "game.md", "game.py", "else")]
-    monkeypatch.setattr(build, "made", lambda: made)
+    monkeypatch.setattr(products, "made", lambda: made)
     before = (ROOT / "game.md").read_text()
-    assert build.build(check=True)
+    assert products.build(check=True)
     assert "game.md isn't what game.py makes\n" in capsys.readouterr().out
     assert (ROOT / "game.md").read_text() == before
 
