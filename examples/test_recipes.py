@@ -14,7 +14,6 @@ from torch import nn
 import play
 import ppo
 import run
-import several_gpus
 
 TINY = dict(games=2, rollout=16, minibatch=16, epochs=1, save_every=1)
 TINY |= dict(device="cpu", processes=0, threads=1, folder=pathlib.Path("run"))
@@ -184,25 +183,3 @@ def test_an_evaluation_while_it_trains_is_in_the_curve(here):
     torch.testing.assert_close(
         with_it["weights"], plain["weights"], rtol=0, atol=0
     )
-
-
-def test_several_processes_train_one_agent(tmp_path):
-    """A signal ends both, and the same command goes on."""
-    tiny = "--games 2 --rollout 16 --minibatch 16 --epochs 1 --processes 0"
-    command = [sys.executable, "-m", "torch.distributed.run"]
-    command += ["--standalone", "--nproc-per-node=2", several_gpus.__file__]
-    command += ["--folder=run", "--device=cpu", *tiny.split(), "--steps"]
-    options = dict(cwd=tmp_path, stdout=subprocess.PIPE, text=True)
-
-    def reached():
-        saved = run.read_checkpoint(tmp_path / "run/checkpoint.pt")
-        return saved["progress"]["steps"]
-
-    program = subprocess.Popen([*command, "1000000"], **options)
-    while "steps/s" not in program.stdout.readline():
-        assert program.poll() is None
-    program.terminate()
-    program.communicate(timeout=600)
-    steps = reached() + 32
-    subprocess.run([*command, f"{steps}"], **options, check=True, timeout=600)
-    assert reached() == steps
