@@ -285,8 +285,7 @@ class Player:
         self.agent = agent
         self.games = games
         self.settings = settings
-        # Only actions are sampled with this generator. So ray_ppo.py with one
-        # actor plays the same games as this program.
+        # Only actions are sampled with this generator.
         self.random = torch.Generator().manual_seed(seed)
         self.obs, _ = games.reset(seed=seed)
 

@@ -27,7 +27,6 @@ import dqn
 import game
 import play
 import ppo
-import ray_ppo
 import run
 import sb3
 from run import Ended, Run
@@ -208,7 +207,7 @@ def test_a_tilde_is_the_home_folder(start, monkeypatch, tmp_path):
 
 # What settings may be
 
-LEARNERS = [ppo.Settings, dqn.Settings, ray_ppo.Settings, Settings]
+LEARNERS = [ppo.Settings, dqn.Settings, Settings]
 
 
 def numbers(settings):
