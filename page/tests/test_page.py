@@ -313,8 +313,8 @@ def test_a_page_fits_and_does_not_shift(visit, name, width, scheme):
 
 
 @pytest.mark.parametrize("name", ["game.html", "engine.html", "ppo.html"])
-def test_a_note_stands_at_its_line(visit, name):
-    """Below the note before, in folds, too."""
+def test_notes_stand_at_their_lines_and_tear_no_code(visit, name):
+    """Or below the note before, if that is long; in folds, too."""
     page = visit(name)
     page.locator("details").evaluate_all(
         "all => all.forEach((fold) => (fold.open = true))"
@@ -324,11 +324,18 @@ def test_a_note_stands_at_its_line(visit, name):
           const line = note.nextElementSibling.querySelector("span");
           const { top, bottom } = note.getBoundingClientRect();
           return [top, bottom, line.getBoundingClientRect()]; })""")
-    above = -1
+    above = -100
     for top, bottom, line in notes:
         assert above <= top
-        assert line["top"] - 1 <= top <= line["bottom"]
+        assert line["top"] - 1 <= top <= max(line["bottom"], above + 1)
         above = bottom
+    gaps = page.evaluate("""() =>
+        [...document.querySelectorAll(".card")].flatMap((card) => {
+          const lines = [...card.querySelectorAll("[data-row]")]
+            .map((line) => line.getBoundingClientRect());
+          return lines.slice(1).map(({ top }, i) => top - lines[i].bottom);
+        })""")
+    assert max(map(abs, gaps)) < 1
 
 
 @pytest.mark.parametrize("name", PAGES)
