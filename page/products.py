@@ -16,7 +16,13 @@ from paths import DOCS, FIGURES, HERE, ROOT, SITE, STYLE
 from runner.trace import recorded
 from weave.host import game_md
 from weave.module import Module
-from weave.pages import links_to, source_pages, story_page
+from weave.pages import (
+    links_to,
+    places_of,
+    source_pages,
+    story_page,
+    text_page,
+)
 
 GAME = "game.py"
 PPO = "examples/ppo.py"
@@ -97,6 +103,11 @@ def made() -> Iterator[tuple[Path, str, str]]:
     details = DETAILS.read_text("utf-8")
     for name, page in source_pages(sources, links, found, details):
         yield SITE / name, PPO if name == "ppo.html" else GAME, page
+    places = places_of(sources, game)
+    for path in sorted(DOCS.glob("*.md")):
+        source = path.relative_to(ROOT).as_posix()
+        page = text_page(source, bare(filled(path, found)), links, places)
+        yield SITE / f"{path.stem}.html", source, page
     text = bare(filled(STORY, found))
     page = story_page(text, found, links)
     yield SITE / "index.html", "page/text/story.md", page

@@ -229,6 +229,25 @@ def test_links_lead_somewhere(path):
             assert anchors(there).count(anchor) == 1, link
 
 
+def test_no_link_of_a_page_opens_markdown():
+    for name in PAGES:
+        for link in re.findall('href="(.*?)"', html(name)):
+            assert ":" in link or not link.partition("#")[0].endswith(".md")
+
+
+def test_a_sent_link_shows_what_its_page_is():
+    """A preview has a sentence of this page, and whole addresses."""
+    said = set()
+    for name in PAGES:
+        found = dict(re.findall('="og:(.*?)" content="(.*?)">', html(name)))
+        said.add(found["description"])
+        address = found["url"].removesuffix(name)
+        assert re.match("https://.+/$", address)
+        assert found["image"].startswith(address)
+        assert (SITE / found["image"].removeprefix(address)).exists()
+    assert len(said) == len(PAGES)
+
+
 # Programs
 
 

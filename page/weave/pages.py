@@ -6,12 +6,15 @@ begin with a heading, and docstrings of more than a sentence, stand above their
 code, all others in the margin, at their line. The lists of a docstring are
 folded behind their code, as is all that has a heading of the fourth level.
 
-The story is rows of words and, below them, what they are about.
+The story is rows of words and, below them, what they are about. The texts of
+`docs/` are pages, too.
 """
 
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
 
 from markdown_it.tree import SyntaxTreeNode
 
@@ -19,11 +22,62 @@ from weave.host import IMPORTS, contents, texts
 from weave.html import Page, colored, listing, template
 from weave.module import Module, Piece, Words, groups
 
+# Where the pages are published, which a preview has to know; the workflow puts
+# the true address in its place.
+ADDRESS = "https://breakout-annotated.example"
+
+
+class About(NamedTuple):
+    """What is said of a page: its title, and what a search shows below."""
+
+    title: str
+    says: str
+    is_in_header: bool = True
+
+
 PAGES = {
-    "index.html": "What an agent sees",
-    "game.html": "The tutorial",
-    "engine.html": "The engine",
-    "ppo.html": "The learner",
+    "index.html": About(
+        "What an agent sees",
+        "A Breakout to play, the four gray pictures that an agent gets of it,"
+        " and what the agent learns from them.",
+    ),
+    "game.html": About(
+        "The tutorial",
+        "Atari games for a learning agent in one Python file, which runs here"
+        " line by line, with a note at each line.",
+    ),
+    "engine.html": About(
+        "The engine",
+        "How many Atari games are played at once, in processes that are"
+        " replaced when they die.",
+        is_in_header=False,
+    ),
+    "ppo.html": About(
+        "The learner",
+        "Proximal policy optimization for Atari in one Python file, with its"
+        " formulas and its details.",
+    ),
+    "reference.html": About(
+        "Reference",
+        "The options of the games, recipes, and how other programs use them.",
+    ),
+    "learning.html": About(
+        "Scores",
+        "What agents that trained on these games score, after how many hours,"
+        " and how they were evaluated.",
+        is_in_header=False,
+    ),
+    "sweep.html": About(
+        "A sweep",
+        "How to train on all titles with several seeds.",
+        is_in_header=False,
+    ),
+    "speed.html": About(
+        "Speed",
+        "How fast these games are beside EnvPool, ALE's engine, Gymnasium and"
+        " CleanRL's wrappers, and how that was measured.",
+        is_in_header=False,
+    ),
 }
 ENGINE = """# The engine
 
@@ -37,11 +91,25 @@ line for each seed. [A table](docs/learning.md) compares them with those of
 other programs.")"""
 GO_ON = "[The engine](site/engine.html)"
 LEARN = "[The learner](site/ppo.html) trains an agent on these games."
-# Where a link or a picture of a source leads
+# Where a link or a picture leads
 TARGET = r"(?<=\]\()(?!\w+:)[^\s)]+"
 Links = Mapping[str, tuple[str, str]]
 # The sources of pages, and the numbers of their parts
 Sources = Mapping[str, tuple[Module, int]]
+# The pages of a module's headings, by their anchors
+Places = Mapping[str, str]
+
+
+def address(path: str, anchor: str, places: Places) -> str:
+    """Return how a page links to a path that begins at the root.
+
+    What has a page is read there.
+    """
+    if path == "game.md":
+        return places.get(anchor, "game.html")
+    if path.startswith("docs/"):
+        return Path(path).with_suffix(".html").name
+    return posixpath.relpath(path, "site")
 
 
 # A source's pages
@@ -56,7 +124,7 @@ class SourcePage(Page):
         values: Mapping[str, str],
         links: Links,
         module: Module,
-        places: Mapping[str, str],
+        places: Places,
     ) -> None:
         super().__init__(name, values, links)
         self.module = module
@@ -68,11 +136,11 @@ class SourcePage(Page):
 
     def _target(self, found: re.Match[str]) -> str:
         """Paths begin at the root. A heading may be on the other page."""
-        target = found[0]
-        if not target.startswith("#"):
-            return posixpath.relpath(target, "site")
-        place = self.places.get(target[1:], self.name)
-        return target if place == self.name else place + target
+        path, mark, anchor = found[0].partition("#")
+        page = self.places.get(anchor, self.name)
+        if path:
+            page = address(path, anchor, self.places)
+        return ("" if page == self.name else page) + mark + anchor
 
     def meaning(self, code: str) -> str:
         """A method is known by its name in its class; an argument is none."""
@@ -162,7 +230,10 @@ class SourcePage(Page):
             html = "".join(self.of_piece(it, bool(fold)) for it in together)
             main += self.folded(fold, html) if fold else html
         main += f'<div class="end">{self.of_text(after)}</div>\n'
-        links = self.of_text(contents([*texts(part), after]))
+        index = contents([*texts(part), after])
+        if self.name == "game.html":
+            index += f"\n- {GO_ON}"
+        links = self.of_text(index)
         return html_page(self.name, main, kind="module", contents=links)
 
 
@@ -176,31 +247,59 @@ def links_to(sources: Sources) -> Links:
     }
 
 
+def places_of(sources: Sources, module: Module) -> Places:
+    """Return which pages the headings of a module are on."""
+    return {
+        anchor: page
+        for page, (other, part) in sources.items()
+        if other is module
+        for anchor in re.findall(
+            r"\(#(.*?)\)", contents(texts(module.parts[part]))
+        )
+    }
+
+
 def source_pages(
     sources: Sources, links: Links, values: Mapping[str, str], details: str
 ) -> Iterator[tuple[str, str]]:
     """Yield the names of the pages in `site/`, and their texts."""
     for name, (module, number) in sources.items():
-        places = {
-            anchor: page
-            for page, (other, part) in sources.items()
-            if other is module
-            for anchor in re.findall(
-                r"\(#(.*?)\)", contents(texts(module.parts[part]))
-            )
-        }
         first, _, rest = module.end.partition("\n\n")
         title, after = {
             "game.html": (module.title, f"{first}\n\n{GO_ON}"),
             "engine.html": (f"{ENGINE}\n\n{rest}", LEARN),
             "ppo.html": (f"{LEARNER}\n\n{module.title}\n\n{CURVES}", details),
         }[name]
+        places = places_of(sources, module)
         page = SourcePage(name, values, links, module, places)
         html = page.of_part(title, module.parts[number], after)
         if name == "game.html":
             run = template("runner/runner.html").render()
             html = html.replace("</h1>\n", f"</h1>\n{run}", 1)
         yield name, html
+
+
+# A text of docs/
+
+
+def text_page(path: str, text: str, links: Links, places: Places) -> str:
+    """Return the page of a text, whose path begins at the root."""
+    name = address(path, "", places)
+
+    def target(found: re.Match[str]) -> str:
+        there, mark, anchor = found[0].partition("#")
+        if there:
+            there = posixpath.join(posixpath.dirname(path), there)
+            there = address(posixpath.normpath(there), anchor, places)
+        return there + mark + anchor
+
+    page = Page(name, {}, links)
+    text = re.sub(TARGET, target, text)
+    title, _, rest = text.partition("\n\n")
+    main = f'<div class="level1">{page.of_text(title)}</div>\n'
+    main += page.of_text(rest)
+    index = page.of_text(contents([text]))
+    return html_page(name, main, kind="text", contents=index)
 
 
 # The story
@@ -245,5 +344,8 @@ def row(words: str, things: str) -> str:
 
 
 def html_page(name: str, main: str, **parts: str) -> str:
-    frame = template("style/page.html")
-    return frame.render(parts, main=main, page=name, pages=PAGES)
+    frame = template("style/frame.html")
+    about = PAGES[name]
+    return frame.render(
+        parts, main=main, page=name, about=about, pages=PAGES, address=ADDRESS
+    )
