@@ -297,7 +297,8 @@ def text_page(path: str, text: str, links: Links, places: Places) -> str:
     text = re.sub(TARGET, target, text)
     title, _, rest = text.partition("\n\n")
     main = f'<div class="level1">{page.of_text(title)}</div>\n'
-    main += page.of_text(rest)
+    # A place in a text is a heading.
+    main += re.sub(r'<figure id="\w+"', "<figure", page.of_text(rest))
     index = page.of_text(contents([text]))
     return html_page(name, main, kind="text", contents=index)
 
