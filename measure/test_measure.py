@@ -14,8 +14,6 @@ import common
 import compare
 import contenders
 import dqn
-import play
-import ppo
 import updates
 from game import BREAKOUT, Game, Games
 from run import sources
@@ -140,20 +138,6 @@ def test_every_side_plays_what_the_others_play(side):
         assert set(np.unique(rewards)) <= {0, 1}
     games.close()
     assert lives > 0
-
-
-def test_sb3s_agent_is_ours():
-    weights = torch.load(play.PUBLISHED)
-    settings = ppo.Settings(device="cpu")
-    model = updates.sb3_model("sb3_games", settings, weights)
-    obs = torch.as_tensor(model.env.reset())
-    model.env.close()
-    ours = ppo.Agent(4)
-    ours.load_state_dict(weights)
-    policy, found = ours(obs)
-    same = model.policy.get_distribution(obs).distribution.probs
-    torch.testing.assert_close(policy.probs, same)
-    torch.testing.assert_close(found, model.policy.predict_values(obs)[:, 0])
 
 
 def test_who_sees_nothing_move_sees_the_newest_picture():

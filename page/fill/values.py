@@ -27,7 +27,6 @@ from paths import FIGURES, RESULTS, ROOT
 WALL = 432  # points of Breakout's first wall
 
 # What tables call what the results have.
-OURS = {"games", "sb3_games"}
 NAMES = {
     "games": "`Games`",
     "envpool": "EnvPool",
@@ -69,6 +68,7 @@ class Speeds(Measured, kw_only=True):
     """Contenders that took turns, by their names."""
 
     rows: dict[str, Player]
+    precision: str = ""  # of a network that learns
 
     def beside(self, name: str, ours: str = "games") -> list[float]:
         """How many times as fast ours is, round by round."""
@@ -77,9 +77,8 @@ class Speeds(Measured, kw_only=True):
 
     def beside_all(self) -> dict[str, list[float]]:
         """`Games` beside each of the others, by the names in tables."""
-        ours = {"sb3": "sb3_games"} if "sb3_games" in self.rows else {}
-        others = [name for name in self.rows if name not in OURS]
-        return {n: self.beside(n, ours.get(n, "games")) for n in others}
+        others = [name for name in self.rows if name != "games"]
+        return {name: self.beside(name) for name in others}
 
     def middle(self, name: str) -> float:
         return median(self.rows[name].speed)
@@ -390,8 +389,7 @@ def speed_values() -> dict[str, str]:
         for count in (64, 256)
         for title, one in read(f"lockstep{count}", Speeds).items()
     }
-    trained = read("updates", Speeds)["trained"]
-    actors = read("updates", Speeds)["actors"]
+    trained = read("updates", Speeds)["Breakout"]
     many = read("number64", Speeds)["Breakout"]
     waits = read("waits", Speeds)
     one_game = {
@@ -404,6 +402,7 @@ def speed_values() -> dict[str, str]:
         "compared_on": measured([trained, *playing.values()]),
         "updates_table": ratios_table({"an update of PPO": trained}),
         "updates_on": measured([trained]),
+        "updates_precision": trained.precision,
         "lockstep_table": ratios_table(playing | crowds),
         "lockstep_on": measured([*playing.values(), *crowds.values()]),
         "overhead": overhead(read("overhead", Speeds).values()),
@@ -416,11 +415,6 @@ def speed_values() -> dict[str, str]:
         "worker_memory_64": f"{many.rows['worker'].memory:,.0f} MB",
         "memory_on": measured([many]),
         "training_hours": f"{10e6 / trained.middle('games') / 3600:.1f}",
-        "ppo_speed": f"{actors.middle('games'):,.0f}",
-        "actors_speeds": listed(
-            [f"{actors.middle(f'ray{n}'):,.0f}" for n in (1, 2, 4)]
-        ),
-        "actors_on": measured([actors]),
     }
 
 

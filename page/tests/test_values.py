@@ -54,12 +54,10 @@ def test_training_is_level_where_its_range_touches_1():
         games=[100, 100, 100],
         envpool=[101, 80, 70],
         wrappers=[50, 50, 50],
-        sb3_games=[30, 30, 30],
-        sb3=[10, 10, 10],
     )
     found = values.comparisons(trained, [COLUMN])
     assert found["envpool_update"] == "level"
-    assert (found["wrappers_update"], found["sb3_update"]) == ("2.0", "3.0")
+    assert found["wrappers_update"] == "2.0"
     assert found["ale_play"] == "3.1"
 
 
