@@ -13,8 +13,6 @@ The parts, all of random actions:
 - waits: several batches are in flight, beside a network that waits for a
   device for 1.5 ms
 - number64: 64 games of Breakout and 64 `Worker`s, and their memory
-- overhead: games that do nothing, so that game.py alone works, in workers and
-  in the process that asks them
 - fast_game, restart: one `FastGame`, one `Game`, and a `FastGame` that resizes
   whole screens, by the settings of `TRAINING`, and where each lost life resets
 
@@ -58,8 +56,6 @@ PLAYERS: dict[str, tuple[str, dict[str, Any]]] = {
     "envpool_many": ("envpool", in_flight(BATCHES)),
     "gymnasium": ("gymnasium", {}),
     "sb3": ("sb3", {}),
-    "still": ("still_games", {}),
-    "still_here": ("still_games", {"processes": 0}),
     "fast_game": ("one_game", {"make": "fast_game"}),
     "game": ("one_game", {"make": "game"}),
     "whole_screens": ("one_game", {"make": "whole_screens"}),
@@ -83,7 +79,6 @@ PARTS = {
     "lockstep64": Part(ENGINES, ["Breakout"], {"num_envs": 64}),
     "lockstep256": Part(ENGINES, ["Breakout"], {"num_envs": 256}),
     "waits": Part(IN_TURN, TITLES[:4], wait=0.0015),
-    "overhead": Part(["still", "still_here"], ["Breakout"]),
     "number64": Part(["games", "worker"], ["Breakout"], {"num_envs": 64}),
     "fast_game": Part(ONE_GAME, ["Breakout", "Seaquest"], TRAINING),
     "restart": Part(ONE_GAME, ["Breakout"], {"on_life_loss": "restart"}),

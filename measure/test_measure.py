@@ -67,7 +67,6 @@ def test_an_error_of_a_contender_arrives():
 LOCKSTEP = benchmark.PARTS["lockstep"]
 PLAYERS = [
     *LOCKSTEP.names,
-    "still",
     "games_ready",
     "worker",
     *benchmark.ONE_GAME,

@@ -291,17 +291,6 @@ def fast_game_table(columns: Mapping[str, Speeds]) -> str:
     return table(["`FastGame` beside", *others.values()], rows)
 
 
-def overhead(parts: Iterable[Speeds]) -> str:
-    """What the module itself takes of a batch, if it was measured."""
-    return "".join(
-        f"Of a batch of eight games the module itself takes "
-        f"{8e6 / one.middle('still'):.0f} µs with a worker for each core, and "
-        f"{8e6 / one.middle('still_here'):.0f} µs without workers. "
-        f"Measured on {measured([one])}."
-        for one in parts
-    )
-
-
 # What agents learn
 
 
@@ -405,7 +394,6 @@ def speed_values() -> dict[str, str]:
         "updates_precision": trained.precision,
         "lockstep_table": ratios_table(playing | crowds),
         "lockstep_on": measured([*playing.values(), *crowds.values()]),
-        "overhead": overhead(read("overhead", Speeds).values()),
         "fast_game_table": fast_game_table(one_game),
         "fast_game_on": measured(one_game.values()),
         "lockstep_beside_async": beside_async(waits.values(), "games"),

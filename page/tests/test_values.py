@@ -87,13 +87,6 @@ def test_of_two_machines_the_newest_result_counts(monkeypatch, tmp_path):
     assert values.read("lockstep", Speeds)["Pong"].date == "2026-01-02"
 
 
-def test_what_the_module_takes_is_told_once_it_is_measured():
-    one = column(still=[80_000, 100_000, 160_000], still_here=[400_000])
-    text = values.overhead([one])
-    assert "80 µs with a worker for each core, and 20 µs without" in text
-    assert values.overhead([]) == ""
-
-
 def test_a_commit_that_nobody_knows_is_older():
     assert "commit 0123abc, an older" in values.measured([COLUMN])
 
