@@ -2,17 +2,16 @@
 const $ = (id) => document.getElementById(id);
 
 // The data of the figures, each in a file of its own that is loaded when it is
-// first asked for. What didn't arrive, or only in part, is asked for again.
+// first asked for. What didn't arrive can be asked for again.
 class Missing extends Error {}
 const given = {}, asked = {};
 const read = (name) => (asked[name] ??= new Promise((done, fail) => {
   const script = document.createElement("script");
   script.src = `data/${name}.js`;
-  script.onload = script.onerror = () => {
-    script.remove();
-    if (name in given) return done(given[name]);
+  script.onload = () => done(given[name]);
+  script.onerror = () => {
     delete asked[name];
-    return fail(new Missing(`${script.src} didn't arrive`));
+    fail(new Missing(`${script.src} didn't arrive`));
   };
   document.head.append(script);
 }));

@@ -6,11 +6,11 @@ import re
 
 import numpy as np
 import pytest
-from asking import decoded, html, look_at
 from playwright.sync_api import expect
 
 import figures.backwards.make as backwards
 import game
+from asking import decoded, html, look_at
 from figures.serves.make import serve
 from figures.workbench.make import SHOWN, TITLES
 from fill import values

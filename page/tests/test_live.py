@@ -12,9 +12,9 @@ import re
 
 import numpy as np
 import pytest
-from asking import look_at, until
 from playwright.sync_api import expect
 
+from asking import look_at, until
 from paths import SITE
 from record import weights
 from record.published import ask

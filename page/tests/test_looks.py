@@ -5,9 +5,9 @@ machines, so a recorded number may be off by one in its last place.
 """
 
 import numpy as np
-from asking import decoded, look_at, until
 from playwright.sync_api import expect
 
+from asking import decoded, look_at, until
 from figures.looks.make import ASKED, GRID, changes, covered
 from paths import FIGURES
 from record.published import ask

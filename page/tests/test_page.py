@@ -14,12 +14,12 @@ from html import unescape
 
 import numpy as np
 import pytest
-from asking import html
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 import game
 import products
+from asking import html
 from fill.marks import MarkError, filled
 from fill.values import values
 from paths import DOCS, ROOT, SITE

@@ -5,11 +5,11 @@ import re
 import sys
 
 import pytest
-from asking import html
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 import game
+from asking import html
 from paths import ROOT
 from runner import trace
 
