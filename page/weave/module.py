@@ -102,7 +102,7 @@ class Module:
         source = path.read_text("utf-8")
         self.name = path.stem
         self.tree = ast.parse(source)
-        lines = source.splitlines()
+        lines = self.lines = source.splitlines()
         found = list(docstrings(self.tree, lines))
         skipped = {1}.union(*(words.rows for words in found))  # 1: the license
         found += comments(lines, skipped)
@@ -136,6 +136,14 @@ class Module:
                 self.parts.append([])
             else:
                 self.parts[-1].append(piece)
+
+    def body_of(self, name: str) -> list[ast.stmt]:
+        """Return the statements of a class."""
+        return next(
+            node.body
+            for node in self.tree.body
+            if isinstance(node, ast.ClassDef) and node.name == name
+        )
 
     def class_of(self, piece: Piece) -> str:
         """Return the class that a piece is in, if any."""

@@ -10,6 +10,8 @@ The story is rows of words and, below them, what they are about. The texts of
 `docs/` are pages, too.
 """
 
+import ast
+import itertools
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
@@ -85,6 +87,10 @@ The second part of [`game.py`](game.py): what makes games fast and workers
 safe, and how many games are played at once. The first part is [the
 tutorial](site/game.html)."""
 LEARNER = "# PPO, annotated"
+CLIP = """![The clipped objective over the ratio: a line that rises up to 1 + ε
+and is flat from there on.](site/figures/clip.svg "What PPO maximizes for an
+action. Drag the ratio, or an edge. The bars are the ratios of a minibatch at
+the end of an update of the published agent.")"""
 CURVES = """![The scores of the trainings in
 Breakout.](site/figures/breakout.svg "The scores of this program in Breakout, a
 line for each seed. [A table](docs/learning.md) compares them with those of
@@ -268,7 +274,7 @@ def source_pages(
         title, after = {
             "game.html": (module.title, f"{first}\n\n{GO_ON}"),
             "engine.html": (f"{ENGINE}\n\n{rest}", LEARN),
-            "ppo.html": (f"{LEARNER}\n\n{module.title}\n\n{CURVES}", details),
+            "ppo.html": (f"{LEARNER}\n\n{module.title}", details),
         }[name]
         places = places_of(sources, module)
         page = SourcePage(name, values, links, module, places)
@@ -276,7 +282,29 @@ def source_pages(
         if name == "game.html":
             run = template("runner/runner.html").render()
             html = html.replace("</h1>\n", f"</h1>\n{run}", 1)
+        if name == "ppo.html":
+            figures = page.of_text(f"{CLIP}\n\n{CURVES}")
+            table = page.of_text(settings(module))
+            shown = f'<div class="beside">{figures}</div>\n{table}'
+            html = html.replace("</ol>\n", f"</ol>\n{shown}", 1)
         yield name, html
+
+
+def settings(module: Module) -> str:
+    """Return a table of the settings of PPO that have a default."""
+    table = "|setting|default|what it is|\n|---|---|---|\n"
+    for field, said in itertools.pairwise(module.body_of("Settings")):
+        match field, said:
+            case (
+                ast.AnnAssign(
+                    target=ast.Name(id=name), value=ast.Constant(value=value)
+                ),
+                ast.Expr(value=ast.Constant(value=words)),
+            ) if value is not None:
+                default = module.lines[field.lineno - 1].partition(" = ")[2]
+                link = f'<a href="#Settings.{name}" tabindex="-1">'
+                table += f"|{link}`{name}`</a>|{default}|{words}|\n"
+    return table
 
 
 # A text of docs/
