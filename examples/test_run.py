@@ -28,7 +28,6 @@ import game
 import play
 import ppo
 import run
-import sb3
 from run import Ended, Run
 
 FOLDER = pathlib.Path("a [run], b")
@@ -142,7 +141,7 @@ def steps(rows):
 
 @pytest.mark.parametrize(
     "kind",
-    [ppo.Settings, dqn.Settings, play.Options, sb3.Settings],
+    [ppo.Settings, dqn.Settings, play.Options],
     ids=lambda kind: kind.__module__,
 )
 def test_each_flag_has_a_sentence_of_its_own(kind, capsys, monkeypatch):
@@ -264,7 +263,6 @@ def test_what_could_not_be_read_again_is_not_saved(start):
         (ppo.Settings, "seed", 2**64),
         (dqn.Settings, "explore", 1.5),
         (play.Options, "repeat_action_probability", 25),
-        (sb3.Settings, "seed", -1),
     ],
 )
 def test_a_number_out_of_its_limits_is_refused_by_name(kind, name, value):
