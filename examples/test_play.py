@@ -175,7 +175,7 @@ def test_a_film_that_is_cut_off_replaces_none(play_it):
         ("nothing --device gpu", "--device gpu can't be used"),
         ("other.pt", "other.pt doesn't fit"),
         ("program.pt", "of a2c.py, which is neither beside"),
-        ("no_loader.pt", "of scores.py, which has no `load`"),
+        ("no_loader.pt", "of run.py, which has no `load`"),
     ],
 )
 def test_what_cannot_play_ends_in_a_line(play_it, what, words):
@@ -183,6 +183,6 @@ def test_what_cannot_play_ends_in_a_line(play_it, what, words):
     pathlib.Path("empty").mkdir()
     torch.save(ppo.Agent(4, shape=(2, 84, 84)).state_dict(), "other.pt")
     torch.save({"weights": {}, "program": "a2c"}, "program.pt")
-    torch.save({"weights": {}, "program": "scores"}, "no_loader.pt")
+    torch.save({"weights": {}, "program": "run"}, "no_loader.pt")
     with pytest.raises(run.RunError, match=words):
         play_it(what)

@@ -69,11 +69,6 @@ PAGES = {
         " and how they were evaluated.",
         is_in_header=False,
     ),
-    "sweep.html": About(
-        "A sweep",
-        "How to train on all titles with several seeds.",
-        is_in_header=False,
-    ),
     "speed.html": About(
         "Speed",
         "How fast these games are beside EnvPool, ALE's engine, Gymnasium and"
