@@ -157,7 +157,7 @@ class Settings(GameSettings):
     bfloat16: bool = dataclasses.field(default_factory=has_fast_bfloat16)
     """Compute in half precision, which is the default where it is fast."""
     threads: int | None = None
-    """PyTorch's threads while it learns; None: PyTorch's own choice."""
+    """Threads of PyTorch while it learns; None: PyTorch's own choice."""
     processes: Whole | None = None
     """Processes that play; None: one for each core, 0: this one."""
 
@@ -165,9 +165,9 @@ class Settings(GameSettings):
 # ## The network
 
 
-def layer(module: Any, gain: float = 2**0.5) -> Any:
+def layer(module: Any, std: float = 2**0.5) -> Any:
     """Initialize a layer with orthogonal weights and no bias (Baselines)."""
-    nn.init.orthogonal_(module.weight, gain)
+    nn.init.orthogonal_(module.weight, std)
     nn.init.zeros_(module.bias)
     return module
 
@@ -189,9 +189,9 @@ class Agent(nn.Module):
         # 64 * 7 * 7 for pictures of 84×84
         size = self.body(torch.zeros(1, channels, height, width)).numel()
         self.body.append(layer(nn.Linear(size, 512))).append(nn.ReLU())
-        # A small gain makes all actions almost equally likely (Baselines).
-        self.policy = layer(nn.Linear(512, actions), gain=0.01)
-        self.value = layer(nn.Linear(512, 1), gain=1)
+        # A small `std` makes all actions almost equally likely (Baselines).
+        self.policy = layer(nn.Linear(512, actions), std=0.01)
+        self.value = layer(nn.Linear(512, 1), std=1)
         # Convolutions are faster on a CPU if channels come last in memory.
         self.to(memory_format=torch.channels_last)
 
@@ -526,7 +526,9 @@ def train(
     Raises:
         SystemExit: A signal has ended the training before its last step.
     """
+    # Threads decide over the rounding, of the first weights, too.
     threads = settings.threads or torch.get_num_threads()
+    torch.set_num_threads(threads)
     with one_line("can't begin"):
         games = settings.make_games(
             settings.games, processes=settings.processes
