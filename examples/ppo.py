@@ -514,6 +514,7 @@ def train(
     make_agent: Callable[..., Any] = make_agent,
     player: Callable[..., Any] = Player,
     learn: Callable[..., dict[str, float]] = learn,
+    **parts: Any,
 ) -> None:
     """Train until all steps are played, or a signal comes.
 
@@ -522,6 +523,8 @@ def train(
         make_agent: Makes the agent and its optimizer.
         player: Makes what plays the games with the agent.
         learn: Learns from what was played.
+        parts: Other networks, buffers and optimizers that learn, by name. The
+            checkpoint has them, too.
 
     Raises:
         SystemExit: A signal has ended the training before its last step.
@@ -534,7 +537,7 @@ def train(
             settings.games, processes=settings.processes
         )
         agent, optimizer = make_agent(settings, games)
-        run = Run(settings, weights=agent, optimizer=optimizer)
+        run = Run(settings, weights=agent, optimizer=optimizer, **parts)
     with games:
         # Drawn, so that a run that is continued plays other games than before.
         seed = torch.randint(2**31, (), generator=run.random).item()
