@@ -203,6 +203,7 @@ def learn(
 def train(settings: Settings) -> None:
     """Play and learn until all steps are played, or a signal comes."""
     # One observation is too little work to share: threads would only wait.
+    # And they decide over the rounding, of the first weights, too.
     torch.set_num_threads(1)
     with one_line("can't begin"):
         torch.manual_seed(settings.seed)
@@ -254,17 +255,14 @@ def train(settings: Settings) -> None:
 
 
 def load(saved: dict[str, Any], path: pathlib.Path, device: str) -> Learned:
-    """Return what a checkpoint has learned, for play.py.
-
-    It takes a random action now and then, as in the paper.
-    """
+    """Return what a checkpoint has learned, for play.py."""
     settings = saved_settings(Settings, saved, path)
     with settings.make_games(1, processes=0) as games:
         network = make_network(games).to(device)
     network.load_state_dict(saved["weights"])
 
-    def act(obs: np.ndarray, most_likely: bool = False) -> list[int]:
-        return choose(network, obs, 0 if most_likely else 0.05)
+    def act(obs: np.ndarray, most_likely: bool = True) -> list[int]:
+        return choose(network, obs, explore=0)  # play.py explores.
 
     return Learned(act, settings)
 

@@ -6,21 +6,19 @@
     python examples/play.py runs/mine --film    # a game, as film.mp4
     python examples/play.py runs/mine --json scores.json
 
-An agent is judged by the raw points of whole games, in two ways: `served` as
-in training, and `alone`, where it has to press FIRE itself, which it was never
-taught. The settings of the games are those of the run, but for those that the
-command line names. The agent is made by `load` in the program of the run: a
-file beside this one, in the current folder or on PYTHONPATH.
+An agent is judged by the raw points of whole games, in two ways: `served`, as
+in training, where FIRE is pressed for it, and `alone`, where it has to press
+FIRE itself, which it was never taught. The settings of the games are those of
+the run, but for those that the command line names. The agent is made by `load`
+in the program of the run, a file beside this one or in the folder of the run.
 """
 
 import dataclasses
 import importlib
 import json
-import os
 import pathlib
 import random
 import sys
-import uuid
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -32,7 +30,7 @@ import tyro
 import ppo
 import run
 from game import Games
-from run import Learned, RunError, Seed, Share, Whole, one_line, say
+from run import Learned, RunError, Seed, Share, Whole, one_line
 
 PUBLISHED = pathlib.Path(__file__).with_name("breakout.pt")
 
@@ -74,8 +72,10 @@ class Options(Protocol):
     """Games to play each way; scores differ widely. DQN was judged by 30."""
     most_likely: bool = False
     """Take the most likely action in place of a sampled one."""
+    explore: Share | None = None
+    """Share of random actions; None: as the run says, if it is of dqn.py."""
     json: pathlib.Path | None = None
-    """File for each game's score, the protocol and the weights' hash."""
+    """File for each game's score, and the protocol."""
     film: bool = False
     """Film one game, instead."""
     seed: Seed | None = None
@@ -97,20 +97,23 @@ def load(path: pathlib.Path, device: str = "cpu") -> Learned:
         torch.zeros(1, device=device)
     path = find(path)
     saved = run.read_checkpoint(path)
-    say(f"weights: {path}")
+    print(f"weights: {path}", flush=True)
     if "weights" not in saved:
         saved = {"program": "ppo", "settings": {}, "weights": saved}
     with one_line(f"{path} doesn't fit"):
-        name = saved["program"]
-        # A program of somebody's own may be where this one is started.
-        sys.path.append(os.getcwd())
-        try:
-            program = importlib.import_module(name)
-        except ModuleNotFoundError as error:
+        name = str(saved["program"])
+        folders = [PUBLISHED.parent, path.resolve().parent]
+        files = [folder / f"{name}.py" for folder in folders]
+        # A checkpoint mustn't choose from all modules that Python finds.
+        if not name.isidentifier() or not any(
+            map(pathlib.Path.is_file, files)
+        ):
             raise RunError(
                 f"{path} is of {name}.py, which is neither beside play.py nor "
-                f"in this folder nor on PYTHONPATH: {error}"
-            ) from error
+                "beside the checkpoint"
+            )
+        sys.path.append(str(folders[1]))
+        program = importlib.import_module(name)
         if not hasattr(program, "load"):
             raise RunError(f"{path} is of {name}.py, which has no `load`")
         return program.load(saved, path, device)
@@ -122,13 +125,15 @@ def whole_games(
     games: Games,
     seed: int,
     show: Callable[[np.ndarray], None] | None = None,
+    scored: str = "game",
+    explore: float = 0.0,
     **how: Any,
 ) -> list[float]:
     """Play until each game has ended once; return those scores.
 
     A game that has ended rests: of all the games that end by a given time, too
-    many would be short. The screens of the first game go to `show`, and the
-    other options to `act`.
+    many would be short. The screens of the first game go to `show`. A share of
+    the actions, `explore`, is random. Other options go to `act`.
     """
     torch.manual_seed(seed)
     random.seed(seed)
@@ -138,72 +143,84 @@ def whole_games(
         if show is not None:
             show(games.render()[0])
         actions: list[Any] = act(obs, **how)
+        for i in range(games.num_envs):
+            if random.random() < explore:
+                actions[i] = random.randrange(len(games.meanings))
         for i in scores:
             actions[i] = None
         obs, *_, infos = games.step(actions)
         for i, ended in ppo.ended_games(infos).items():
             scores[i] = ended.score
-            say(f"game {i}: {ended.score:.0f} points")
+            print(f"{scored} {i}: {ended.score:.0f} points", flush=True)
     return [scores[i] for i in range(games.num_envs)]
 
 
 def protocols(
     learned: Learned, given: dict[str, Any]
 ) -> dict[str, dict[str, Any]]:
-    """Return the options of the games for each way that is another."""
+    """Return the options of the games, by the ways to play them."""
     settings = learned.settings
     names = [field.name for field in dataclasses.fields(ppo.GameOptions)]
     own = {name: getattr(settings, name) for name in names}
-    ways: dict[str, dict[str, Any]] = {}
-    for way, changes in WAYS.items():
-        options = own | changes | given
-        if options in ways.values():
-            say(f"{way}: the same as {next(iter(ways))}")
-        else:
-            ways[way] = options
+    served, alone = (own | changes | given for changes in WAYS.values())
+    with settings.make_games(1, processes=0) as games:
+        has_fire = "FIRE" in games.meanings
+    if not has_fire:
+        return {"played": served}
+    ways = {}
+    if served["fire_on_reset"]:
+        ways["served"] = served
+    if not alone["fire_on_reset"]:
+        ways["alone"] = alone
     return ways
 
 
 def evaluate(learned: Learned, options: Options) -> dict[str, Any]:
-    """Play whole games in both ways; print their scores and return them."""
+    """Play whole games in each way; print their scores and return them."""
     act, settings = learned
     ways = protocols(learned, options.given())
+    scored = {}
     scores = {}
-    for way, changes in ways.items():
+    for way, protocol in ways.items():
         with one_line("can't play"):
-            games = settings.make_games(
-                options.games, processes=options.processes, **changes
+            judged = dataclasses.replace(settings, **protocol)
+            games = judged.make_games(
+                options.games, processes=options.processes
             )
+        scored[way] = judged.scored
         with games:
             scores[way] = whole_games(
-                act, games, settings.seed, most_likely=options.most_likely
+                act,
+                games,
+                judged.seed,
+                scored=judged.scored,
+                explore=options.explore,
+                most_likely=options.most_likely,
             )
-        say(
-            f"{way}: mean {np.mean(scores[way]):.1f} "
-            f"({min(scores[way]):.0f} to {max(scores[way]):.0f})"
+        what = "" if judged.scored == "game" else f", each a {judged.scored}"
+        print(
+            f"{way}{what}: mean {np.mean(scores[way]):.1f} "
+            f"({min(scores[way]):.0f} to {max(scores[way]):.0f})",
+            flush=True,
         )
-    path = find(options.what)
     return {
-        "weights": str(path),
-        "hash": run.blob_hash(path),
+        "weights": str(find(options.what)),
         "env_id": settings.env_id,
         "seed": settings.seed,
         "most_likely": options.most_likely,
-        "versions": run.versions(),
-        "sources": run.sources(type(settings)),
+        "explore": options.explore,
+        "about": run.describe(settings),
         "protocols": ways,
+        "scored": scored,
         "scores": scores,
     }
 
 
-def film(
-    learned: Learned, path: pathlib.Path, changes: dict[str, Any]
-) -> None:
+def film(learned: Learned, path: pathlib.Path, options: Options) -> None:
     """Play one whole game, as in training, and film it."""
     act, settings = learned
-    # The film has its name when it is whole. A kill leaves it without one.
-    run.remove_leftovers(path.parent, path.stem)
-    new = path.with_name(f"{path.stem}-{uuid.uuid4()}{path.suffix}")
+    # The film has its name when it is whole.
+    new = path.with_name(f"{path.stem}-new{path.suffix}")
     count = 0
 
     def show(screen: np.ndarray) -> None:
@@ -213,7 +230,7 @@ def film(
         nearest = cv2.INTER_NEAREST
         writer.write(cv2.resize(picture, size, interpolation=nearest))
 
-    changes = WAYS["served"] | changes
+    changes = WAYS["served"] | options.given()
     with settings.make_games(1, processes=0, **changes) as games:
         games.reset()
         height, width, _ = games.render()[0].shape
@@ -227,7 +244,15 @@ def film(
             if path.is_dir() or not writer.isOpened():
                 raise OSError("it is a folder, or OpenCV has no VP9")
             try:
-                whole_games(act, games, settings.seed, show)
+                print("plays a whole game, and films it", flush=True)
+                whole_games(
+                    act,
+                    games,
+                    settings.seed,
+                    show,
+                    explore=options.explore,
+                    most_likely=options.most_likely,
+                )
                 writer.release()
                 written = cv2.VideoCapture(str(new))
                 if written.get(cv2.CAP_PROP_FRAME_COUNT) != count:
@@ -236,7 +261,7 @@ def film(
             finally:
                 writer.release()
                 new.unlink(missing_ok=True)
-    say(path)
+    print(path)
 
 
 def main() -> None:
@@ -245,9 +270,11 @@ def main() -> None:
     learned = load(options.what, options.device)
     if options.seed is not None:
         learned.settings.seed = options.seed
+    if options.explore is None:
+        options.explore = getattr(learned.settings, "explore", 0.0)
     if options.film:
         folder = options.what if options.what.is_dir() else "runs"
-        film(learned, pathlib.Path(folder, "film.mp4"), options.given())
+        film(learned, pathlib.Path(folder, "film.mp4"), options)
         return
     result = evaluate(learned, options)
     if options.json:

@@ -97,8 +97,17 @@ class GameOptions(Options):
 class GameSettings(GameOptions, RunSettings):
     """The settings of a run that plays `Games`."""
 
+    # Other pictures or actions need other weights.
+    fixed = RunSettings.fixed | {
+        *("stack", "size", "grayscale", "full_action_space"),
+    }
+
     env_id: tyro.conf.Positional[str] = BREAKOUT
     """Gymnasium's id of an Atari game."""
+
+    @property
+    def scored(self) -> str:
+        return "life" if self.on_life_loss == "restart" else "game"
 
     def make_games(self, count: int, **options: Any) -> Games:
         """Make games with these settings, except for `options`."""

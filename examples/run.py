@@ -1,7 +1,7 @@
 """What keeps a training: its folder, its log, and how it is stopped.
 
-A learner has settings, a dataclass that extends `RunSettings`, and parts,
-objects with `state_dict`. One command begins a run or continues it:
+A learner has settings, a dataclass that extends `RunSettings`, and parts: the
+networks, optimizers and other objects with a `state_dict` that it trains.
 
     settings = read_settings(Settings, __doc__)
     with Run(settings, weights=network, optimizer=optimizer) as run:
@@ -9,41 +9,32 @@ objects with `state_dict`. One command begins a run or continues it:
             ...
             run.add(steps, ended, figures)
 
-A signal ends it after an update, with a checkpoint; a second one at once. The
-exit code is then 75 if steps are missing, 0 after the last one, and 2 for what
-is wrong.
-
 A run is its folder. If that has a checkpoint.pt, the run continues with the
 settings that were saved there, except for those on the command line. The
-folder also has the settings as text, settings.json, with what the run is
-computed on and by, and a row for each checkpoint, in curve.csv and for
-TensorBoard.
+settings are also in settings.json, with what the run is computed on and by.
+Each checkpoint has a row in curve.csv and on TensorBoard.
 """
 
 import contextlib
 import csv
 import dataclasses
 import datetime
-import hashlib
 import importlib.metadata
-import inspect
 import io
 import json
 import math
 import os
 import pathlib
 import platform
-import re
 import signal
+import subprocess
 import sys
-import threading
 import time
 import typing
-import uuid
 from collections.abc import Callable, Iterator
-from signal import SIGINT, SIGTERM
 from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
 
+import filelock
 import numpy as np
 import torch
 import tyro
@@ -51,53 +42,56 @@ from torch.utils.tensorboard import SummaryWriter
 
 # ## Settings
 
-Whole = Annotated[int, "from 0"]
-Seed = Annotated[int, "as PyTorch takes it"]
-Share = Annotated[float, "from 0 to 1"]
 
-# the least and the most of each kind of number
-LIMITS: dict[Any, tuple[float, float]] = {
-    int: (1, math.inf),
-    Whole: (0, math.inf),
-    Seed: (0, 2**64 - 1),
-    float: (0, math.inf),
-    Share: (0, 1),
-}
+class Limits(NamedTuple):
+    """The least and the most that a number may be."""
+
+    low: float
+    high: float
+
+
+Whole = Annotated[int, Limits(0, math.inf)]
+Seed = Annotated[int, Limits(0, 2**64 - 1)]  # as PyTorch takes it
+Share = Annotated[float, Limits(0, 1)]
+
+# of other numbers
+LIMITS = {int: Limits(1, math.inf), float: Limits(0, math.inf)}
 
 
 class Options:
     """Options of a program: plain Python values within their limits."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        # A checkpoint with NumPy's types couldn't be read.
-        value = value.tolist() if hasattr(value, "tolist") else value
-        if name == "size":
-            value = tuple(int(length) for length in value)
-        if name == "folder" and value is not None:
-            value = pathlib.Path(value)
-        if isinstance(value, pathlib.Path):
-            value = value.expanduser()
         hint = typing.get_type_hints(type(self), include_extras=True)[name]
         if type(None) in typing.get_args(hint):
             hint = typing.get_args(hint)[0]
-        if hint in LIMITS and value is not None:
-            value = check_number(name, value, hint)
+        if value is not None:
+            value = check_option(name, value, hint)
         super().__setattr__(name, value)
 
 
-def check_number(name: str, value: Any, hint: Any) -> Any:
-    """Return a number as its type, or refuse it by its name."""
+def check_option(name: str, value: Any, hint: Any) -> Any:
+    """Return an option as plain Python, or refuse it by its name."""
+    # A checkpoint with NumPy's types couldn't be read.
+    value = value.tolist() if hasattr(value, "tolist") else value
     kind = getattr(hint, "__origin__", hint)
-    low, high = LIMITS[hint]
-    with contextlib.suppress(TypeError, ValueError, OverflowError):
-        if kind(value) == value < math.inf and low <= value <= high:
-            return kind(value)
-    expected = "an integer" if kind is int else "a number"
-    end = f"to {high}" if high < math.inf else "on"
-    raise RunError(
-        f"--{name.replace('_', '-')} can't be {value!r}: expected {expected} "
-        f"from {low} {end}"
-    )
+    if kind is pathlib.Path:
+        return pathlib.Path(value).expanduser()
+    if kind is tuple:
+        return tuple(check_option(name, each, int) for each in value)
+    if kind not in LIMITS:
+        return value
+    low, high = LIMITS[kind] if hint is kind else hint.__metadata__[0]
+    is_number = isinstance(value, (int, float)) and value is not True
+    fits = is_number and low <= value <= high and value < math.inf
+    if not fits or kind(value) != value:
+        expected = "an integer" if kind is int else "a number"
+        raise RunError(
+            f"--{name.replace('_', '-')} can't be {value!r}: expected "
+            f"{expected} from {low}"
+            + (f" to {high}" if high < math.inf else "")
+        )
+    return kind(value)
 
 
 @dataclasses.dataclass
@@ -105,6 +99,8 @@ class RunSettings(Options):
     """The settings that every run has."""
 
     program: ClassVar[str]  # Another program can't continue the run.
+    # A continued run doesn't use these, or its weights have another shape.
+    fixed: ClassVar[set[str]] = {"env_id", "seed"}
 
     env_id: tyro.conf.Positional[str]
     """Gymnasium's id of the game."""
@@ -120,6 +116,11 @@ class RunSettings(Options):
     """Updates between two checkpoints, each with a row of the curve."""
     keep_every: int = 1_000_000
     """Steps between two checkpoints that are kept."""
+
+    @property
+    def scored(self) -> str:
+        """What is scored: a game, or a life."""
+        return "game"
 
     def kept(self) -> dict[str, Any]:
         """Return what a checkpoint keeps."""
@@ -150,53 +151,38 @@ def saved_settings(
     with one_line(f"{path} doesn't fit"):
         if saved["program"] != kind.program:
             raise RunError(f"{path} is of {saved['program']}.py")
-        kept = saved["settings"]
-        names = {field.name for field in dataclasses.fields(kind)}
-        return kind(**{name: kept[name] for name in names if name in kept})
+        return kind(**saved["settings"])
 
 
-def sources(kind: type[RunSettings]) -> dict[str, str]:
-    """Return git's hash of each file that a run consists of, by its name.
-
-    These are the files of the settings and of their bases, such as ppo.py and
-    this one, and game.py. `git log --find-object HASH` finds the commit.
-    """
-    paths = [
-        inspect.getfile(each)
-        for each in kind.__mro__
-        # a class of a notebook has no file
-        if hasattr(sys.modules[each.__module__], "__file__")
-    ]
-    if "game" in sys.modules:
-        paths.append(inspect.getfile(sys.modules["game"]))
-    return {path.name: blob_hash(path) for path in map(pathlib.Path, paths)}
-
-
-def blob_hash(path: pathlib.Path) -> str:
-    """Return the hash that git has for a file."""
-    data = path.read_bytes()
-    return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of what decides over a training's results."""
+def describe(settings: RunSettings) -> dict[str, Any]:
+    """Return what a run is computed on and by."""
+    half = getattr(settings, "bfloat16", False)
+    device = settings.device
+    if torch.device(device).type == "cuda":
+        device += f" ({torch.cuda.get_device_name(device)})"
     return {
-        "project": getattr(sys.modules.get("game"), "__version__", "none"),
+        "program": settings.program,
+        "commit": commit_of(type(settings)),
+        "project": getattr(sys.modules.get("game"), "__version__", None),
         "python": platform.python_version(),
         "torch": str(torch.__version__),
         "ale-py": importlib.metadata.version("ale-py"),
+        "device": device,
+        "precision": "bfloat16" if half else "float32",
+        "threads": torch.get_num_threads(),
+        "score": f"of a {settings.scored}",
     }
 
 
-def device_name(device: str) -> str:
-    """Return a device with the name of the GPU, or of the processor."""
-    name = platform.processor()
-    with contextlib.suppress(OSError, AttributeError):
-        cpu = pathlib.Path("/proc/cpuinfo").read_text()
-        name = re.search(r"model name\s*: (.*)", cpu)[1]  # type: ignore[index]
-    if torch.device(device).type == "cuda":
-        name = torch.cuda.get_device_name(device)
-    return f"{device} ({name})"
+def commit_of(kind: type) -> str | None:
+    """Return the commit of a class's file, or None if git knows none."""
+    file = getattr(sys.modules[kind.__module__], "__file__", "")
+    folder = str(pathlib.Path(file).resolve().parent)
+    command = ["git", "-C", folder, "describe", "--always", "--dirty"]
+    with contextlib.suppress(OSError):  # There may be no git.
+        found = subprocess.run(command, capture_output=True, text=True)
+        return found.stdout.strip() or None
+    return None
 
 
 # ## The program
@@ -221,67 +207,15 @@ def one_line(about: str) -> Iterator[None]:
 
 def run_program(main: Callable[[], None]) -> None:
     """Run a program. A `RunError` ends it with exit code 2."""
-    # If the program was started without standard files, the next files that
-    # are opened would get their numbers, and what C++ prints would go there.
-    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
-        os.set_inheritable(number, True)
-    os.close(number)
     try:
         main()
     except RunError as error:
-        name = pathlib.Path(sys.argv[0]).name
         words = " ".join(str(error).split())
-        with contextlib.suppress(OSError, ValueError):
-            print(f"{name}: error: {words}", file=sys.stderr)
+        print(
+            f"{pathlib.Path(sys.argv[0]).name}: error: {words}",
+            file=sys.stderr,
+        )
         sys.exit(2)
-    finally:
-        # If lines are left that nobody reads, Python would end with 120.
-        try:
-            print(end="", flush=True)
-        except OSError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def say(*words: Any) -> None:
-    """Print a line, if it can be printed."""
-    # A pipe may be closed, a disk full, or a letter unknown to the terminal.
-    with contextlib.suppress(OSError, ValueError):
-        print(*words, flush=True)
-
-
-@contextlib.contextmanager
-def noting_signals() -> Iterator[threading.Event]:
-    """Set an event when the program is asked to end; twice ends it at once."""
-    asked = threading.Event()
-    noted: set[int] = set()
-    before: dict[int, Any] = {}
-
-    def note(number: int, frame: Any) -> None:
-        # A session that ends may send SIGHUP after SIGTERM, and asks once.
-        if noted and (number in noted or number in (SIGINT, SIGTERM)):
-            # A signal's default action does nothing in a container's first
-            # process.
-            os._exit(128 + number)
-        noted.add(number)
-        asked.set()
-        # `print` may be what was interrupted, and the terminal closed. Without
-        # a stderr another file may have its number.
-        with contextlib.suppress(OSError, ValueError, AttributeError):
-            words = b"ends after this update; once more: at once\n"
-            os.write(sys.stderr.fileno(), words)
-
-    # Python allows handlers in the main thread alone. Windows has no SIGHUP.
-    # What a shell ignores (`nohup`, or `&`) stays ignored.
-    if threading.current_thread() is threading.main_thread():
-        for name in {"SIGINT", "SIGTERM", "SIGHUP"} & vars(signal).keys():
-            number = getattr(signal, name)
-            if signal.getsignal(number) not in (signal.SIG_IGN, None):
-                before[number] = signal.signal(number, note)
-    try:
-        yield asked
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 # ## Files
@@ -295,37 +229,24 @@ def read_checkpoint(path: pathlib.Path) -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError) as error:
         raise RunError(f"there is no {path}") from error
     except Exception as error:  # PyTorch raises all kinds
-        kept = " ".join(map(str, path.parent.glob("checkpoint-*.pt")))
+        kept = path.parent.glob("checkpoint-*.pt")
+        before = max(kept, key=os.path.getmtime, default="none")
         raise RunError(
-            f"{path} is no checkpoint, or is damaged ({error!r:.60})"
-            + (f"; copy an older one there: {kept}" if kept else "")
+            f"{path} is no checkpoint, or is damaged ({error!r:.60}); the one "
+            f"before, to be copied there: {before}"
         ) from error
 
 
 def write(path: pathlib.Path, data: bytes) -> None:
     """Write a file whole, or leave what was there."""
-    # Another program, on another machine perhaps, may write the same file.
-    new = path.with_name(f"{path.name}-{uuid.uuid4()}")
-    try:
+    new = path.with_name(f"{path.name}.new")
+    with one_line(f"{path} can't be written"):
         path.parent.mkdir(parents=True, exist_ok=True)
         with new.open("wb") as file:
             file.write(data)
             # Else a power failure may leave an empty file.
             os.fsync(file.fileno())
         new.replace(path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            new.unlink()
-        raise RunError(f"{path} can't be written: {error}") from error
-
-
-def remove_leftovers(folder: pathlib.Path, *names: str) -> None:
-    """Remove what `write` has left there when its program was killed."""
-    digits = "-".join("?" * count for count in (8, 4, 4, 4, 12))
-    for name in names:
-        for path in folder.glob(f"{name}-{digits}*"):
-            with contextlib.suppress(OSError):
-                path.unlink()
 
 
 # ## The run
@@ -338,36 +259,26 @@ class Ended(NamedTuple):
     length: float
 
 
-Row = dict[str, Any]
+class Learned(NamedTuple):
+    """What plays: a program's `load` returns it, for play.py."""
+
+    act: Callable[..., list[int]]  # (observations, most_likely) to actions
+    settings: Any
 
 
 @dataclasses.dataclass
 class Progress:
     """What a training has reached, as its checkpoint keeps it."""
 
+    begun: str  # when
     steps: int = 0
     updates: int = 0
     seconds: float = 0.0
-    # one for each checkpoint
-    rows: list[Row] = dataclasses.field(default_factory=list)
-    # score and length of the last hundred whole games, as many as in CleanRL
+    games: int = 0  # that have ended
+    # score and length of the last hundred of them, as many as in CleanRL
     ended: list[tuple[float, float]] = dataclasses.field(default_factory=list)
-    # what TensorBoard doesn't have yet, and after how many steps it was
-    unshown: list[tuple[int, Row]] = dataclasses.field(default_factory=list)
-
-
-def new_name(env_id: str, seed: int) -> str:
-    """Return a name for the folder of a new run."""
-    now = datetime.datetime.now(datetime.timezone.utc)
-    title = env_id.replace("/", "-")
-    return f"{title}-{seed}-{now:%Y%m%d-%H%M%S-%f}"
-
-
-class Learned(NamedTuple):
-    """What plays: a program's `load` returns it, for play.py."""
-
-    act: Callable[..., list[int]]  # (observations, most_likely) to actions
-    settings: Any
+    # one for each checkpoint
+    rows: list[dict[str, Any]] = dataclasses.field(default_factory=list)
 
 
 class Run:
@@ -380,80 +291,90 @@ class Run:
     """
 
     def __init__(self, settings: RunSettings, **parts: Any) -> None:
-        name = new_name(settings.env_id, settings.seed)
+        now = datetime.datetime.now(datetime.timezone.utc)
+        title = settings.env_id.replace("/", "-")
+        name = f"{title}-{settings.seed}-{now:%Y%m%d-%H%M%S-%f}"
         self.folder = settings.folder or pathlib.Path("runs", name)
         self.random = torch.Generator().manual_seed(settings.seed)
         self.settings = settings
         self._parts = parts
-        self._progress = Progress()
-        self._board: SummaryWriter | None = None
-        self._checkpoint = self._look()
-        if self._checkpoint:
+        self._progress = Progress(now.isoformat())
+        self._lock = filelock.FileLock(self.folder / "lock", blocking=False)
+        with one_line(f"{self.folder} can't be used"):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            try:
+                self._lock.acquire()
+            except filelock.Timeout as error:
+                raise RunError(f"{self.folder} is in use") from error
+        self._path = self.folder / "checkpoint.pt"
+        if self._path.exists():
             self._continue()
-        # now, since a file may be edited while the training runs
-        self._sources = sources(type(settings))
-        about = self._describe()
-        self._text = json.dumps(settings.kept() | {"about": about}, indent=2)
         self._start = dataclasses.replace(self._progress)
         self._began = time.perf_counter() - self._start.seconds
         self._next_line = 0.0
         self._saved = self.steps
+        self._noted: list[int] = []  # signals
+        self._handlers: dict[int, Any] = {}  # of before
         self._stopped = False
-        self._signals = contextlib.ExitStack()
-        remove_leftovers(self.folder, "*.pt", "*.csv", "*.json")
-        self._write_settings()
-        say(
-            f"{self.folder}: {self.steps:,} steps of {settings.steps:,}, on "
-            f"{about['device']} in {about['precision']}"
-        )
+        self._about = describe(settings) | {"begun": self._progress.begun}
+        text = json.dumps(settings.kept() | {"about": self._about}, indent=2)
+        write(self.folder / "settings.json", text.encode())
 
     def _continue(self) -> None:
         """Load the checkpoint, and tell which settings have changed."""
-        path = self.folder / "checkpoint.pt"
-        saved = read_checkpoint(path)
-        before = saved_settings(type(self.settings), saved, path).kept()
+        saved = read_checkpoint(self._path)
+        before = saved_settings(type(self.settings), saved, self._path).kept()
         now = self.settings.kept()
-        if now["env_id"] != before["env_id"]:
-            raise RunError(f"{path} is of {before['env_id']}")
-        with one_line(f"{path} doesn't fit"):
+        changed = [name for name in now if now[name] != before[name]]
+        for name in changed:
+            words = f"{name} is {now[name]} now, and was {before[name]}"
+            if name in self.settings.fixed:
+                raise RunError(f"{self._path} can't go on: {words}")
+            print(words)
+        with one_line(f"{self._path} doesn't fit"):
             for name, part in self._parts.items():
                 part.load_state_dict(saved[name])
             self.random.set_state(saved["random"])
             self._progress = Progress(**saved["progress"])
-        for name, value in now.items():
-            if value != before[name]:
-                say(f"{name} is {value} now, and was {before[name]}")
-
-    def _describe(self) -> dict[str, Any]:
-        """Return what the run is computed on and by; warn of what is new."""
-        half = getattr(self.settings, "bfloat16", False)
-        about = {
-            "device": device_name(self.settings.device),
-            "precision": "bfloat16" if half else "float32",
-            **versions(),
-            **self._sources,
-        }
-        before: dict[str, Any] = {}
-        with contextlib.suppress(OSError, ValueError, LookupError):
-            text = (self.folder / "settings.json").read_text("utf-8")
-            before = json.loads(text)["about"]
-        for name, value in about.items():
-            if before.get(name, value) != value:
-                say(f"WARNING: {name} is {value} now, and was {before[name]}")
-        now = datetime.datetime.now(datetime.timezone.utc).isoformat()
-        times = {"begun": before.get("begun", now), "continued": now}
-        return {"host": platform.node(), **about, **times}
 
     def __enter__(self) -> "Run":
-        self._asked = self._signals.enter_context(noting_signals())
-        self._log()
+        # TensorBoard gets all rows anew: a kill may have lost the last one.
+        for path in self.folder.glob("events.out.tfevents.*.run"):
+            path.unlink()
+        self._board = SummaryWriter(self.folder, filename_suffix=".run")
+        self._log(self._progress.rows)
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)  # Windows has no SIGHUP.
+            # What a shell ignores (`nohup`) stays ignored.
+            if number and signal.getsignal(number) is not signal.SIG_IGN:
+                self._handlers[number] = signal.signal(number, self._note)
+        # From this line on a signal saves before it ends the program.
+        print(
+            f"{self.folder}: {self.steps:,} steps of {self.settings.steps:,}, "
+            f"on {self._about['device']} in {self._about['precision']}",
+            flush=True,
+        )
         return self
 
     def __exit__(self, kind: Any, *_: Any) -> None:
-        self._signals.close()
-        self._close_board()
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+        with contextlib.suppress(OSError):  # An error was raised already.
+            self._board.close()
+        self._lock.release()
         if self._stopped and kind is None and self.steps < self.settings.steps:
             sys.exit(STOPPED)
+
+    def _note(self, number: int, frame: Any) -> None:
+        """Note that a signal asks the training to end; twice ends it now."""
+        # A session that ends may send SIGHUP after SIGTERM, and asks once.
+        is_hangup = signal.Signals(number).name == "SIGHUP"
+        if number in self._noted or (self._noted and not is_hangup):
+            os._exit(128 + number)
+        self._noted.append(number)
+        # `print` may be what was interrupted, and the terminal closed.
+        with contextlib.suppress(OSError):
+            os.write(2, b"ends after this update; once more: at once\n")
 
     @property
     def steps(self) -> int:
@@ -462,7 +383,7 @@ class Run:
     @property
     def asked(self) -> bool:
         """Whether a signal has asked the training to end."""
-        return self._asked.is_set()
+        return bool(self._noted)
 
     @property
     def over(self) -> bool:
@@ -482,18 +403,19 @@ class Run:
         now.seconds = time.perf_counter() - self._began
         now.steps += int(steps)
         now.updates += 1
+        now.games += len(ended)
         for score, length in ended:
             now.ended = [*now.ended[-99:], (float(score), float(length))]
-            game = {"game/score": float(score), "game/length": float(length)}
-            now.unshown.append((now.steps, game))
         self._check_finite(figures)
         self._stopped = self.asked
         row = self._make_row(figures)
         if self.over or now.updates % self.settings.save_every == 0:
-            now.rows.append(row)
-            now.unshown.append((now.steps, row))
+            # If nobody has played, these steps may have their row.
+            shown = [each["steps"] for each in now.rows[-1:]]
+            new = [row] if shown != [now.steps] else []
+            now.rows += new
             self._save()
-            self._log()
+            self._log(new)
         if self.over or now.seconds >= self._next_line:
             self._next_line = now.seconds + 10
             self._say_row(row)
@@ -510,7 +432,7 @@ class Run:
                 f"{self.steps:,}; {self.folder} has those of {self._saved:,}"
             )
 
-    def _make_row(self, figures: dict[str, float]) -> Row:
+    def _make_row(self, figures: dict[str, float]) -> dict[str, Any]:
         now = self._progress
         steps = now.steps - self._start.steps
         # no number if no game has ended
@@ -524,39 +446,30 @@ class Run:
             **{name: float(value) for name, value in figures.items()},
             "score": score,
             "length": length,
+            "games": now.games,
         }
 
-    def _say_row(self, row: Row) -> None:
-        speed, score = row["steps_per_second"], row["score"]
-        minutes = max(0, self.settings.steps - self.steps) / speed / 60
-        result = "no game has ended" if score is None else f"score {score:.1f}"
-        say(
+    def _say_row(self, row: dict[str, Any]) -> None:
+        speed, scored = row["steps_per_second"], self.settings.scored
+        missing = max(0, self.settings.steps - self.steps)
+        # There is no speed if nobody has played.
+        minutes = round(missing / speed / 60) if speed else 0
+        score = f"no {scored} has ended"
+        if row["score"] is not None:
+            score = f"score of a {scored} {row['score']:.1f}"
+        print(
             f"{self.steps:,} steps, {speed:,.0f} steps/s, "
-            f"{minutes // 60:.0f}:{minutes % 60:02.0f} h left, {result}"
+            f"{minutes // 60}:{minutes % 60:02} h left, {score}",
+            flush=True,
         )
-
-    # ### The checkpoint
-
-    def _look(self) -> tuple[int, int] | None:
-        """Return what tells the checkpoint from one of another program."""
-        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-            found = os.stat(self.folder / "checkpoint.pt")
-            return found.st_ino, found.st_mtime_ns
-        return None
 
     def _save(self) -> None:
         """Write a checkpoint to continue from."""
-        path = self.folder / "checkpoint.pt"
-        if self._look() not in (None, self._checkpoint):
-            raise RunError(
-                f"another program has written {path}, which is left as it is"
-            )
         saved = {name: part.state_dict() for name, part in self._parts.items()}
         saved["random"] = self.random.get_state()
         saved["program"] = self.settings.program
-        saved["sources"] = self._sources
-        saved["versions"] = versions()
         saved["settings"] = self.settings.kept()
+        saved["about"] = self._about
         saved["progress"] = vars(self._progress)
         file = io.BytesIO()
         torch.save(saved, file)
@@ -568,53 +481,22 @@ class Run:
         if self.steps // every > self._saved // every:
             kept = self.folder / f"checkpoint-{self.steps}.pt"
             write(kept, file.getvalue())
-        write(path, file.getvalue())
-        self._checkpoint = self._look()
+        write(self._path, file.getvalue())
         self._saved = self.steps
 
-    # ### The logs, which no training depends on
-
-    def _log(self) -> None:
-        """Write what is new; what can't be written is tried again later."""
-        for log in (self._write_settings, self._write_curve, self._show):
-            try:
-                log()
-            except (OSError, RunError) as error:
-                say(f"a log is written later: {error}")
-                self._close_board()
-
-    def _write_settings(self) -> None:
-        write(self.folder / "settings.json", self._text.encode())
-
-    def _write_curve(self) -> None:
-        # All rows: another version of a program may have other figures.
+    def _log(self, new: list[dict[str, Any]]) -> None:
+        """Write the curve, and show new rows on TensorBoard."""
         rows = self._progress.rows
         curve = io.StringIO()
+        # Another version of a program may have other figures.
         names = dict.fromkeys(name for row in rows for name in row)
         writer = csv.DictWriter(curve, names)
         writer.writeheader()
         writer.writerows(rows)
         write(self.folder / "curve.csv", curve.getvalue().encode())
-
-    def _show(self) -> None:
-        """Show on TensorBoard what isn't there yet."""
-        unshown = self._progress.unshown
-        if self._board is None:
-            # What was logged after that is dropped: it is logged again.
-            first = unshown[0][0] if unshown else self.steps + 1
-            self._board = SummaryWriter(self.folder, purge_step=first)
-            text = f"```json\n{self._text}\n```"
-            self._board.add_text("settings", text, self.steps)
-        for steps, figures in unshown:
-            for name, value in figures.items():
-                if value is not None:
-                    self._board.add_scalar(name, value, steps)
-        self._board.flush()
-        unshown.clear()
-
-    def _close_board(self) -> None:
-        if self._board is not None:
-            # What it couldn't write is an error again.
-            with contextlib.suppress(OSError):
-                self._board.close()
-            self._board = None
+        with one_line(f"{self.folder} can't be logged"):
+            for row in new:
+                for name, value in row.items():
+                    if value is not None:
+                        self._board.add_scalar(name, value, row["steps"])
+            self._board.flush()

@@ -1,4 +1,4 @@
-r"""Publish what a run of examples/ppo.py or dqn.py has learned.
+"""Publish what a run of examples/ppo.py or dqn.py has learned.
 
     pip install -r requirements.txt --group measure
     python examples/ppo.py PongNoFrameskip-v4 --steps 4_000_000
@@ -9,25 +9,11 @@ which nothing moves in what the agent sees: its newest picture in place of all
 of them. The part of agents.json is called after the title and the seed, or
 `--name`. `film` is the game that `play.py --film` shows. A few minutes.
 
-The part says which program has trained it, by the hashes in the checkpoint.
-What play.py has judged by another protocol is a part of protocols.json:
-
-    python examples/play.py --noop-max 0 ... --json dopamine.json
-    python measure/agents.py dopamine.json --name dopamine --publish
-
-What motion is worth, two agents of the same seed:
-
-    for n in 1 4; do
-      python examples/ppo.py --stack $n --steps 2_000_000 --folder runs/$n
-      python measure/agents.py runs/$n --name Breakout-stack-$n \
-        --ways served --publish
-    done
+The part says by which commit the agent was trained, as the checkpoint does.
 """
 
-import json
 import pathlib
 import shutil
-import subprocess
 from statistics import mean
 from typing import Any
 
@@ -63,18 +49,21 @@ def judge(folder: pathlib.Path, ways: list[str]) -> dict[str, Any]:
     for way in ways:
         count = 1 if way == "film" else COUNT
         with settings.make_games(count, **options[way]) as games:
-            scores[way] = play.whole_games(act, games, settings.seed)
-    text = (folder / "settings.json").read_text("utf-8")
+            scores[way] = play.whole_games(
+                act,
+                games,
+                settings.seed,
+                explore=getattr(settings, "explore", 0.0),
+            )
     program = saved["program"]
     half = saved["settings"].get("bfloat16", False)
     return {
         "title": settings.env_id.removesuffix("NoFrameskip-v4"),
         "run": str(settings.seed),
         "program": program,
-        "program_commit": commit_of(saved["sources"][f"{program}.py"]),
-        "sources": saved["sources"],
+        "program_commit": saved["about"]["commit"],
         "precision": "bfloat16" if half else "float32",
-        "about": json.loads(text).get("about", {}),
+        "about": saved["about"],
         "steps": progress["steps"],
         "seconds": {"training": progress["seconds"]},
         # The mean of the last hundred games of the training
@@ -83,29 +72,16 @@ def judge(folder: pathlib.Path, ways: list[str]) -> dict[str, Any]:
     }
 
 
-def commit_of(blob: str) -> str:
-    """Return the first commit that has a file of this hash, or nothing."""
-    command = ["git", "log", "--reverse", "--format=%h", "--find-object", blob]
-    found = subprocess.check_output(command, cwd=common.ROOT, text=True)
-    return found.partition("\n")[0]
-
-
 def main() -> None:
     parser = common.options(__doc__)
     parser.add_argument(
         "folder",
         type=pathlib.Path,
-        help="folder of the run, or play.py's JSON",
+        help="folder of the run",
     )
     parser.add_argument("--name", help="of the part; or title and seed")
     parser.add_argument("--ways", nargs="+", default=WAYS, choices=WAYS)
     run = parser.parse_args()
-    if run.folder.is_file():
-        data = json.loads(run.folder.read_text("utf-8"))
-        data["commit"] = commit_of(data["sources"]["game.py"])
-        parts = {run.name: lambda: data}
-        common.measure(run, "protocols", parts)
-        return
     data = judge(run.folder, run.ways)
     program = "" if data["program"] == "ppo" else f"-{data['program']}"
     name = run.name or f"{data['title']}{program}-{data['run']}"

@@ -16,7 +16,7 @@ import contenders
 import dqn
 import updates
 from game import BREAKOUT, Game, Games
-from run import sources
+from run import describe
 
 
 @pytest.fixture
@@ -94,9 +94,8 @@ def test_a_run_is_published(publish, tmp_path):
     progress = {"steps": 2000, "seconds": 9.0, "ended": [(1, 5), (3, 5)]}
     saved = {"weights": weights, "program": "dqn", "progress": progress}
     saved["settings"] = settings.kept()
-    saved["sources"] = sources(dqn.Settings)
+    saved["about"] = describe(settings)
     torch.save(saved, tmp_path / "checkpoint.pt")
-    (tmp_path / "settings.json").write_text('{"about": {}}')
     (tmp_path / "curve.csv").write_text("steps,score\n2000,2.0\n")
     made = publish(agents, tmp_path, "--ways", "film")
     part = json.loads((made / "agents.json").read_text())["Breakout-dqn-0"]
