@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import mean, median
 from typing import NamedTuple, TypeVar
 
-import numpy as np
 from msgspec import Struct, convert
 
 from paths import FIGURES, RESULTS, ROOT
@@ -39,7 +38,7 @@ NAMES = {
 TITLES = {
     "MsPacman": "Ms. Pac-Man",
     "ALE/Breakout-v5": "Breakout, sticky actions",
-    "Breakout-dqn": "Breakout, DQN",
+    "Breakout-dqn": "Breakout, `dqn.py`",
 }
 ONE_GAME = {
     "fast_game": "settings of `TRAINING`",
@@ -113,12 +112,6 @@ class Agent(Measured, kw_only=True):
     @property
     def mean(self) -> float:
         return mean(self.scores.served)
-
-
-class Judged(Measured, kw_only=True):
-    """The published agent under another protocol."""
-
-    scores: dict[str, list[float]]
 
 
 class Learned(NamedTuple):
@@ -301,46 +294,32 @@ def whole_games(scores: Sequence[float]) -> str:
     return f"{mean(scores):.1f} ({min(scores):.0f} to {max(scores):.0f})"
 
 
-def interval(scores: Sequence[float], digits: int = 0) -> str:
-    """The 95 % interval of a mean, by a bootstrap."""
-    random = np.random.default_rng(0)
-    samples = random.choice(scores, (10_000, len(scores))).mean(1)
-    low, high = np.percentile(samples, [2.5, 97.5])
-    return f"{low:,.{digits}f} to {high:,.{digits}f}"
-
-
-def agent_table(corner: str, agents: Mapping[str, Agent]) -> str:
-    """A row for each run: the end of its training, and whole games."""
+def agent_table(agents: Mapping[str, Agent]) -> str:
+    """A row for each run."""
     rows = [
         [
-            name,
+            TITLES.get(name.removesuffix(f"-{agent.run}"), agent.title),
+            agent.run,
             f"{agent.steps:,}",
             f"{agent.hours:.1f}",
             agent.program_commit,
             agent.precision,
-            f"{agent.last_score:.1f}",
             whole_games(agent.scores.served),
-            whole_games(agent.scores.alone),
         ]
         for name, agent in agents.items()
     ]
-    head = [corner, "steps", "hours", "program", "precision"]
-    head += ["end of training", "as it learned", "serving by itself"]
-    return table(head, rows)
+    head = ["title", "seed", "steps", "hours", "program", "precision"]
+    return table([*head, "mean of 30 games"], rows)
 
 
-def still_table(agents: Iterable[Agent], with_intervals: bool) -> str:
-    """Whole games with and without motion, and the means' intervals."""
-
-    def cell(scores: Sequence[float]) -> str:
-        inside = f" ({interval(scores)})" if with_intervals else ""
-        return f"{mean(scores):,.0f}{inside}"
+def still_table(agents: Iterable[Agent]) -> str:
+    """Whole games with and without motion."""
 
     rows = [
         [
             TITLES.get(agent.title, agent.title),
-            cell(agent.scores.served),
-            cell(agent.scores.still),
+            f"{mean(agent.scores.served):,.0f}",
+            f"{mean(agent.scores.still):,.0f}",
         ]
         for agent in agents
     ]
@@ -413,15 +392,7 @@ def agent_values() -> dict[str, str]:
         for name, agent in agents.items()
         if re.fullmatch(r"Breakout-\d+", name)  # which differ in their seeds
     ]
-    judged = read("protocols", Judged)
     moving = [agents[f"{n}-0"] for n in ("Breakout", "MsPacman", "Seaquest")]
-    one, four = agents["Breakout-stack-1"], agents["Breakout-stack-4"]
-    more = {
-        f"{TITLES.get(agent.title, agent.title)}, seed {agent.run}": agent
-        for agent in agents.values()
-        if agent.title != "Breakout"
-    }
-    more["Breakout, `dqn.py`, seed 0"] = agents["Breakout-dqn-0"]
     live = json.loads((FIGURES / "play/scores.json").read_text("utf-8"))
     looks = json.loads((FIGURES / "looks/looks.json").read_text("utf-8"))
     film = json.loads((FIGURES / "agent/agent.json").read_text("utf-8"))
@@ -433,37 +404,15 @@ def agent_values() -> dict[str, str]:
         "agent_points": f"{scores.film[0]:.0f}",
         "agent_mean": f"{published.mean:.1f}",
         "agent_mean_rounded": means[0],
+        "agent_alone": whole_games(scores.alone),
         "agent_still_mean_rounded": f"{mean(scores.still):.0f}",
-        "agents_trained_on": trained_on(breakout),
+        "agents_trained_on": trained_on(agents.values()),
         "breakout_means": listed(means),
         "breakout_end": whole_games([agent.last_score for agent in breakout]),
         "breakout_hours": f"{published.hours:.0f}",
-        "breakout_agent_hours": ", ".join(
-            f"{agent.hours:.1f}" for agent in breakout
-        ),
-        "breakout_count": str(len(breakout)),
-        "breakout_table": agent_table(
-            "seed", {agent.run: agent for agent in breakout}
-        ),
+        "agent_table": agent_table(agents),
         "pong_minutes": f"{60 * agents['Pong-1'].hours:.0f}",
-        "more_titles_table": agent_table("title", more),
-        "more_titles_trained_on": trained_on(more.values()),
-        "still_table": still_table(moving, with_intervals=False),
-        "still_interval_table": still_table(moving, with_intervals=True),
-        "breakout_end_interval": interval(
-            [agent.last_score for agent in breakout]
-        ),
-        "motion_one_interval": interval(one.scores.served, digits=1),
-        "motion_four_interval": interval(four.scores.served, digits=1),
-        **{
-            f"{name}_games": whole_games(one_protocol.scores["served"])
-            for name, one_protocol in judged.items()
-        },
-        "motion_one_mean_rounded": f"{one.mean:.0f}",
-        "motion_four_mean_rounded": f"{four.mean:.0f}",
-        "motion_one_games": whole_games(one.scores.served),
-        "motion_four_games": whole_games(four.scores.served),
-        "motion_trained_on": trained_on([one, four]),
+        "still_table": still_table(moving),
         **training_values(),
         "ball_up": " of ".join(map(str, looks["ball"]["up"])),
         "ball_down": " of ".join(map(str, looks["ball"]["down"])),
