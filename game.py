@@ -747,7 +747,7 @@ def run_command(game, command, data):
 #
 # Python writes up to 16,384 bytes to a pipe at once. A longer error is cut, so
 # that a worker that is stopped has sent all of it or nothing.
-LONGEST = 5000  # bytes of an error, and characters of its words
+LONGEST = 5000  # bytes of an error, of its words, and of its traceback
 
 
 class RemoteError:
@@ -756,8 +756,11 @@ class RemoteError:
     def __init__(self, error):
         text = "".join(traceback.format_exception(error))
         words = "".join(traceback.format_exception_only(error)).strip()
-        self._text = text[-LONGEST:]
-        self._words = words[:LONGEST]
+        # A letter may have several bytes.
+        text = text.encode(errors="replace")[-LONGEST:]
+        words = words.encode(errors="replace")[:LONGEST]
+        self._text = text.decode(errors="ignore")
+        self._words = words.decode(errors="ignore")
         self._pickled = b""
         with contextlib.suppress(Exception):
             self._pickled = pickle.dumps(error)
@@ -769,10 +772,12 @@ class RemoteError:
 
 def raise_error(pickled, words, text):
     """Raise an error; its cause is the traceback of the other process."""
-    # Some errors can't be pickled, and some can't be unpickled here.
-    try:
+    # Some errors can't be pickled, some can't be unpickled here, and some are
+    # unpickled as something else.
+    error = None
+    with contextlib.suppress(Exception):
         error = pickle.loads(pickled)
-    except Exception:
+    if not isinstance(error, Exception):
         error = RuntimeError(words)
     raise error from RuntimeError(f"in the worker:\n{text}")
 

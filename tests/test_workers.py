@@ -195,6 +195,42 @@ def test_an_error_that_only_the_worker_knows():
             worker.child.recv()
 
 
+@each("letter", ["x", "ж", "字", "🧱", "\udcff"])
+def test_a_worker_that_dies_after_one_write(letter):
+    """An error has been sent by then, whatever its letters."""
+
+    class Long(FastGame):
+        def reset(self, seed=None):
+            write = connection.Connection._send
+
+            def write_and_die(*args):
+                write(*args)
+                os._exit(1)
+
+            connection.Connection._send = write_and_die
+            raise ArithmeticError(letter * 9000)
+
+    worker = Worker(0, make=Long, context="fork")
+    with worker, pytest.raises(RuntimeError, match="ArithmeticError: ."):
+        ask(worker, "reset")
+
+
+def test_an_error_that_is_unpickled_as_something_else():
+    """Its words arrive."""
+
+    class Odd(Exception):
+        def __reduce__(self):
+            return str, ("a text",)
+
+    class Failing(FastGame):
+        def reset(self, seed=None):
+            raise Odd("a bug")
+
+    worker = Worker(0, make=Failing, context="fork")
+    with worker, pytest.raises(RuntimeError, match="Odd: a bug"):
+        ask(worker, "reset")
+
+
 def test_no_signal_is_sent_to_who_is_gone(monkeypatch):
     """The system may have given its number to another process."""
 
