@@ -1411,7 +1411,7 @@ class Games(gym.vector.VectorEnv):
             self._start_all()
         self._last_obs = self._records["obs"].copy()
         self._state = State.READY
-        return self._last_obs, self._infos()
+        return self._last_obs.copy(), self._infos()
 
     def _infos(self):
         """Return what the games know, as Gymnasium does.
@@ -1449,7 +1449,7 @@ class Games(gym.vector.VectorEnv):
                 (num_envs,)`, with the mask `"_episode"`. Under SAME_STEP there
                 is the `"final_obs"` of ended episodes, with the mask
                 `"_final_obs"`. If a worker was lost, `"restarted"` is the mask
-                of its games. Their final observation is the array that was
+                of its games. Their final observation is the one that was
                 returned last.
 
         Raises:
@@ -1523,7 +1523,7 @@ class Games(gym.vector.VectorEnv):
             infos["final_obs"] = np.full(self.num_envs, None)
             for i in np.flatnonzero(ended):
                 infos["final_obs"][i] = records["final_obs"][i].copy()
-        self._last_obs = observations
+        self._last_obs[:] = observations  # a copy: the caller may change it
         self._state = State.READY
         return observations, rewards, terminated, truncated, infos
 

@@ -58,8 +58,7 @@ class Twin:
         return self._returned(np.array(obs))
 
     def _returned(self, obs):
-        self.shown = obs.copy()
-        self.returned = obs  # its owner may write into it
+        self.shown = obs.copy()  # its owner may write into it
         return obs
 
     def infos(self):
@@ -77,7 +76,7 @@ class Twin:
         for i, model in enumerate(self.models):
             first = self.waiting.pop(i, None)
             if i in restarted:
-                last[i] = self.returned[i]
+                last[i] = self.shown[i].copy()
                 obs[i] = model.reset(self.seeds[i])
                 truncated[i] = lost[i] = True
             elif first is not None:
@@ -195,7 +194,6 @@ class Calls(stateful.RuleBasedStateMachine):
     def check_step(self, result, actions):
         assert same(result, self.twin.step(actions, self.lost))
         write_into(result)
-        self.twin.returned[...] = 0  # the last ones of lost games
         self.set_state("ready")
 
     def check_reset(self, result, seeds=None):
@@ -203,6 +201,7 @@ class Calls(stateful.RuleBasedStateMachine):
         over = self.lost if self.state == "ready" else range(N)
         obs = self.twin.reset(seeds, over)
         assert same(result, (obs, self.twin.infos()))
+        write_into(result)
         self.losses = 0
         self.set_state("ready")
 
