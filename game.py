@@ -638,9 +638,23 @@ def start_errors():
     try:
         yield
     except (OSError, EOFError, AssertionError) as error:
+        raise_own(error)
         raise StartError(
             f"a worker could not be started: {error!r}. {WHY_NOT_STARTED}"
         ) from error
+
+
+def raise_own(error):
+    """Raise an error again if a signal handler of the program has raised it.
+
+    Of all functions in its traceback, only a handler was called with the frame
+    that it has interrupted.
+    """
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        for value in frame.f_locals.values():
+            values = value if isinstance(value, tuple) else (value,)
+            if any(isinstance(one, types.FrameType) for one in values):
+                raise error
 
 
 class Sendable(CloudpickleWrapper):
@@ -830,6 +844,7 @@ def ask_to_end(child):
             os.set_blocking(child.fileno(), False)
         child.send(("close", None))
     except OSError as error:
+        raise_own(error)
         return isinstance(error, BlockingIOError)
     finally:
         child.close()
@@ -1561,9 +1576,10 @@ class Games(gym.vector.VectorEnv):
                 run_command(player, *message)
                 continue
             self._awaited.add(index)
-            # If the worker has died, `_receive` notices.
-            with contextlib.suppress(ConnectionError):
+            try:
                 player.child.send_bytes(pickle.dumps(message))
+            except ConnectionError as error:
+                raise_own(error)  # `_receive` notices a dead worker
 
     # ### Waiting for all
     def _wait(self, timeout):
@@ -1585,10 +1601,7 @@ class Games(gym.vector.VectorEnv):
         try:
             answer = pipe.recv_bytes()
         except (EOFError, OSError) as error:
-            # An `OSError` may also be that of the program's signal handler.
-            ends = (EOFError, ConnectionError)
-            if not isinstance(error, ends) and "end of file" not in str(error):
-                raise
+            raise_own(error)
             # It may still be ending. Then its exit code isn't known yet.
             self._players[index].process.join(END_TIMEOUT)
             self._lose(index, "has died")

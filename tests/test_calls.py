@@ -300,19 +300,30 @@ def test_any_order_of_calls(trap):
     stateful.run_state_machine_as_test(machine, settings=settings)
 
 
+def is_deleting(frame):
+    """Return whether an object is deleted: an error then is only printed."""
+    while frame is not None:
+        finalized = frame.f_locals.get("wr")  # of a `Finalize`
+        if frame.f_code.co_name == "__del__" or finalized is not None:
+            return True
+        frame = frame.f_back
+    return False
+
+
 def interrupted(line, call, error=KeyboardInterrupt, module=game):
     """Call; that line of a module raises what a signal's handler raises."""
     test = os.getpid()
     lines = itertools.count()
+    raised = False
 
     def trace(frame, event, arg):
-        code = frame.f_code
-        # What is raised in a `__del__` is only printed, and processes that are
-        # forked meanwhile inherit the trace.
-        ours = code.co_filename == module.__file__ and os.getpid() == test
-        if not ours or code.co_name == "__del__":
+        # Processes that are forked meanwhile inherit the trace.
+        ours = frame.f_code.co_filename == module.__file__
+        if not ours or os.getpid() != test or is_deleting(frame):
             return None
         if event == "line" and next(lines) == line:
+            nonlocal raised
+            raised = True
             raise error
         return trace
 
@@ -320,31 +331,40 @@ def interrupted(line, call, error=KeyboardInterrupt, module=game):
     gc.disable()  # what is raised meanwhile would be only printed, too
     sys.settrace(trace)
     try:
-        return call()
+        result = call()
     finally:
         sys.settrace(before)
         gc.enable()
+    assert not raised  # here it would have been lost
+    return result
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @each("module", [game, connection])
-@each("name", ["step", "render", "reset"])
+@each("name", ["step", "render", "reset", "start", "replace"])
 def test_a_signal_at_any_line(trap, module, name):
     """What its handler raises is raised here, and then a reset helps."""
-    kinds = itertools.cycle([TimeoutError, KeyboardInterrupt, OSError])
-    args = [[FIRE] * 2] if name == "step" else []
-    games = Games(2, processes=1, noop_max=3, context="fork")
-    alone = Games(2, processes=0, noop_max=3)
+    errors = [TimeoutError, KeyboardInterrupt, EOFError, BrokenPipeError]
+    kinds = itertools.cycle(errors)
+    options = dict(seed=3, noop_max=3, context="fork")
+    calls = dict(start="reset", replace="step")
+    args = [[FIRE] * 2] if calls.get(name, name) == "step" else []
+    games = Games(2, processes=1, **options)
+    alone = Games(2, processes=0, **options)
     with games, alone:
-        games.reset()
-        call = functools.partial(getattr(games, name), *args)
-        for line in itertools.count(0, 1 if ALL else 2):
-            try:
+        call = functools.partial(getattr(games, calls.get(name, name)), *args)
+        for line in itertools.count(0, 1 if ALL else 3):
+            if name != "start":
+                games.reset()
+            if name == "replace":
+                kill(trap.player(3))
+            with contextlib.suppress(OSError, EOFError, KeyboardInterrupt):
                 interrupted(line, call, next(kinds), module)
                 break
-            except (OSError, KeyboardInterrupt):
-                first = alone.reset(seed=[3, 4])
-                assert same(games.reset(seed=[3, 4]), first)
-                assert same(games.step([FIRE] * 2), alone.step([FIRE] * 2))
+        first = alone.reset(seed=[3, 4])
+        assert same(games.reset(seed=[3, 4]), first)
+        assert same(games.step([FIRE] * 2), alone.step([FIRE] * 2))
+        assert len(workers_now()) == 1
     assert line > 3
 
 
