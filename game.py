@@ -511,7 +511,7 @@ class Worker:
         """
         ctx = find_context(context)
         with start_errors():
-            self.child, remote = ctx.Pipe()
+            self.child, remote = make_pipe(ctx)
             # Python ends a *daemon* process when the program exits.
             self.process = ctx.Process(
                 target=worker_process,
@@ -655,6 +655,16 @@ def raise_own(error):
             values = value if isinstance(value, tuple) else (value,)
             if any(isinstance(one, types.FrameType) for one in values):
                 raise error
+
+
+def make_pipe(ctx):
+    """Return the parent's end of a pipe, and the worker's."""
+    child, remote = ctx.Pipe()
+    # A forked process has a copy of the parent's end, and closes it. Without
+    # that, a worker would never notice that an interruption of the parent has
+    # left it alone.
+    util.register_after_fork(child, type(child).close)
+    return child, remote
 
 
 class Sendable(CloudpickleWrapper):

@@ -8,7 +8,7 @@ import multiprocessing
 import os
 import signal
 import sys
-from multiprocessing import connection
+from multiprocessing import connection, popen_fork
 
 import gymnasium as gym
 import hypothesis
@@ -366,6 +366,25 @@ def test_a_signal_at_any_line(trap, module, name):
         assert same(games.step([FIRE] * 2), alone.step([FIRE] * 2))
         assert len(workers_now()) == 1
     assert line > 3
+
+
+def test_a_worker_whose_start_is_interrupted(trap):
+    """It ends, also if its parent doesn't know yet that it was forked."""
+
+    def play():
+        for line in itertools.count(1):
+            many = Games(1, processes=1, context="fork")
+            with many, contextlib.suppress(KeyboardInterrupt):
+                interrupted(line, many.reset, module=popen_fork)
+                break
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(-1, 0)
+        assert line > 5
+
+    process = multiprocessing.get_context("fork").Process(target=play)
+    process.start()
+    process.join(PATIENCE)
+    assert process.exitcode == 0
 
 
 def test_an_interrupted_reset_of_a_game(fake):
