@@ -54,7 +54,7 @@ import warnings
 from collections.abc import Callable
 from multiprocessing import connection, forkserver, util
 from multiprocessing.context import BaseContext
-from typing import Any, Literal, SupportsIndex
+from typing import Any, Literal, NamedTuple, SupportsIndex
 
 import ale_py
 import cv2
@@ -1188,6 +1188,14 @@ MOST_LOSSES = 3  # of a worker, with no end of a game since
 RETRY = 0.25  # seconds until a start that has failed is tried again
 
 
+class Loss(NamedTuple):
+    """How a worker was lost."""
+
+    how: str
+    by_signal: bool  # whether SIGTERM to all processes may have ended it
+    cause: Exception | None = None
+
+
 class State(enum.Enum):
     """Which calls are allowed next; `reset` always is."""
 
@@ -1316,7 +1324,7 @@ class Games(gym.vector.VectorEnv):
         # The selector stores indices of players. It is part of a reference
         # cycle, in which a worker would live until the garbage collection.
         self._inbox = selectors.DefaultSelector()
-        self._lost = {}  # in words, by index
+        self._lost = {}  # a `Loss` each, by index
         self._losses = np.zeros(n, int)  # of each game, since its last end
         self._state = State.NEEDS_RESET
         self.closed = False
@@ -1431,9 +1439,9 @@ class Games(gym.vector.VectorEnv):
         if self._state is State.READY:
             self._ask(self._players, "reset", seeds)
             self._wait(self._start_timeout)
-            self._replace_lost()
         else:
             self._start_all()
+        self._replace_lost()
         self._last_obs = self._records["obs"].copy()
         self._state = State.READY
         return self._last_obs.copy(), self._infos()
@@ -1631,14 +1639,25 @@ class Games(gym.vector.VectorEnv):
         worker.close()
         del self._players[index]
         # The `repr` of a process has its exit code, and a name of its own.
-        self._lost[index] = f"{how}: {worker.process!r}"
+        by_signal = worker.process.exitcode in (-signal.SIGTERM, SERVER_LOST)
+        self._lost[index] = Loss(f"{how}: {worker.process!r}", by_signal)
 
     def _start(self, index):
-        """Start a player."""
+        """Start a player, or note why it can't be started."""
         rows = self._rows[index]
-        player = self._make_player(
-            self._seeds[rows], self._env_ids[rows], rows=rows
-        )
+        try:
+            player = self._make_player(
+                self._seeds[rows], self._env_ids[rows], rows=rows
+            )
+        except StartError as error:
+            # SIGTERM to all processes may be ending the forkserver. Then
+            # Python starts another one.
+            cause = error.__cause__
+            by_signal = isinstance(cause, (EOFError, ConnectionError))
+            self._lost[index] = Loss(
+                f"could not be started: {cause!r}", by_signal, cause
+            )
+            return
         self._players[index] = player
         if self._processes > 0:
             event = selectors.EVENT_READ
@@ -1652,27 +1671,32 @@ class Games(gym.vector.VectorEnv):
     def _start_all(self):
         """Start new players in place of all: old ones may owe an answer."""
         self.close_extras()
-        self._inbox = selectors.DefaultSelector()
+        with start_errors():
+            self._inbox = selectors.DefaultSelector()
         for index in range(len(self._rows)):
             self._start(index)
+            self._check_start()
         self._reset_to_seeds(self._players)
-        if self._lost:
-            how, *_ = self._lost.values()
-            self.close_extras()
-            raise StartError(
-                f"a new worker {how}; its own error is on stderr."
-                f" {WHY_NOT_STARTED}, or timeout= is short for slow imports"
-            )
+        self._check_start()
+
+    def _check_start(self):
+        """Raise an error if a start has failed for good."""
+        for loss in self._lost.values():
+            if not loss.by_signal:
+                self.close_extras()
+                raise StartError(
+                    f"a new worker {loss.how}; its own error is on stderr."
+                    f" {WHY_NOT_STARTED}, or timeout= is short for imports"
+                ) from loss.cause
 
     def _replace_lost(self):
         """Start lost games over; warn, and return the mask of them."""
         restarted = np.zeros(self.num_envs, bool)
-        cause = None
         # A replacement may be lost, too.
         while self._lost:
             lost = self._lost
             self._lost = {}
-            for index, how in lost.items():
+            for index, loss in lost.items():
                 rows = self._rows[index]
                 restarted[rows] = True
                 self._losses[rows] += 1
@@ -1681,19 +1705,14 @@ class Games(gym.vector.VectorEnv):
                 times = self._losses[rows].min()
                 words = (
                     f"the worker of games {rows.start} to {rows.stop - 1}"
-                    f" {how}; times in a row: {times}"
+                    f" {loss.how}; times in a row: {times}"
                 )
                 if times > MOST_LOSSES:
-                    raise RuntimeError(words) from cause
+                    raise RuntimeError(words) from loss.cause
                 warnings.warn(words, RuntimeWarning, stacklevel=3)
-                try:
-                    self._start(index)
-                except StartError as error:
-                    # A signal to all processes may be ending the forkserver.
-                    # Then Python starts another one.
-                    cause = error.__cause__
-                    self._lost[index] = f"is missing: {error}"
+                if loss.cause is not None:
                     time.sleep(RETRY)
+                self._start(index)
             self._reset_to_seeds(lost.keys() & self._players.keys())
         return restarted
 

@@ -453,8 +453,8 @@ def test_closing_a_stopped_worker_whose_pipe_is_full():
 class Terminated:
     """Makes games in a process that ends on its way there.
 
-    As by a signal to all processes of a program, one of which still imports.
-    It happens as often as the file has letters.
+    The file has a letter for each time: T for SIGTERM, as by a signal to all
+    processes of a program, and E for an exit.
     """
 
     def __init__(self, path):
@@ -467,36 +467,56 @@ class Terminated:
         self.__dict__.update(state)
         left = self.path.read_text()
         self.path.write_text(left[1:])
-        if left:
+        if left.startswith("T"):
             os.kill(os.getpid(), signal.SIGTERM)
+        if left.startswith("E"):
+            os._exit(42)
 
 
 def test_a_worker_that_dies_before_it_plays(tmp_path):
     """A first start that fails is an error, which says what is likely.
 
-    A replacement that dies counts as another loss; three are allowed.
+    One that SIGTERM has ended is tried again, as in a step. A replacement that
+    dies counts as another loss; three are allowed.
     """
     make = Terminated(tmp_path / "left")
-    make.path.write_text("x")
+    make.path.write_text("E")
     with Games(2, make=make, processes=1) as many:
-        with pytest.raises(RuntimeError, match="SIGTERM.*timeout"):
+        with pytest.raises(RuntimeError, match="42.*timeout"):
             many.reset()
         assert not workers_now()
         first, _ = many.reset()
         kill(*workers_now())
-        make.path.write_text("x")
+        make.path.write_text("T")
         with pytest.warns(RuntimeWarning, match="SIGKILL|SIGTERM") as warned:
             obs, *_, infos = many.step([NOOP] * 2)
         assert len(warned) == 2
         assert same(obs, first) and infos["restarted"].all()
         many.reset()
         kill(*workers_now())
-        make.path.write_text("xxx")
+        make.path.write_text("TEE")
         fails = pytest.raises(RuntimeError, match="0 to 1")
         with pytest.warns(RuntimeWarning) as warned, fails:
             many.step([NOOP] * 2)
         assert len(warned) == 3
         assert same(many.reset(seed=0)[0], first)
+
+
+def test_a_first_start_that_is_ended_by_a_signal(tmp_path):
+    """It is tried again, three times."""
+    make = Terminated(tmp_path / "left")
+    make.path.write_text("TTT")
+    alone = Games(2, processes=0)
+    with Games(2, make=make, processes=1) as many:
+        with pytest.warns(RuntimeWarning, match="SIGTERM") as warned:
+            assert same(many.reset(), alone.reset())
+        assert len(warned) == 3
+    make.path.write_text("TTTT")
+    fails = pytest.raises(RuntimeError, match="SIGTERM")
+    with Games(2, make=make, processes=1) as many:
+        with pytest.warns(RuntimeWarning), fails:
+            many.reset()
+        assert same(many.reset(), alone.reset(seed=0))
 
 
 @each("processes", [0, 1])
