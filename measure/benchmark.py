@@ -1,20 +1,21 @@
 """Measure `Games` beside other engines.
 
     pip install -r requirements.txt --group measure
-    python measure/benchmark.py lockstep                     # 30 minutes
-    python measure/benchmark.py lockstep --titles Breakout   # 6 minutes
-    python measure/benchmark.py lockstep64 lockstep256       # 8 minutes
-    python measure/benchmark.py fast_game restart --publish  # 11 minutes
+    python measure/benchmark.py lockstep                    # 9 minutes
+    python measure/benchmark.py lockstep --titles Breakout  # 2 minutes
+    python measure/benchmark.py crowd restart --publish     # 2 minutes
 
 The parts, all of random actions:
 
 - lockstep: everybody waits for a batch of 8 games before the next one begins
 - lockstep64, lockstep256: so with more games, beside the engines in C++
+- restart: so, where each lost life restarts the game, as in labml's tutorial,
+  beside ALE's engine and 8 `Worker`s
+- crowd: 8 games, 64 games and 64 `Worker`s, with their memory
 - waits: several batches are in flight, beside a network that waits for a
   device for 1.5 ms
-- number64: 64 games of Breakout and 64 `Worker`s, and their memory
-- fast_game, restart: one `FastGame`, one `Game`, and a `FastGame` that resizes
-  whole screens, by the settings of `TRAINING`, and where each lost life resets
+- fast_game, fast_game_restart: one `FastGame` and one `Game`, by CPU time, by
+  the settings of `TRAINING`, and where each lost life restarts the game
 
 Every contender lives in a process of its own. They take turns, in an order
 that rotates from round to round, and are compared within a round, so that a
@@ -34,35 +35,35 @@ from common import CORES
 from contenders import WHOLE_GAMES, Contender
 from game import TRAINING
 
-GAMES = 8
+EIGHT = {"num_envs": 8}
+MANY = {"num_envs": 64}
 TITLES = ["Breakout", "Pong", "MsPacman", "Seaquest", "ALE/Breakout-v5"]
-BATCHES = CORES + 3  # in flight; one is played on each core
+FEW = EIGHT | {"count": 3}  # batches in flight
+# One is played on each core, the others are ready.
+ENOUGH = EIGHT | {"count": CORES + 3}
 TUNING = 1  # seconds of each number of threads
-
-
-def in_flight(batches: int) -> dict[str, int]:
-    return {"num_envs": batches * GAMES, "batch": GAMES}
-
 
 # A kind of contender, with its options, by the name in results.
 PLAYERS: dict[str, tuple[str, dict[str, Any]]] = {
-    "games": ("games", WHOLE_GAMES),
-    "games_ready": ("ready_first", WHOLE_GAMES | {"count": BATCHES}),
-    "worker": ("workers", WHOLE_GAMES),
-    "ale": ("ale", {}),
-    "ale_few": ("ale", in_flight(3)),
-    "ale_many": ("ale", in_flight(BATCHES)),
-    "envpool": ("envpool", {}),
-    "envpool_many": ("envpool", in_flight(BATCHES)),
-    "gymnasium": ("gymnasium", {}),
-    "sb3": ("sb3", {}),
-    "fast_game": ("one_game", {"make": "fast_game"}),
-    "game": ("one_game", {"make": "game"}),
-    "whole_screens": ("one_game", {"make": "whole_screens"}),
+    "games": ("games", EIGHT | WHOLE_GAMES),
+    "games64": ("games", MANY | WHOLE_GAMES),
+    "games_ready": ("ready_first", ENOUGH | WHOLE_GAMES),
+    "worker": ("workers", EIGHT | WHOLE_GAMES),
+    "worker64": ("workers", MANY | WHOLE_GAMES),
+    "ale": ("ale", EIGHT),
+    "ale_few": ("ale", FEW),
+    "ale_many": ("ale", ENOUGH),
+    "envpool": ("envpool", EIGHT),
+    "envpool_many": ("envpool", ENOUGH),
+    "gymnasium": ("gymnasium", EIGHT),
+    "sb3": ("sb3", EIGHT),
+    "fast_game": ("one_game", {"make": "FastGame"}),
+    "game": ("one_game", {"make": "Game"}),
 }
+RESTART = {"on_life_loss": "restart"}
 IN_TURN = ["games", "games_ready", "ale_few", "ale_many", "envpool_many"]
 ENGINES = ["games", "ale", "envpool"]
-ONE_GAME = ["fast_game", "game", "whole_screens"]
+ONE_GAME = ["fast_game", "game"]
 
 
 class Part(NamedTuple):
@@ -70,7 +71,7 @@ class Part(NamedTuple):
 
     names: list[str]
     titles: list[str]
-    options: dict[str, Any] = {"num_envs": GAMES}
+    options: dict[str, Any] = {}
     wait: float = 0  # seconds, for a network after each batch
 
 
@@ -78,10 +79,11 @@ PARTS = {
     "lockstep": Part(["games", "ale", "envpool", "gymnasium", "sb3"], TITLES),
     "lockstep64": Part(ENGINES, ["Breakout"], {"num_envs": 64}),
     "lockstep256": Part(ENGINES, ["Breakout"], {"num_envs": 256}),
+    "restart": Part(["games", "ale", "worker"], ["Breakout"], RESTART),
+    "crowd": Part(["games", "games64", "worker64"], ["Breakout"]),
     "waits": Part(IN_TURN, TITLES[:4], wait=0.0015),
-    "number64": Part(["games", "worker"], ["Breakout"], {"num_envs": 64}),
-    "fast_game": Part(ONE_GAME, ["Breakout", "Seaquest"], TRAINING),
-    "restart": Part(ONE_GAME, ["Breakout"], {"on_life_loss": "restart"}),
+    "fast_game": Part(ONE_GAME, ["Breakout", "Pong", "Seaquest"], TRAINING),
+    "fast_game_restart": Part(ONE_GAME, ["Breakout"], RESTART),
 }
 
 
@@ -90,7 +92,7 @@ def contender(
 ) -> Contender:
     """A contender's process."""
     kind, options = PLAYERS[name]
-    options = part.options | options | {"title": title}
+    options = options | part.options | {"title": title}
     if threads:
         options["threads"] = threads
     return Contender(kind, options, part.wait)
@@ -101,7 +103,8 @@ def best_threads(name: str, part: Part, title: str) -> int | None:
     kind, options = PLAYERS[name]
     if kind not in ("ale", "envpool"):
         return None
-    games = (part.options | options)["num_envs"]
+    options = options | part.options
+    games = options["num_envs"] * options.get("count", 1)
     speeds = {}
     for threads in sorted({min(n, games) for n in (CORES, 2 * CORES, games)}):
         with contender(name, part, title, threads) as player:
@@ -144,7 +147,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="+", choices=PARTS)
     parser.add_argument("--titles", nargs="+")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--seconds", type=float, default=2)
     run = parser.parse_args()
     for name in run.parts:
         part = PARTS[name]

@@ -3,7 +3,8 @@
 A contender is a generator: it yields observations and how many steps that
 played frames they stand for, and then steps again. Whatever happens between
 two steps, such as a network, is up to its user. All make the same observation:
-the maximum of two frames, gray, 84×84, the last four.
+the maximum of two frames, gray, 84×84, the last four. `num_envs` games are a
+batch, and `count` batches are in flight.
 
 A title is a name such as "Breakout", or an id such as "ALE/Breakout-v5", in
 which the emulator repeats actions at random.
@@ -59,36 +60,39 @@ def rows(title: str, columns: int) -> Iterator[np.ndarray]:
 
 
 def ale(
-    title: str, num_envs: int, threads: int, batch: int | None = None
+    title: str,
+    num_envs: int,
+    threads: int,
+    count: int = 1,
+    on_life_loss: str = "ignore",
 ) -> Played:
     """ALE's vector, in the autoreset mode that is its default."""
     from ale_py.vector_env import AtariVectorEnv
 
     env = AtariVectorEnv(
         emulator(title).spec.kwargs["game"],
-        num_envs,
-        batch_size=batch or num_envs,
+        count * num_envs,
+        batch_size=num_envs,
         num_threads=threads,
         noop_max=0,
         use_fire_reset=False,
         reward_clipping=False,
         repeat_action_probability=0.25 if "/" in title else 0.0,
+        episodic_life=on_life_loss == "restart",
     )
     *_, info = env.reset(seed=0)
     yield from batches(title, info, lambda row, ids: env.send(row), env.recv)
 
 
-def envpool(
-    title: str, num_envs: int, threads: int, batch: int | None = None
-) -> Played:
+def envpool(title: str, num_envs: int, threads: int, count: int = 1) -> Played:
     """EnvPool. An episode starts with a no-op frame: it can't have fewer."""
     import envpool
 
     name = title.removeprefix("ALE/").removesuffix("-v5")
     env = envpool.make_gymnasium(
         f"{name}-v5",
-        num_envs=num_envs,
-        batch_size=batch or num_envs,
+        num_envs=count * num_envs,
+        batch_size=num_envs,
         num_threads=threads,
         noop_max=1,
         use_fire_reset=False,
@@ -221,18 +225,10 @@ def workers(title: str, num_envs: int, **options: Any) -> Played:
 
 
 def one_game(title: str, make: str, **options: Any) -> Played:
-    """A game in this process."""
+    """A game in this process, of a class of game.py."""
     import game
 
-    class WholeScreens(game.FastGame):
-        shrink = game.Game.shrink
-
-    kinds = {
-        "fast_game": game.FastGame,
-        "game": game.Game,
-        "whole_screens": WholeScreens,
-    }
-    one = kinds[make](0, id_of(title), **options)
+    one = getattr(game, make)(0, id_of(title), **options)
     one.reset()
     for row in rows(title, 1):
         yield one.step(row[0])[0], 1
@@ -316,24 +312,29 @@ class Contender(contextlib.ExitStack):
 def serve(pipe: connection.Connection) -> None:
     """Make a contender, and play it as the pipe says."""
     kind, options, wait = pipe.recv()
+    # Where one process plays, its CPU time counts, which other programs
+    # disturb less.
+    clock = time.process_time if kind == "one_game" else time.perf_counter
     steps = KINDS[kind](**options)
     obs, _ = next(steps)
-    play(steps, 0.5, wait)
+    play(steps, 0.5, wait, clock)
     pipe.send((obs.shape, obs.dtype))
     while True:
-        pipe.send(play(steps, pipe.recv(), wait))
+        pipe.send(play(steps, pipe.recv(), wait, clock))
 
 
-def play(steps: Played, seconds: float, wait: float) -> float:
+def play(
+    steps: Played, seconds: float, wait: float, clock: Callable[[], float]
+) -> float:
     """Play for some seconds; return the steps a second."""
     played = 0
-    start = now = time.perf_counter()
+    start = now = clock()
     while now < start + seconds:
         _, count = next(steps)
         played += count
         if wait:
             time.sleep(wait)
-        now = time.perf_counter()
+        now = clock()
     return played / (now - start)
 
 

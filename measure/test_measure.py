@@ -65,24 +65,17 @@ def test_an_error_of_a_contender_arrives():
 
 
 LOCKSTEP = benchmark.PARTS["lockstep"]
-PLAYERS = [
-    *LOCKSTEP.names,
-    "games_ready",
-    "worker",
-    *benchmark.ONE_GAME,
-]
+PLAYERS = [*LOCKSTEP.names, "games_ready", "worker", *benchmark.ONE_GAME]
 
 
 @pytest.mark.parametrize("name", PLAYERS)
 def test_a_contender_plays_its_games_and_shows_four_pictures(name):
-    one = name in benchmark.ONE_GAME
-    part = benchmark.PARTS["fast_game"] if one else LOCKSTEP
     threads = common.CORES if name in ("ale", "envpool") else None
-    with benchmark.contender(name, part, "Breakout", threads) as player:
-        count = part.options.get("num_envs", 1)
+    _, options = benchmark.PLAYERS[name]
+    games = [options["num_envs"]] if "num_envs" in options else []
+    with benchmark.contender(name, LOCKSTEP, "Breakout", threads) as player:
         # SB3 has the pictures of a game last.
-        shape = sorted([*player.shape, count] if count == 1 else player.shape)
-        assert shape == sorted([count, 4, 84, 84])
+        assert sorted(player.shape) == sorted([*games, 4, 84, 84])
         assert player.dtype == np.uint8
         assert player.play(0.2) > 0
 

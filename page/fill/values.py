@@ -9,40 +9,33 @@ Contenders take turns, so speeds are compared within a round. A comparison is
 the median of the rounds' ratios; where their range touches 1, it is level.
 """
 
-import ast
 import csv
-import functools
 import json
 import re
-import subprocess
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import mean, median
 from typing import NamedTuple, TypeVar
 
 from msgspec import Struct, convert
 
-from paths import FIGURES, RESULTS, ROOT
+from paths import FIGURES, RESULTS
 
 WALL = 432  # points of Breakout's first wall
 
 # What tables call what the results have.
 NAMES = {
-    "games": "`Games`",
     "envpool": "EnvPool",
     "ale": "ALE's engine",
     "gymnasium": "Gymnasium's `AsyncVectorEnv`",
     "sb3": "SB3's `SubprocVecEnv`",
     "wrappers": "CleanRL's wrappers, a process for each game",
     "single": "CleanRL's wrappers, all in one process",
+    "worker": "`Worker`s, played as labml's tutorial plays its own",
 }
 TITLES = {
     "MsPacman": "Ms. Pac-Man",
     "ALE/Breakout-v5": "Breakout, sticky actions",
     "Breakout-dqn": "Breakout, `dqn.py`",
-}
-ONE_GAME = {
-    "fast_game": "settings of `TRAINING`",
-    "restart": "a lost life resets",
 }
 
 
@@ -175,84 +168,51 @@ def grid(
     return table([corner, *columns], rows)
 
 
-def in_short(ratio: float) -> str:
-    return f"{ratio:.2f}" if 0.9 <= ratio < 1.1 else f"{ratio:.1f}"
-
-
-def spread(ratios: Sequence[float]) -> str:
-    """The median and the range."""
-    low, high = min(ratios), max(ratios)
-    return f"{median(ratios):.2f} ({low:.2f}–{high:.2f})"
-
-
-def span(
-    values: Sequence[float], shown: Callable[[float], str] = "{:.2f}".format
-) -> str:
-    """From which to which."""
-    ends = min(values), max(values)
-    return " to ".join(dict.fromkeys(map(shown, ends)))
-
-
 def listed(words: Sequence[str]) -> str:
     """Words as a sentence lists them."""
     *most, last = words
     return f"{', '.join(most)} and {last}" if most else last
 
 
-# On what
+# How fast
 
 
 def measured(parts: Iterable[Measured]) -> str:
     """On which machines, when, and with which commit of game.py."""
-    words = {}
-    for one in parts:
-        on = f"{one.cores} cores ({one.processor}), {one.date}"
-        older = ", an older `game.py`" if has_changed(one.commit) else ""
-        words[f"{on}, commit {one.commit}{older}"] = None
+    words = {
+        f"{one.cores} cores ({one.processor}), {one.date}, "
+        f"commit {one.commit}": None
+        for one in parts
+    }
     return "; ".join(words)
 
 
-@functools.cache
-def has_changed(commit: str) -> bool:
-    """Whether the code of game.py is another than in a commit."""
-    then = subprocess.run(
-        ["git", "show", f"{commit}:game.py"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
-    now = (ROOT / "game.py").read_text("utf-8")
-    # Git doesn't know a commit that was never published.
-    return then.returncode != 0 or code_of(then.stdout) != code_of(now)
+def is_level(ratios: Sequence[float]) -> bool:
+    """Whether the range touches 1."""
+    return round(min(ratios), 2) <= 1 <= round(max(ratios), 2)
 
 
-def code_of(source: str) -> str:
-    """Return code without comments and docstrings."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        documented = ast.Module | ast.ClassDef | ast.FunctionDef
-        if isinstance(node, documented) and ast.get_docstring(node):
-            del node.body[0]
-    return ast.dump(tree)
+def in_short(comparisons: Mapping[str, Sequence[float]]) -> str:
+    """What comparisons in some titles say together."""
+    apart = {
+        title: rounded(median(ratios))
+        for title, ratios in comparisons.items()
+        if not is_level(ratios)
+    }
+    if len(apart) == len(comparisons):
+        ends = [f(apart.values(), key=float) for f in (min, max)]
+        return " to ".join(dict.fromkeys(ends))
+    return "; ".join(["level", *(f"{r} in {t}" for t, r in apart.items())])
 
 
-# How fast
+def rounded(ratio: float) -> str:
+    return f"{ratio:.2f}" if ratio < 1.1 else f"{ratio:.1f}"
 
 
-def comparisons(trained: Speeds, lockstep: Iterable[Speeds]) -> dict[str, str]:
-    """README's: an update of PPO, and random play in several titles."""
-    cells = {}
-    for name, ratios in trained.beside_all().items():
-        is_level = round(min(ratios), 2) <= 1 <= round(max(ratios), 2)
-        short = "level" if is_level else in_short(median(ratios))
-        cells[f"{name}_update"] = short
-    medians: dict[str, list[float]] = {}
-    for column in lockstep:
-        for name, ratios in column.beside_all().items():
-            medians.setdefault(name, []).append(median(ratios))
-    for name, all_ in medians.items():
-        cells[f"{name}_play"] = span(all_, in_short)
-    return cells
+def spread(ratios: Sequence[float]) -> str:
+    """The median and the range."""
+    low, high = min(ratios), max(ratios)
+    return f"{median(ratios):.2f} ({low:.2f}–{high:.2f})"
 
 
 def ratios_table(columns: Mapping[str, Speeds]) -> str:
@@ -264,24 +224,29 @@ def ratios_table(columns: Mapping[str, Speeds]) -> str:
     return grid("`Games` beside", cells, NAMES)
 
 
-def beside_async(columns: Iterable[Speeds], ours: str) -> str:
-    """Ours beside the fastest asynchronous engine of each title."""
-    ratios = []
-    for column in columns:
-        engines = [name for name in column.rows if "games" not in name]
-        best = max(engines, key=column.middle)
-        ratios.append(median(column.beside(best, ours)))
-    return span(ratios)
-
-
 def fast_game_table(columns: Mapping[str, Speeds]) -> str:
     """How many times as fast one game is as a simpler one."""
-    others = {"game": "`Game`", "whole_screens": "whole screens resized"}
     rows = [
-        [title, *(spread(column.beside(one, "fast_game")) for one in others)]
+        [title, spread(column.beside("game", "fast_game"))]
         for title, column in columns.items()
     ]
-    return table(["`FastGame` beside", *others.values()], rows)
+    return table(["one game", "`FastGame` beside `Game`"], rows)
+
+
+def beside_async(columns: Mapping[str, Speeds], ours: str) -> str:
+    """Ours beside the fastest asynchronous engine of each title."""
+    comparisons = {}
+    for title, column in columns.items():
+        engines = [name for name in column.rows if "games" not in name]
+        best = max(engines, key=column.middle)
+        comparisons[title] = column.beside(best, ours)
+    return in_short(comparisons)
+
+
+def read_titles(name: str, ending: str = "") -> dict[str, Speeds]:
+    """The parts of a result, by the names of their titles."""
+    parts = read(name, Speeds)
+    return {TITLES.get(t, t) + ending: one for t, one in parts.items()}
 
 
 # What agents learn
@@ -348,40 +313,45 @@ def values() -> dict[str, str]:
 
 
 def speed_values() -> dict[str, str]:
-    lockstep = read("lockstep", Speeds)
-    playing = {
-        TITLES.get(title, title): one for title, one in lockstep.items()
-    }
-    crowds = {
-        f"{TITLES.get(title, title)}, {count} games": one
-        for count in (64, 256)
-        for title, one in read(f"lockstep{count}", Speeds).items()
-    }
-    trained = read("updates", Speeds)["Breakout"]
-    many = read("number64", Speeds)["Breakout"]
-    waits = read("waits", Speeds)
-    one_game = {
-        f"{title}, {words}": one
-        for name, words in ONE_GAME.items()
-        for title, one in read(name, Speeds).items()
-    }
+    lockstep = read_titles("lockstep")
+    more = read_titles("lockstep64", ", 64 games")
+    more |= read_titles("lockstep256", ", 256 games")
+    more |= read_titles("restart", ", a lost life restarts")
+    updates = read("updates", Speeds)["Breakout"]
+    waits = read_titles("waits")
+    crowd = read("crowd", Speeds)["Breakout"]
+    one_game = read_titles("fast_game")
+    one_game |= read_titles("fast_game_restart", ", a lost life restarts")
+    peers = {name for one in lockstep.values() for name in one.beside_all()}
     return {
-        **comparisons(trained, playing.values()),
-        "compared_on": measured([trained, *playing.values()]),
-        "updates_table": ratios_table({"an update of PPO": trained}),
-        "updates_on": measured([trained]),
-        "updates_precision": trained.precision,
-        "lockstep_table": ratios_table(playing | crowds),
-        "lockstep_on": measured([*playing.values(), *crowds.values()]),
+        **{
+            f"{name}_update": in_short({"Breakout": ratios})
+            for name, ratios in updates.beside_all().items()
+        },
+        **{
+            f"{name}_play": in_short(
+                {title: one.beside(name) for title, one in lockstep.items()}
+            )
+            for name in peers
+        },
+        "compared_on": measured(
+            [updates, *lockstep.values(), *waits.values()]
+        ),
+        "updates_table": ratios_table({"an update of PPO": updates}),
+        "updates_on": measured([updates]),
+        "updates_precision": updates.precision,
+        "training_hours": f"{10e6 / updates.middle('games') / 3600:.1f}",
+        "lockstep_table": ratios_table(lockstep | more),
+        "lockstep_on": measured([*lockstep.values(), *more.values()]),
+        "crowd_step": spread(crowd.beside("games64")),
+        "crowd_memory": f"{crowd.rows['games64'].memory:,.0f} MB",
+        "worker_memory": f"{crowd.rows['worker64'].memory:,.0f} MB",
+        "crowd_on": measured([crowd]),
         "fast_game_table": fast_game_table(one_game),
         "fast_game_on": measured(one_game.values()),
-        "lockstep_beside_async": beside_async(waits.values(), "games"),
-        "in_turn_beside_async": beside_async(waits.values(), "games_ready"),
+        "lockstep_beside_async": beside_async(waits, "games"),
+        "in_turn_beside_async": beside_async(waits, "games_ready"),
         "waits_on": measured(waits.values()),
-        "memory_64": f"{many.rows['games'].memory:,.0f} MB",
-        "worker_memory_64": f"{many.rows['worker'].memory:,.0f} MB",
-        "memory_on": measured([many]),
-        "training_hours": f"{10e6 / trained.middle('games') / 3600:.1f}",
     }
 
 
