@@ -1,4 +1,4 @@
-"""The table of options, from the signatures and docstrings of game.py."""
+"""The table of options, from what game.py knows of them."""
 
 import enum
 import inspect
@@ -44,8 +44,14 @@ def shown(default: Any) -> str:
     return f"`{getattr(default, '__name__', default)}`"
 
 
+def elsewhere(name: str) -> str:
+    """What other libraries call an option."""
+    names = game.OTHER_NAMES.get(name, "").split()
+    return ", ".join(f"`{other}`" for other in names)
+
+
 def options_table() -> str:
-    """Each option of `Games`, with its default and that of `Game`."""
+    """Each option of `Games`: its defaults, its meaning, its other names."""
     of_game = defaults(game.Game)
     of_games = defaults(game.Games)
     words = {}
@@ -60,9 +66,13 @@ def options_table() -> str:
             shown((of_game | of_games)[name]),
             shown(of_game[name]) if name in of_game else "",
             words[f"`{name}`"],
+            elsewhere(name),
         ]
         for name in of_games | of_game
     ]
-    emulator = ", ".join(f"`{name}`" for name in game.EMULATOR_OPTIONS)
-    rows.append([emulator, "", "", "As in Gymnasium's `AtariEnv`."])
-    return table(["option", "`Games`", "`Game`", "what it means"], rows)
+    rows += [
+        [f"`{name}`", "", "", "As in Gymnasium's `AtariEnv`.", elsewhere(name)]
+        for name in game.EMULATOR_OPTIONS
+    ]
+    head = ["option", "`Games`", "`Game`", "what it means", "elsewhere"]
+    return table(head, rows)
