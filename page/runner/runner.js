@@ -1,34 +1,25 @@
-// The tutorial runs. A bar at the bottom of the window goes through recorded
-// lines: the one that has just run is marked in the code, and the bar shows what
-// held then. `steps` has all values and pictures once, and in a line the numbers
-// of those that it shows.
+// The tutorial runs: recorded lines, one after the other. On the first screen a
+// panel shows the code of each line, what held after it, and the pictures.
+// Further down it is a bar at the bottom of the window, and the line is marked
+// in the page. `steps` has all values and pictures once, and in a line the
+// numbers of those that it shows.
 if ($("run")) (() => {
-  const PACE = 700, SAME = 200; // ms for a line, and for one that changes nothing
-  const begin = $("run"), says = begin.nextElementSibling;
-  const code = [...document.querySelectorAll("[data-row]")];
-  const bar = document.createElement("section");
-  bar.className = "runner";
-  bar.ariaLabel = "The code, line by line";
-  bar.hidden = true;
-  bar.innerHTML = `<p class="where"></p><button type="button">Close</button>
-    <p><code></code> Values are those after the marked line.<span>
-    Points and lives are drawn a frame later.</span></p>
-    <dl class="texts" tabindex="0"></dl><dl class="shots" tabindex="0"></dl>
-    <div class="controls"><select aria-label="Scene"></select>
-    <span class="number"></span><button type="button">Back</button>
-    <button type="button" class="play"></button>
-    <button type="button">Next line</button>
-    <input type="range" aria-label="Line" min="0"></div>`;
-  document.body.append(bar);
-  const [where, end, about, texts, shots, controls] = bar.children;
-  const [select, number, back, play, next, slider] = controls.children;
-  let recorded = null, scene = null, at = 0, timer = null, marked = [];
+  const PACE = 1000, SAME = 250; // ms for a line, and for one that changes nothing
+  const box = $("run"), place = box.parentElement;
+  const [where, pane, held, controls] = box.children;
+  const [shots, texts] = held.children;
+  const [select, back, play, next, slider, number, end] = controls.children;
+  const code = [...document.querySelectorAll(".card [data-row]")];
+  let recorded = null, scene = null, at = 0, timer = null;
+  let isBar = false; // the panel is above the window
+  let isTouched = false; // the reader has used its controls
 
   const Runner = {
     scenes: [],
 
     async load() {
-      recorded ??= await read("steps");
+      if (recorded) return;
+      recorded = await read("steps");
       Runner.scenes = recorded.scenes;
       select.replaceChildren(
         ...Runner.scenes.map(({ name }) => new Option(name)));
@@ -54,17 +45,31 @@ if ($("run")) (() => {
   const url = (i) => `data:image/png;base64,${recorded.pictures[i][2]}`;
 
   function draw() {
-    const [row, last, inside, shown] = scene.lines[at];
     const count = scene.lines.length;
-    bar.hidden = false;
     select.selectedIndex = Runner.scenes.indexOf(scene);
     slider.max = count - 1;
     slider.value = at;
     number.textContent = `${at + 1} of ${count}`;
     back.ariaDisabled = at === 0;
     next.ariaDisabled = at === count - 1;
-    about.firstChild.textContent = scene.call;
+    drawValues(scene.lines[at][3]);
 
+    // The lines that run: of each function, and of the one that it calls.
+    const running = [];
+    for (const line of scene.lines.slice(0, at + 1)) {
+      running.length = line[2].length - 1;
+      running.push(line);
+    }
+    unmark();
+    pane.firstChild.replaceChildren(listing(running));
+    const [row, last, inside] = running.at(-1);
+    const text = linesOf(code, row, last).map((line) => line.textContent.trim());
+    where.ariaLive = timer ? "off" : "polite";
+    where.textContent = `${scene.call}: ${inside.join(" › ")}: ${text.join(" ")}`;
+    mark(running);
+  }
+
+  function drawValues(shown) {
     // What was shown last of each name tells what has changed.
     const known = {};
     for (const [, , , numbers] of scene.lines.slice(0, at)) {
@@ -104,36 +109,97 @@ if ($("run")) (() => {
       }
       (visible.has(i) ? shots : texts).append(item);
     }
-    about.lastElementChild.hidden = !shots.firstChild;
     for (const list of [texts, shots]) {
       const item = list.querySelector("div.new");
-      list.scrollTo(0, item ? item.offsetTop : 0);
+      list.scrollTo(item?.offsetLeft ?? 0, item?.offsetTop ?? 0);
     }
+  }
 
-    mark(row, last);
-    where.ariaLive = timer ? "off" : "polite";
-    where.textContent = `${inside.join(" › ")}: ` +
-      marked.map((line) => line.textContent.trim()).join(" ");
+  const linesOf = (all, row, last) => [...all].filter(({ dataset }) =>
+    row <= dataset.row && dataset.row <= last);
+  const functionOf = (row) => linesOf(code, row, row)[0].closest(".card");
+
+  // A copy of a function's lines, in which those of a function that it calls
+  // stand below the call.
+  function listing([[row, last], ...called]) {
+    const block = document.createElement("div");
+    for (const line of functionOf(row).querySelectorAll("[data-row]")) {
+      const copy = line.cloneNode(true);
+      copy.removeAttribute("id");
+      block.append(copy);
+      if (called.length && Number(copy.dataset.row) === last) {
+        block.append(listing(called));
+      }
+    }
+    return block;
+  }
+
+  // Mark the line that runs, in the panel or in the page, and there the calls
+  // that lead to it.
+  function mark(running) {
+    const [row, last] = running.at(-1);
+    const marked =
+      linesOf(isBar ? code : pane.querySelectorAll("[data-row]"), row, last);
+    for (const line of marked) line.ariaCurrent = "step";
+    if (isBar) {
+      for (const [call] of running.slice(0, -1))
+        linesOf(code, call, call)[0].classList.add("calls");
+      return isTouched && bringUp(timer ? running[0] : running.at(-1));
+    }
+    const { offsetTop, offsetHeight } = marked[0];
+    const least = offsetTop + 4 * offsetHeight - pane.clientHeight;
+    const most = offsetTop - 2 * offsetHeight;
+    return pane.scrollTo(0, Math.max(least, Math.min(pane.scrollTop, most)));
+  }
+
+  function unmark() {
+    for (const line of code) {
+      line.ariaCurrent = null;
+      line.classList.remove("calls");
+    }
+  }
+
+  // Bring a line up, if it isn't seen, with the end of its function if both can
+  // be seen. While the lines play, functions that are called stay where they are:
+  // the page moves when a function ends.
+  let eye = null; // how far from the top a line was last
+  function bringUp([row]) {
+    const [line] = linesOf(code, row, row), card = functionOf(row);
+    const fold = line.closest("details");
+    if (fold) fold.open = true;
+    makeRoom();
+    const head = document.querySelector("header").offsetHeight + 24;
+    const room = innerHeight - box.offsetHeight - 48;
+    let { top } = line.getBoundingClientRect();
+    if (top < head || top > room) {
+      const below = card.getBoundingClientRect().bottom - top;
+      const wanted = Math.min(eye ?? room / 3, room - below);
+      scrollBy({ top: top - Math.max(head, wanted), behavior: "instant" });
+      ({ top } = line.getBoundingClientRect());
+    }
+    eye = top;
   }
 
   // What is read or has the focus doesn't lie below the bar.
   function makeRoom() {
-    const height = `${bar.offsetHeight}px`;
+    const height = isBar && !box.hidden ? `${box.offsetHeight}px` : "";
     document.body.style.paddingBottom = height;
     document.documentElement.style.scrollPaddingBottom = height;
   }
 
-  // Mark a statement, from its first row to its last one, or nothing.
-  function mark(row, last) {
-    for (const line of marked) line.ariaCurrent = null;
-    marked = code.filter(({ dataset }) =>
-      row <= dataset.row && dataset.row <= last);
-    for (const line of marked) line.ariaCurrent = "step";
-    const fold = marked[0]?.closest("details");
-    if (fold) fold.open = true;
+  // Become a bar, or the panel again. A bar that nobody has used is a line of
+  // controls.
+  function dock(below) {
+    if (below === isBar) return;
+    pause();
+    place.style.height = below ? `${place.offsetHeight}px` : "";
+    isBar = below;
+    isTouched = false;
+    box.hidden = false;
+    box.classList.toggle("bar", below);
+    box.classList.toggle("slim", below);
+    if (scene) draw();
     makeRoom();
-    const behavior = timer && !calm ? "smooth" : "auto";
-    marked[0]?.scrollIntoView({ block: "nearest", behavior });
   }
 
   function pause() {
@@ -144,12 +210,13 @@ if ($("run")) (() => {
 
   // Play on after what is shown.
   function run() {
+    clearTimeout(timer);
     play.textContent = "Pause";
     timer = setTimeout(() => {
       if (document.hidden) return run();
       if (!Runner.show(scene, at + 1)) return pause();
       return run();
-    }, bar.querySelector("div.new") ? PACE : SAME);
+    }, box.querySelector("div.new") ? PACE : SAME);
   }
 
   function go(n, which = scene) {
@@ -157,50 +224,66 @@ if ($("run")) (() => {
     Runner.show(which, n);
   }
 
-  function close() {
-    pause();
-    bar.hidden = true;
-    mark();
-    begin.focus();
+  // The reader uses a control.
+  function touch() {
+    isTouched = true;
+    box.classList.remove("slim");
+    makeRoom();
   }
 
-  addEventListener("resize", makeRoom);
-  begin.addEventListener("click", async () => {
+  function close() {
+    pause();
+    unmark();
+    box.hidden = true;
+    makeRoom();
+  }
+
+  // It loads when it comes near, and plays by itself while it is seen.
+  async function begin() {
     try {
       await Runner.load();
     } catch (error) {
       if (!(error instanceof Missing)) throw error;
-      says.textContent = "The recording didn't arrive. Press again to ask again.";
-      return;
+      return askAgain(place, begin);
     }
-    says.textContent = "";
-    // The first time, a step.
-    const first = Runner.scenes.find(({ action }) => action !== null);
-    Runner.show(scene ?? first, scene ? at : first.opens);
-    next.focus();
-  });
-  select.addEventListener("change", () => {
-    const asked = Runner.scenes[select.selectedIndex];
-    go(asked.opens, asked);
-  });
+    if (!scene) {
+      const first = Runner.scenes.findIndex(({ action }) => action !== null);
+      Runner.show(first, 0);
+    }
+    return new IntersectionObserver((seen) => {
+      const { isIntersecting, intersectionRatio, boundingClientRect } = seen.at(-1);
+      dock(!isIntersecting && boundingClientRect.top < 0);
+      if (isTouched || calm || isBar) return;
+      if (intersectionRatio < 0.5) pause();
+      else if (!timer && at < scene.lines.length - 1) run();
+    }, { threshold: [0, 0.5] }).observe(place);
+  }
+  begin();
+
+  for (const event of ["click", "input"])
+    controls.addEventListener(event, touch, { capture: true });
+  addEventListener("resize", makeRoom);
+  select.addEventListener("change", () =>
+    go(0, Runner.scenes[select.selectedIndex]));
   back.addEventListener("click", () => go(at - 1));
   next.addEventListener("click", () => go(at + 1));
   play.addEventListener("click", () => {
     if (timer) return pause();
-    if (!Runner.show(scene, at + 1)) Runner.show(scene, scene.opens);
+    if (!Runner.show(scene, at + 1)) Runner.show(scene, 0);
     return run();
   });
   slider.addEventListener("input", () => go(slider.valueAsNumber));
   end.addEventListener("click", close);
   addEventListener("keydown", (event) => {
-    const { key, target, altKey, ctrlKey, metaKey, shiftKey } = event;
-    if (bar.hidden || event.defaultPrevented) return;
-    if (altKey || ctrlKey || metaKey || shiftKey) return;
-    if (key === "Escape" && !$("contents").matches(":popover-open")) close();
-    const lines = { ArrowLeft: -1, ArrowRight: 1 }[key];
-    if (!lines || target.closest("input, select, textarea, dl")) return;
+    const { key, target } = event;
+    if (box.hidden || event.defaultPrevented) return;
+    if (!box.contains(target) && !(isBar && isTouched)) return;
+    if (key === "Escape" && isBar && !$("contents").matches(":popover-open"))
+      close();
+    const way = arrowOf(event)?.[0];
+    if (!way || target.closest("input, select, textarea, dl, pre")) return;
     event.preventDefault();
-    go(at + lines);
+    touch();
+    go(at + way);
   });
-  pause();
 })();

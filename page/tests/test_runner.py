@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 import game
 from asking import html
-from paths import ROOT
+from paths import ROOT, SITE
 from runner import trace
 
 TEXT = trace.STEPS.read_text()
@@ -118,33 +118,41 @@ def test_the_pipe_is_seen_with_its_sizes():
 
 @pytest.fixture
 def tutorial(visit):
-    """The page with its bar, opened by the button."""
+    """The page, when its panel shows the first line."""
 
-    def open_bar(width=1280, **options):
+    def open_panel(width=1280, **options):
         page = visit("game.html", width, **options)
-        page.locator("#run").click()
-        expect(page.locator(".runner")).to_be_visible()
+        expect(page.locator("#run .number")).to_have_text(re.compile("1 of"))
         return page
 
-    return open_bar
+    return open_panel
 
 
-# What is marked, whether it can be seen, and whether all pictures can.
+def to_the_bar(page):
+    """Scroll down, and use the bar."""
+    page.evaluate("scrollTo(0, 3000)")
+    bar = page.locator("#run.bar")
+    expect(bar).to_be_visible()
+    bar.get_by_role("button", name="Next line").click()
+    return bar
+
+
+# What is marked, and whether it can be seen: in the panel or above the bar
 SEEN = """() => {
     const here = document.querySelector("main [aria-current=step]");
     const { top, bottom } = here.getBoundingClientRect();
-    const bar = document.querySelector(".runner").getBoundingClientRect().top;
-    const head = document.querySelector("header").offsetHeight;
-    const shots = document.querySelector(".shots");
-    return [here.textContent.trimEnd(), top >= head && bottom <= bar,
-      shots.scrollWidth <= shots.clientWidth]; }"""
+    const around = here.closest("#run pre")?.getBoundingClientRect() ??
+      { top: document.querySelector("header").offsetHeight,
+        bottom: document.querySelector("#run").getBoundingClientRect().top };
+    return [here.textContent.trimEnd(),
+      top >= around.top - 1 && bottom <= around.bottom + 1]; }"""
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_each_line_and_its_pictures_are_seen(tutorial, width):
+@pytest.mark.parametrize("width, in_bar", [(1280, False), (390, True)])
+def test_each_line_is_seen(tutorial, width, in_bar):
     page = tutorial(width)
-    at_first = page.evaluate(SEEN)
-    assert at_first[1:] == [True, True]
+    if in_bar:
+        to_the_bar(page)
     for number, scene in enumerate(DATA["scenes"]):
         seen = page.evaluate(
             """([number, seen]) => {
@@ -156,7 +164,7 @@ def test_each_line_and_its_pictures_are_seen(tutorial, width):
             [number, SEEN],
         )
         assert seen == [
-            [row, inside, SOURCE[row - 1], True, True]
+            [row, inside, SOURCE[row - 1], True]
             for row, _, inside, _ in scene["lines"]
         ]
 
@@ -168,18 +176,50 @@ def test_what_has_changed_is_marked(tutorial):
     shown = page.evaluate(show, rewards.index("1.0"))
     assert shown["values"]["reward"]["text"] == "1.0"
     assert len(shown["values"]["console"]["pictures"]) == 1
-    expect(page.locator(".runner .texts .new")).to_have_text("reward1.0")
+    expect(page.locator("#run .texts .new")).to_have_text("reward1.0")
     last = page.evaluate(show, len(rewards) - 1)
     assert len(last["values"]["step()"]["pictures"]) == 4
     assert page.evaluate(show, len(rewards)) is None
 
 
+def test_it_plays_by_itself_while_it_is_seen(visit):
+    """From the first line of a step, unless the reader wants less motion."""
+    page = visit("game.html", reduced_motion="no-preference")
+    panel = page.locator("#run")
+    slider = panel.get_by_label("Line", exact=True)
+    play = panel.locator(".play")
+    expect(play).to_have_text("Pause")
+    expect(slider).to_have_value("3")
+    expect(panel.get_by_label("Scene")).to_have_value("A brick is hit")
+    page.evaluate("scrollTo(0, 3000)")
+    expect(play).to_have_text("Play")
+    page.evaluate("scrollTo(0, 0)")
+    expect(play).to_have_text("Pause")
+    calm = visit("game.html")
+    calm.wait_for_timeout(1500)
+    expect(calm.locator("#run .play")).to_have_text("Play")
+
+
+def test_the_page_moves_only_when_a_function_ends(tutorial):
+    """While a step plays in the bar, once: it is longer than the window."""
+    page = tutorial()
+    page.set_viewport_size({"width": 1280, "height": 800})
+    bar = to_the_bar(page)
+    page.evaluate("""() => {
+        window.moves = -1;
+        addEventListener("scroll", () => { moves += 1; }); }""")
+    bar.get_by_label("Line", exact=True).press("Home")
+    bar.get_by_role("button", name="Play").click()
+    expect(bar.get_by_role("button", name="Play")).to_be_visible()
+    assert page.evaluate("moves") <= 1
+    assert bar.bounding_box()["height"] <= 800 / 3
+
+
 def test_keys_and_controls_go_through_the_lines(tutorial):
     page = tutorial()
-    bar = page.locator(".runner")
+    bar = to_the_bar(page)
     slider = bar.get_by_label("Line", exact=True)
     following = bar.get_by_role("button", name="Next line")
-    expect(following).to_be_focused()
     bar.get_by_label("Scene").select_option("A close")
     expect(slider).to_have_value("0")
     following.focus()
@@ -204,22 +244,25 @@ def test_keys_and_controls_go_through_the_lines(tutorial):
     expect(following).to_be_disabled()
     page.keyboard.press("Escape")
     expect(bar).to_be_hidden()
-    expect(page.locator("#run")).to_be_focused()
-    expect(page.locator("#run")).to_be_in_viewport()
-    page.keyboard.press("ArrowRight")
-    expect(page.locator("main [aria-current=step]")).to_have_count(0)
+    expect(page.locator("main [aria-current=step]:visible")).to_have_count(0)
+    page.evaluate("scrollTo(0, 0)")
+    expect(page.locator("#run:not(.bar)")).to_be_visible()
 
 
+@pytest.mark.parametrize("in_bar", [False, True])
 @pytest.mark.parametrize(
     "width, scheme, font", [(1280, "light", 16), (320, "dark", 32)]
 )
-def test_the_bar_fits(tutorial, width, scheme, font):
+def test_it_fits(tutorial, width, scheme, font, in_bar):
     """In a font of twice the size, too; axe finds nothing."""
     page = tutorial(width, color_scheme=scheme)
     page.add_style_tag(content=f":root {{ font-size: {font}px }}")
+    if in_bar:
+        to_the_bar(page)
     page.evaluate("Runner.show(2, Runner.scenes[2].lines.length - 1)")
     assert page.evaluate("document.documentElement.scrollWidth") == width
-    for part in page.locator(".runner :is(button, select, input)").all():
+    controls = page.locator("#run :is(button, select, input):visible")
+    for part in controls.all():
         part.scroll_into_view_if_needed()
         box = part.bounding_box()
         assert box["height"] >= 24
@@ -228,26 +271,35 @@ def test_the_bar_fits(tutorial, width, scheme, font):
     assert found.violations_count == 0, found.generate_report()
 
 
-def test_a_recording_that_does_not_come_is_asked_for_again(visit):
+def test_a_recording_that_does_not_come_is_asked_for_again(new_context):
+    page = new_context(reduced_motion="reduce").new_page()
+    tries = []
+
+    def answer(route):
+        tries.append(route)
+        if len(tries) == 1:
+            route.abort()
+        else:
+            route.fulfill(path=trace.STEPS)
+
+    site = "http://pages.test/"
+    page.route(
+        f"{site}**",
+        lambda route: route.fulfill(
+            path=SITE / route.request.url.removeprefix(site)
+        ),
+    )
+    page.route(f"{site}data/steps.js", answer)
+    page.goto("http://pages.test/game.html")
+    page.get_by_role("button", name="Ask again").click()
+    expect(page.locator("#run .number")).to_have_text(re.compile("1 of"))
+
+
+def test_without_scripts_or_on_paper_its_place_has_a_picture(visit):
     page = visit("game.html")
-    page.evaluate("""() => {
-        window.append = document.head.append;
-        document.head.append = ({ onerror }) => setTimeout(onerror); }""")
-    page.locator("#run").click()
-    expect(page.locator(".run [role=status]")).not_to_be_empty()
-    page.evaluate("() => { document.head.append = append; }")
-    page.locator("#run").click()
-    expect(page.locator(".runner")).to_be_visible()
-    expect(page.locator(".run [role=status]")).to_be_empty()
-
-
-def test_who_does_not_press_has_the_page_alone(visit, tutorial):
-    """Nor has a reader without scripts, or on paper."""
-    expect(visit("game.html").locator(".runner")).to_be_hidden()
-    page = visit("game.html", java_script_enabled=False)
-    expect(page.locator("#run")).to_be_hidden()
-    page = tutorial()
     page.emulate_media(media="print")
-    for part in "#run", ".runner":
-        expect(page.locator(part)).to_be_hidden()
+    bare = visit("game.html", java_script_enabled=False)
+    for one in page, bare:
+        expect(one.locator("#run")).to_be_hidden()
+        expect(one.locator("#game img")).to_be_visible()
     assert 'id="run"' not in html("engine.html")
