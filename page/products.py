@@ -42,6 +42,8 @@ SCRIPTS = [
     "live/network.js",
     "live/agent.js",
     "live/stage.js",
+    "live/board.js",
+    "live/send.js",
     "runner/runner.js",
     "figures/*/figure.js",
 ]

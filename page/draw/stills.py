@@ -29,7 +29,7 @@ def take() -> None:
         for path in SITE.glob("*.html"):
             page.goto(path.as_uri())
             page.evaluate("() => Agent.load()")  # which some show
-            page.add_style_tag(content="header { display: none }")
+            page.add_style_tag(content="header, .begin { display: none }")
             # Its style covers the still, too, until the reader has guessed.
             for answer in page.locator("#training details").all():
                 answer.evaluate("(details) => { details.open = true; }")

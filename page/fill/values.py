@@ -20,8 +20,6 @@ from msgspec import Struct, convert
 
 from paths import FIGURES, RESULTS
 
-WALL = 432  # points of Breakout's first wall
-
 # What tables call what the results have.
 NAMES = {
     "envpool": "EnvPool",
@@ -277,31 +275,12 @@ def agent_table(agents: Mapping[str, Agent]) -> str:
     return table([*head, "mean of 30 games"], rows)
 
 
-def still_table(agents: Iterable[Agent]) -> str:
-    """Whole games with and without motion."""
-
-    rows = [
-        [
-            TITLES.get(agent.title, agent.title),
-            f"{mean(agent.scores.served):,.0f}",
-            f"{mean(agent.scores.still):,.0f}",
-        ]
-        for agent in agents
-    ]
-    return table(["game", "four pictures", "four copies of one"], rows)
-
-
 def trained_on(agents: Iterable[Agent]) -> str:
     """On which machines, and until when."""
     last = {}
     for agent in sorted(agents, key=lambda agent: agent.date):
         last[f"{agent.cores} cores ({agent.processor})"] = agent.date
     return "; ".join(f"{on} until {date}" for on, date in last.items())
-
-
-def cleared(scores: Sequence[float]) -> str:
-    """In how many games of Breakout the first wall was cleared."""
-    return f"{sum(score >= WALL for score in scores)} of {len(scores)}"
 
 
 # All of them
@@ -363,7 +342,6 @@ def agent_values() -> dict[str, str]:
         if re.fullmatch(r"Breakout-\d+", name)  # which differ in their seeds
     ]
     moving = [agents[f"{n}-0"] for n in ("Breakout", "MsPacman", "Seaquest")]
-    live = json.loads((FIGURES / "play/scores.json").read_text("utf-8"))
     looks = json.loads((FIGURES / "looks/looks.json").read_text("utf-8"))
     film = json.loads((FIGURES / "agent/agent.json").read_text("utf-8"))
     expected = [decision["value"] for decision in film["decisions"]]
@@ -382,18 +360,20 @@ def agent_values() -> dict[str, str]:
         "breakout_hours": f"{published.hours:.0f}",
         "agent_table": agent_table(agents),
         "pong_minutes": f"{60 * agents['Pong-1'].hours:.0f}",
-        "still_table": still_table(moving),
+        **{
+            f"{agent.title.lower()}_{kind}": f"{mean(scores):,.0f}"
+            for agent in moving
+            for kind, scores in (
+                ("moving", agent.scores.served),
+                ("still", agent.scores.still),
+            )
+        },
         **training_values(),
         "ball_up": " of ".join(map(str, looks["ball"]["up"])),
         "ball_down": " of ".join(map(str, looks["ball"]["down"])),
         "value_peak": f"{max(expected):.1f}",
-        "live_cleared": cleared(live),
-        "console_cleared": cleared(scores.served),
-        "live_games": str(len(live)),  # in the page's own Breakout
-        "live_mean_rounded": f"{mean(live):.0f}",
         "random_points": "1.5",  # a test plays those games
         "human_points": "31.8",  # DQN's professional tester (Mnih et al. 2015)
-        "human_points_rounded": "32",
     }
 
 

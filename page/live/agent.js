@@ -76,6 +76,13 @@ class SeenGame {
     this.pictures = Array(4).fill(pictureOf(this.shown));
   }
 
+  // Put the paddle in the middle.
+  center() {
+    this.breakout.paddle = (COURT.left + PADDLE.most) / 2;
+    this.breakout.target = this.breakout.paddle;
+    this.fill();
+  }
+
   frame(move) {
     this.breakout.frame(move);
     this.count += 1;

@@ -26,12 +26,11 @@ const SHADES = [0, 142, 148, 131, 129, 110, 85, 127, 124];
 const DIGITS = [0x7b6f, 0x2492, 0x73e7, 0x73cf, 0x5bc9, 0x79cf, 0x49ef, 0x7249,
   0x7bef, 0x7bc9];
 
-// Where the ball appears, and which way it flies. An easy one falls slowly
-// onto the paddle.
+// Where the ball appears, and which way it flies
 const SERVES = [{ x: 78, vx: -1 }, { x: 80, vx: 1 }, { x: 16, vx: 1 },
   { x: 142, vx: -1 }];
 const SERVED = { y: 122, vy: 1 };
-const EASY = 0.8; // pixels a frame
+const EASY = 0.3; // of its way across, for an easy one
 
 // How fast the ball is after so many hits of the paddle since the serve: hit
 // near the middle of the paddle, and at its ends.
@@ -58,19 +57,23 @@ function randomFrom(seed) {
 }
 
 class Breakout {
-  // The first ball of an `easy` game is one that a newcomer can hit; a game may
-  // begin with a `hole` in the wall.
-  constructor(random, { easy = false, hole = false } = {}) {
+  // The first ball of an `easy` game falls steeply, so that a newcomer can hit
+  // it; a game may begin with a `hole` in the wall; a ball is taken away when it
+  // has flown for the `longest` time, in frames.
+  constructor(random, { easy = false, hole = false, lives = 5,
+    longest = Infinity } = {}) {
     this.random = random;
     this.easy = easy;
+    this.longest = longest;
     this.score = 0;
-    this.lives = 5;
+    this.lives = lives;
     this.paddle = 99; // its left edge
     this.target = 99; // where it is going
     this.ball = null; // its left and upper edge, and its speed
     this.bricks = new Uint8Array(WALL.rows * WALL.columns).fill(1);
     if (hole) this.bricks = Uint8Array.from(HOLE, (place) => place === "#");
     this.walls = 1; // so far
+    this.flown = 0; // frames, by this ball
     this.wait = WAIT;
   }
 
@@ -93,6 +96,8 @@ class Breakout {
     if (this.ball) {
       this.ball.x += this.ball.vx;
       this.ball.y += this.ball.vy;
+      this.flown += 1;
+      if (this.flown > this.longest) this.lose();
     } else if (this.lives) {
       this.wait -= 1;
       if (this.wait < 0) this.serve();
@@ -102,11 +107,9 @@ class Breakout {
   serve() {
     const serve = SERVES[Math.floor(SERVES.length * this.random())];
     this.ball = { ...SERVED, ...serve };
-    if (this.easy) {
-      this.ball = { x: this.paddle + PADDLE.wide / 2, y: SERVED.y, vx: 0,
-        vy: EASY };
-    }
+    if (this.easy) this.ball.vx *= EASY;
     this.easy = false;
+    this.flown = 0;
     this.hits = 0;
     this.fast = false;
     this.mayBreak = true; // a brick: none after another, until it has turned
@@ -121,7 +124,10 @@ class Breakout {
     if (y < COURT.top + 2) ball.vy = Math.abs(ball.vy);
     this.hitBrick(x, y);
     this.hitPaddle(x, y);
-    if (y < LOST) return;
+    if (y >= LOST) this.lose();
+  }
+
+  lose() {
     this.lives -= 1;
     this.ball = null;
     this.wait = WAIT;

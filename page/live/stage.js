@@ -3,7 +3,7 @@
 // Call `frame` 60 times a second, or `speed` times as often, as long as it runs,
 // and `draw` once for each screen. Where that can't be done `frame` is called
 // less often, and `tell` gets the share of the speed that is reached, once.
-function clock(frame, draw, tell) {
+function clock(frame, draw, tell = () => {}) {
   const LENGTH = 1000 / 60; // ms
   const MOST = 4; // screens whose frames are made up for at once
   const SLICE = 12; // ms of a screen for a game as fast as it goes
@@ -220,36 +220,3 @@ function whenUnseen(element, stop) {
     if (!seen.at(-1).isIntersecting) stop();
   }).observe(element);
 }
-
-// Four pictures in one, in two rows, with a gap between them.
-const GAP = 2;
-const MOSAIC = 2 * SIZE + GAP;
-function mosaic(pictures) {
-  const all = new Uint8Array(MOSAIC ** 2);
-  pictures.forEach((picture, i) => {
-    const top = (SIZE + GAP) * Math.floor(i / 2);
-    const left = (SIZE + GAP) * (i % 2);
-    for (let row = 0; row < SIZE; row++) {
-      const line = picture.subarray(row * SIZE, (row + 1) * SIZE);
-      all.set(line, MOSAIC * (top + row) + left);
-    }
-  });
-  return all;
-}
-
-// Best scores come back, as guesses do: of "you" and the "agent", and of each
-// view.
-const counted = {};
-function count(name, score) {
-  if (score <= (counted[name] ?? 0)) return;
-  counted[name] = score;
-  if (score > (results()[name]?.[0] ?? 0)) remember(name, score);
-}
-function showBest() {
-  const kept = results();
-  for (const output of document.querySelectorAll("[data-best]")) {
-    output.textContent = kept[output.dataset.best]?.[0] ?? "–";
-  }
-}
-addEventListener("remembered", showBest);
-showBest();

@@ -23,14 +23,23 @@ def visit(new_context):
     """
     complaints = []
 
-    def visit(name="index.html", width=1280, **options):
+    def visit(
+        name="index.html",
+        width=1280,
+        height=900,
+        anchor="",
+        script="",
+        **options,
+    ):
         options = {"reduced_motion": "reduce"} | options
-        size = {"width": width, "height": 900}
-        page = new_context(viewport=size, **options).new_page()
+        size = {"width": width, "height": height}
+        context = new_context(viewport=size, **options)
+        context.add_init_script(script)
+        page = context.new_page()
         page.set_default_timeout(PATIENCE)
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto((SITE / name).as_uri())
+        page.goto((SITE / name).as_uri() + anchor)
         return page
 
     yield visit

@@ -8,13 +8,15 @@ The network in the page is compared with PyTorch's, and the pictures of the
 small Breakout with those that OpenCV makes of the same screens.
 """
 
+import functools
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from asking import look_at, until
+from asking import look_at
 from paths import SITE
 from record import weights
 from record.published import ask
@@ -38,16 +40,6 @@ SHADES = np.array([0, 142, 148, 131, 129, 110, 85, 127, 124], np.uint8)
 @pytest.fixture
 def page(visit):
     return visit()
-
-
-def test_the_network_waits_to_be_asked_for(page):
-    asked = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
-    page.wait_for_timeout(300)
-    assert not [url for url in asked if "network" in url]
-    page.evaluate("() => Agent.load()")
-    assert [url for url in asked if "network" in url]
 
 
 def test_the_weights_of_the_page_are_those_of_the_published_agent():
@@ -133,16 +125,224 @@ def test_the_agent_needs_motion(page):
     assert still[1] == still[2]  # of the same seed
 
 
-# Play it, then let it play
+# The board
+
+# Time goes by in steps of four frames, as fast as they can be played.
+HASTY = """{
+  let time = performance.now();
+  const started = new Set();
+  let number = 0;
+  requestAnimationFrame = (tick) => {
+    const one = ++number;
+    started.add(one);
+    setTimeout(() => started.delete(one) && tick(time += 4000 / 60));
+    return one;
+  };
+  cancelAnimationFrame = (one) => started.delete(one);
+}"""
+# A bot that sees what is shown four steps, 0.27 s, late. It follows the ball,
+# or moves to where it will come down.
+BOT = """(foresees) => {
+  const canvas = document.querySelector("#hero .now canvas");
+  const seen = [];
+  const look = () => {
+    requestAnimationFrame(look);
+    const { data } = canvas.getContext("2d").getImageData(0, 0, 84, 84);
+    let ball = null;
+    for (let y = 40; y < 74 && !ball; y++) {
+      for (let x = 5; x < 79 && !ball; x++) {
+        if (data[4 * (84 * y + x)] > 20) ball = [x + .5, y];
+      }
+    }
+    seen.push(ball);
+    const [before, then] = seen.slice(-6, -4);
+    if (!then) return;
+    let [x, y] = then;
+    if (foresees && before && y > before[1]) {
+      x += (76 - y) * (x - before[0]) / (y - before[1]);
+      while (x < 4 || x > 80) x = x < 4 ? 8 - x : 160 - x;
+    }
+    const { left, top, width } = canvas.getBoundingClientRect();
+    canvas.dispatchEvent(new PointerEvent("pointermove", { bubbles: true,
+      isPrimary: true, clientX: left + x * width / 84, clientY: top }));
+  };
+  look(); }"""
 
 
-def mine(figure, condition):
-    """Wait until something is so of the reader's own game."""
-    figure.page.wait_for_function(
-        f"""() => {{
-            const {{ count, breakout }} = $("play").mine();
-            return {condition}; }}"""
-    )
+@pytest.fixture
+def hasty(visit):
+    """Visit the story, where time goes by fast."""
+    return functools.partial(visit, script=HASTY)
+
+
+def soon(page, condition):
+    """Wait until something is so."""
+    page.wait_for_function(f"() => {condition}")
+
+
+def tallies(page):
+    return page.evaluate("Board.tallies")
+
+
+def line(page, who):
+    return page.locator(f"#hero .who [value={who}]")
+
+
+def test_the_board_plays_by_itself_until_it_is_your_turn(hasty):
+    """The agent's ball is seen in flight, and without motion it misses one."""
+    page = hasty(reduced_motion="no-preference")
+    expect(page.locator("#hero .says")).to_contain_text("Your turn")
+    assert page.evaluate("Board.who") == "it"
+    assert tallies(page) == {
+        "it": {"points": 0, "balls": 0},
+        "still": {"points": 0, "balls": 1},
+        "you": {"points": 0, "balls": 0},
+    }
+    scores = page.evaluate("Board.lines.it.game.breakout.hits")
+    assert scores > 0  # the same serve, returned
+
+
+def test_only_whole_balls_count(hasty):
+    """Points come with balls, whoever plays."""
+    page = hasty()
+    changes = page.evaluate("""async () => {
+        const seen = [];
+        for (const who of ["still", "it", "still", "you", "still"]) {
+          Board.who = who;
+          const { balls } = Board.tallies.still;
+          for (let i = 0; i < 40 || (who === "still" &&
+              Board.tallies.still.balls < balls + 2); i++) {
+            await new Promise(requestAnimationFrame);
+            seen.push(Board.tallies);
+          }
+        }
+        return seen; }""")
+    for one, other in pairwise(changes):
+        for who in one:
+            if one[who]["balls"] == other[who]["balls"]:
+                assert one[who] == other[who]
+    assert changes[-1]["still"]["balls"] >= 6
+    assert changes[-1]["it"]["balls"] == 0  # its ball flies on
+
+
+def test_the_three_games_begin_alike(visit):
+    page = visit()
+    soon(page, "Board.lines.you.game")
+    same = page.evaluate("""() =>
+        Object.values(Board.lines).map(({ game }) => {
+          const { bricks, lives, random } = game.breakout;
+          return [...bricks, lives, random(), random(), random()]; })""")
+    assert same[0] == same[1] == same[2]
+
+
+def test_nobody_else_can_play(page):
+    page.evaluate("""() => {
+        try { Board.who = "nobody"; } catch (error) { return; }
+        throw new Error("nobody plays"); }""")
+
+
+@pytest.mark.parametrize("foresees, points", [(False, 1), (True, 4)])
+def test_a_bot_that_is_late_can_play(hasty, foresees, points):
+    page = hasty()
+    line(page, "you").click()
+    page.evaluate(BOT, foresees)
+    soon(page, f"Board.lines.you.game.breakout.score >= {points}")
+
+
+@pytest.mark.parametrize("key, way", [("ArrowLeft", -1), ("ArrowRight", 1)])
+def test_keys_alone_play(hasty, key, way):
+    page = hasty()
+    line(page, "you").press("Enter")
+    paddle = "Board.lines.you.game.breakout.paddle"
+    before = page.evaluate(paddle)
+    page.keyboard.down(key)
+    soon(page, f"({paddle} - {before}) * {way} > 40")
+
+
+def test_a_finger_plays_on_the_picture(hasty):
+    """It takes the place of the board, and all is on one screen."""
+    page = hasty(width=390, height=844, has_touch=True)
+    line(page, "you").tap()
+    canvas = page.locator("#hero .now canvas")
+    place = canvas.bounding_box()
+    assert place["width"] >= 350
+    lines = page.locator("#hero .who").bounding_box()
+    assert place["y"] >= 0 and lines["y"] + lines["height"] <= 844
+    expect(page.locator("#hero .screen")).to_have_css("touch-action", "none")
+    page.touchscreen.tap(place["x"] + 330, place["y"] + 100)
+    soon(page, "Board.lines.you.game.breakout.paddle > 120")
+
+
+def test_who_wants_less_motion_presses_first(hasty):
+    page = hasty()
+    soon(page, "Agent.network")
+    frame = "Board.lines.it.game.count"
+    picture = "document.querySelector('#hero canvas').toDataURL()"
+    before = page.evaluate(picture)
+    page.wait_for_timeout(300)
+    assert page.evaluate(picture) == before
+    page.get_by_role("button", name="Begin").click()
+    soon(page, f"{picture} !== {before!r}")
+    line(page, "it").click()
+    soon(page, f"{frame} > 8")
+
+
+def test_a_touch_ends_the_scenes(hasty):
+    page = hasty(reduced_motion="no-preference")
+    line(page, "still").click()
+    soon(page, "Board.tallies.still.balls > 1")
+    assert page.evaluate("Board.who") == "still"
+
+
+def test_a_line_pauses_what_it_plays(hasty):
+    page = hasty()
+    it = line(page, "it")
+    it.click()
+    frame = "Board.lines.it.game.breakout.flown"
+    soon(page, f"{frame} > 8")
+    it.click()
+    paused = page.evaluate(frame)
+    page.wait_for_timeout(300)
+    assert page.evaluate(frame) == paused
+    it.click()
+    soon(page, f"{frame} > {paused}")
+
+
+def test_three_balls_are_compared_and_sent(hasty):
+    """The address opens with the sender's number, and has the same serves."""
+    page = hasty()
+    line(page, "you").click()
+    send = page.get_by_role("button", name="Send this")
+    expect(send).to_be_visible()
+    yours = tallies(page)["you"]
+    assert yours["balls"] == 3
+    soon(page, "Board.lines.still.isWhole")
+    assert tallies(page)["still"]["balls"] == 3
+    send.click()
+    sent = page.locator("#hero input").input_value()
+    mean = float(re.search(r"I got ([\d.]+) a ball", sent)[1])
+    assert mean == pytest.approx(yours["points"] / 3, abs=0.05)
+    address, anchor = sent.split()[-1].split("#")
+    assert address == page.url
+
+    other = hasty(anchor=f"#{anchor}")
+    number = f"{mean:.1f}".removesuffix(".0")
+    words = f"Somebody got {number} a ball, seeing what it sees."
+    expect(other.get_by_text(words)).to_be_visible()
+    seed = "Board.seed"
+    assert other.evaluate(seed) == page.evaluate(seed)
+    page.get_by_role("button", name="Again").click()
+    soon(page, f"Board.seed !== {other.evaluate(seed)}")
+
+
+@pytest.mark.parametrize("anchor", ["#got=<b>&serves=1", "#got=9", "#top"])
+def test_an_address_of_somebody_else_says_nothing(hasty, anchor):
+    page = hasty(anchor=anchor)
+    soon(page, "Board.seed")
+    expect(page.locator("#hero .sent")).to_be_hidden()
+
+
+# Put the ball there
 
 
 def given(figure):
@@ -150,74 +350,6 @@ def given(figure):
     return figure.locator(".given canvas").evaluate_all(
         "all => all.map((canvas) => canvas.toDataURL())"
     )
-
-
-@pytest.mark.parametrize("way", ["mouse", "touch", "keys"])
-def test_a_reader_moves_the_paddle(visit, way):
-    """The game begins when it is asked to, whatever moves the paddle."""
-    width = 390 if way == "touch" else 1280
-    page = visit(width=width, has_touch=way == "touch")
-    figure = look_at(page, "play")
-    field = figure.locator(".field")
-    if way == "touch":
-        field.tap()
-    elif way == "keys":
-        field.press("Enter")
-        page.keyboard.down("ArrowLeft")
-    else:
-        figure.get_by_role("button", name="Play", exact=True).click()
-        field.hover()
-    mine(figure, "breakout.paddle < 80")
-
-
-def test_both_start_with_the_wall_that_is_chosen_and_the_same_serves(visit):
-    page = visit()
-    figure = look_at(page, "play")
-    figure.get_by_role("radio", name="a hole in the wall").check()
-    same = figure.evaluate("""(figure) => {
-        const games = [figure.mine(), figure.playing()];
-        return games.map(({ breakout }) => {
-          const { bricks, random } = breakout;
-          return [...bricks, random(), random()]; }); }""")
-    assert same[0] == same[1]
-    assert 0 < sum(same[0][:108]) < 108
-
-
-def test_the_agent_gets_behind_the_wall_soon(page):
-    """From the one with a hole: within ten seconds at four times the speed."""
-    frames = page.evaluate("""async () => {
-        await Agent.load();
-        const game = new AgentGame(2, { hole: true });
-        let frames = 0;
-        while (!(game.breakout.ball?.y < WALL.top - 4) && frames < 2400) {
-          game.play();
-          frames += 1;
-        }
-        return frames; }""")
-    assert frames < 2400
-
-
-def test_the_agent_plays_beside_the_reader(visit):
-    """When it is asked to; it can be paused, and its score counts."""
-    page = visit()
-    figure = look_at(page, "play")
-    letit = figure.locator(".plays .play")
-    letit.click()
-    until(page, "play", "count > 40")
-    letit.click()
-    frames = "(figure) => figure.playing().count"
-    stopped = figure.evaluate(frames)
-    page.wait_for_timeout(300)
-    assert figure.evaluate(frames) == stopped
-    letit.click()
-    until(page, "play", "breakout.score > 0")
-    expect(figure.locator(".its .points")).not_to_have_text("0")
-    page.reload()
-    kept = page.evaluate("JSON.parse(localStorage['breakout-annotated'])")
-    assert kept["agent"][0] > 0
-
-
-# Put the ball there
 
 
 @pytest.mark.parametrize("way", ["mouse", "keys"])
@@ -257,28 +389,3 @@ def test_a_reader_turns_the_way_of_the_ball(visit):
     one, other = (way[-1] - way[-2] for way in (before, after))
     assert np.allclose(one, -other, atol=0.1)  # half a turn
     expect(figure.locator(".value")).to_have_text(re.compile(r"\d"))
-
-
-# Take it away
-
-
-def test_a_reader_takes_the_motion_away(visit):
-    """While it plays, by a switch, and gives it back; both are counted."""
-    page = visit()
-    figure = look_at(page, "away")
-    play, switch = figure.locator(".play"), figure.get_by_role("switch")
-    play.click()
-    until(page, "away", "breakout.score > 0")
-    switch.check()
-    expect(figure.locator(".now")).to_have_text(re.compile("without"))
-    points = figure.locator(".tally tbody td").first
-    moving = points.inner_text()
-    assert int(moving) > 0
-    balls = figure.locator(".tally tr").nth(2).locator("td").nth(1)
-    expect(balls).not_to_have_text("0")
-    assert points.inner_text() == moving
-    until(page, "away", "count > 8")  # its pictures differ after a serve
-    play.click()
-    assert len(set(given(figure))) == 1
-    switch.uncheck()
-    assert len(set(given(figure))) > 1
