@@ -419,12 +419,11 @@ const SHADES = [0, 142, 148, 131, 129, 110, 85, 127, 124];
 const DIGITS = [0x7b6f, 0x2492, 0x73e7, 0x73cf, 0x5bc9, 0x79cf, 0x49ef, 0x7249,
   0x7bef, 0x7bc9];
 
-// Where the ball appears, and which way it flies. An easy one falls slowly
-// onto the paddle.
+// Where the ball appears, and which way it flies
 const SERVES = [{ x: 78, vx: -1 }, { x: 80, vx: 1 }, { x: 16, vx: 1 },
   { x: 142, vx: -1 }];
 const SERVED = { y: 122, vy: 1 };
-const EASY = 0.8; // pixels a frame
+const EASY = 0.3; // of its way across, for an easy one
 
 // How fast the ball is after so many hits of the paddle since the serve: hit
 // near the middle of the paddle, and at its ends.
@@ -451,19 +450,23 @@ function randomFrom(seed) {
 }
 
 class Breakout {
-  // The first ball of an `easy` game is one that a newcomer can hit; a game may
-  // begin with a `hole` in the wall.
-  constructor(random, { easy = false, hole = false } = {}) {
+  // The first ball of an `easy` game falls steeply, so that a newcomer can hit
+  // it; a game may begin with a `hole` in the wall; a ball is taken away when it
+  // has flown for the `longest` time, in frames.
+  constructor(random, { easy = false, hole = false, lives = 5,
+    longest = Infinity } = {}) {
     this.random = random;
     this.easy = easy;
+    this.longest = longest;
     this.score = 0;
-    this.lives = 5;
+    this.lives = lives;
     this.paddle = 99; // its left edge
     this.target = 99; // where it is going
     this.ball = null; // its left and upper edge, and its speed
     this.bricks = new Uint8Array(WALL.rows * WALL.columns).fill(1);
     if (hole) this.bricks = Uint8Array.from(HOLE, (place) => place === "#");
     this.walls = 1; // so far
+    this.flown = 0; // frames, by this ball
     this.wait = WAIT;
   }
 
@@ -486,6 +489,8 @@ class Breakout {
     if (this.ball) {
       this.ball.x += this.ball.vx;
       this.ball.y += this.ball.vy;
+      this.flown += 1;
+      if (this.flown > this.longest) this.lose();
     } else if (this.lives) {
       this.wait -= 1;
       if (this.wait < 0) this.serve();
@@ -495,11 +500,9 @@ class Breakout {
   serve() {
     const serve = SERVES[Math.floor(SERVES.length * this.random())];
     this.ball = { ...SERVED, ...serve };
-    if (this.easy) {
-      this.ball = { x: this.paddle + PADDLE.wide / 2, y: SERVED.y, vx: 0,
-        vy: EASY };
-    }
+    if (this.easy) this.ball.vx *= EASY;
     this.easy = false;
+    this.flown = 0;
     this.hits = 0;
     this.fast = false;
     this.mayBreak = true; // a brick: none after another, until it has turned
@@ -514,7 +517,10 @@ class Breakout {
     if (y < COURT.top + 2) ball.vy = Math.abs(ball.vy);
     this.hitBrick(x, y);
     this.hitPaddle(x, y);
-    if (y < LOST) return;
+    if (y >= LOST) this.lose();
+  }
+
+  lose() {
     this.lives -= 1;
     this.ball = null;
     this.wait = WAIT;
@@ -783,6 +789,13 @@ class SeenGame {
     this.pictures = Array(4).fill(pictureOf(this.shown));
   }
 
+  // Put the paddle in the middle.
+  center() {
+    this.breakout.paddle = (COURT.left + PADDLE.most) / 2;
+    this.breakout.target = this.breakout.paddle;
+    this.fill();
+  }
+
   frame(move) {
     this.breakout.frame(move);
     this.count += 1;
@@ -923,7 +936,7 @@ class AgentGame extends SeenGame {
 // Call `frame` 60 times a second, or `speed` times as often, as long as it runs,
 // and `draw` once for each screen. Where that can't be done `frame` is called
 // less often, and `tell` gets the share of the speed that is reached, once.
-function clock(frame, draw, tell) {
+function clock(frame, draw, tell = () => {}) {
   const LENGTH = 1000 / 60; // ms
   const MOST = 4; // screens whose frames are made up for at once
   const SLICE = 12; // ms of a screen for a game as fast as it goes
@@ -1141,38 +1154,160 @@ function whenUnseen(element, stop) {
   }).observe(element);
 }
 
-// Four pictures in one, in two rows, with a gap between them.
-const GAP = 2;
-const MOSAIC = 2 * SIZE + GAP;
-function mosaic(pictures) {
-  const all = new Uint8Array(MOSAIC ** 2);
-  pictures.forEach((picture, i) => {
-    const top = (SIZE + GAP) * Math.floor(i / 2);
-    const left = (SIZE + GAP) * (i % 2);
-    for (let row = 0; row < SIZE; row++) {
-      const line = picture.subarray(row * SIZE, (row + 1) * SIZE);
-      all.set(line, MOSAIC * (top + row) + left);
-    }
-  });
-  return all;
-}
+// The board: three games that begin alike, with the same wall and the same
+// serves. In one the agent plays, in one it is shown its newest picture four
+// times, and one is the reader's. Only whole balls count, from the serve until
+// the ball is lost.
+const BALLS = 3; // of a game
+const LONGEST = 60 * 60; // frames of a ball: a minute
 
-// Best scores come back, as guesses do: of "you" and the "agent", and of each
-// view.
-const counted = {};
-function count(name, score) {
-  if (score <= (counted[name] ?? 0)) return;
-  counted[name] = score;
-  if (score > (results()[name]?.[0] ?? 0)) remember(name, score);
-}
-function showBest() {
-  const kept = results();
-  for (const output of document.querySelectorAll("[data-best]")) {
-    output.textContent = kept[output.dataset.best]?.[0] ?? "–";
+class Line {
+  constructor(who) {
+    this.who = who;
+    this.points = 0; // of all whole balls
+    this.balls = 0;
+  }
+
+  // Begin a game that is compared with those of the other lines.
+  begin(seed) {
+    this.scores = []; // of its balls
+    this.isCapped = false; // whether one was taken away
+    this.again(seed);
+  }
+
+  // Begin a game.
+  again(seed) {
+    const rules = { easy: true, lives: BALLS, longest: LONGEST };
+    const isReaders = this.who === "you";
+    this.game = isReaders ? new SeenGame(seed, rules) :
+      new AgentGame(seed, rules);
+    if (isReaders) this.game.center();
+    this.before = 0; // points, at the serve
+  }
+
+  get isOver() {
+    return this.game.breakout.lives === 0;
+  }
+
+  // Whether all balls of the compared game are over
+  get isWhole() {
+    return this.scores.length === BALLS;
+  }
+
+  // Play a frame. The reader's paddle moves by so many pixels.
+  frame(move) {
+    const { breakout } = this.game;
+    const { lives } = breakout;
+    if (this.who === "you") this.game.frame(move);
+    else this.game.play({ still: this.who === "still" });
+    if (breakout.lives === lives) return;
+    const points = breakout.score - this.before;
+    this.before = breakout.score;
+    this.points += points;
+    this.balls += 1;
+    if (this.isWhole) return;
+    this.scores.push(points);
+    this.isCapped ||= breakout.flown > LONGEST;
+  }
+
+  // The four pictures that its player gets.
+  get given() {
+    const { pictures } = this.game;
+    return this.who === "still" ? Array(4).fill(pictures.at(-1)) : pictures;
   }
 }
-addEventListener("remembered", showBest);
-showBest();
+
+const Board = {
+  lines: { it: new Line("it"), still: new Line("still"), you: new Line("you") },
+  playing: "it",
+  // Is called when somebody has chosen who plays
+  chosen(who) {
+    Board.playing = who;
+  },
+
+  get who() {
+    return Board.playing;
+  },
+  set who(who) {
+    if (!(who in Board.lines)) throw new RangeError(`${who} isn't a player.`);
+    Board.chosen(who);
+  },
+
+  get tallies() {
+    return Object.fromEntries(Object.values(Board.lines).map(
+      ({ who, points, balls }) => [who, { points, balls }]));
+  },
+
+  begin(seed) {
+    Board.seed = seed;
+    for (const line of Object.values(Board.lines)) line.begin(seed);
+  },
+};
+window.Board = Board;
+
+// Whether a ball has passed the paddle
+const passed = (ball) => ball?.vy > 0 && ball.y >= COURT.floor + PADDLE.high;
+
+// The pixels between the paddle and a ball that has passed it
+function gapOf({ ball, paddle }) {
+  const [from, to] = ball.x < paddle ? [ball.x + BALL.wide, paddle] :
+    [paddle + PADDLE.wide, ball.x];
+  return { from, wide: Math.round(to - from) };
+}
+
+// A game that goes on from a moment that was recorded.
+function goesOn({ pairs, breakout }) {
+  const game = new AgentGame(0);
+  const bricks = Uint8Array.from(breakout.bricks, Number);
+  Object.assign(game.breakout, breakout, { bricks, ball: { ...breakout.ball } });
+  const state = game.breakout.state();
+  game.pairs = pairs.map((pair) => pair.map(([x, y, paddle]) =>
+    ({ ...state, paddle, ball: { x, y } })));
+  game.shown = game.pairs.at(-1);
+  game.pictures = game.pairs.map(pictureOf);
+  game.serving = false;
+  return game;
+}
+
+// What a reader has scored, in words, and in an address that can be sent.
+const rounded = (points, balls) => Number((points / balls).toFixed(1));
+const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
+const meanOf = (scores) => rounded(sum(scores), scores.length);
+
+// What somebody has sent: a number of points, and the serves' seed.
+function sentIn(hash) {
+  const sent = new URLSearchParams(hash.slice(1));
+  const [got, serves] = [Number(sent.get("got")), Number(sent.get("serves"))];
+  const isOurs = sent.has("got") && got >= 0 && got < 1e4 &&
+    Number.isInteger(serves) && serves > 0;
+  return isOurs ? { got: meanOf([got]), serves } : null;
+}
+
+// The line and the address.
+function lineOf(yours, its, serves) {
+  const address = new URL(location.href);
+  address.hash = `got=${meanOf(yours)}&serves=${serves}`;
+  const beside = its.length ? ` It got ${meanOf(its)}.` : "";
+  return `I got ${meanOf(yours)} a ball in Breakout, seeing what a network ` +
+    `sees.${beside} ${address}`;
+}
+
+// Share it, or copy it; it is shown in a field, too, in case neither can be.
+async function send(line, field, tell) {
+  field.value = line;
+  field.hidden = false;
+  field.select();
+  try {
+    if (navigator.share) {
+      await navigator.share({ text: line });
+    } else {
+      await navigator.clipboard.writeText(line);
+      tell("Copied.");
+    }
+  } catch {
+    tell("Copy this line:");
+  }
+}
 
 // The tutorial runs: recorded lines, one after the other. On the first screen a
 // panel shows the code of each line, what held after it, and the pictures.
@@ -1508,49 +1643,6 @@ figure("agent", async (box, $in) => {
   drags(trace, point, point);
 });
 
-// The agent plays, game after game, and the reader may let it see nothing move.
-// What it gains and loses is counted for both.
-figure("away", (box, $in) => {
-  const still = $in(".switch input");
-  const colours = packed(COLORS);
-  const screen = $in(".game > div");
-  const given = $in(".given").children;
-  const rows = $in("tbody").rows;
-  const tallies = [{ points: 0, balls: 0 }, { points: 0, balls: 0 }];
-  let isStill = false;
-  let last = null; // the game, its score and its lives when they were counted
-
-  function tally(game) {
-    const { score, lives } = game.breakout;
-    const now = tallies[Number(isStill)];
-    if (last?.game === game) {
-      now.points += score - last.score;
-      now.balls += last.lives - lives;
-    }
-    last = { game, score, lives };
-    tallies.forEach(({ points, balls }, i) => {
-      rows[i].cells[1].textContent = points;
-      rows[i].cells[2].textContent = balls;
-      rows[i].classList.toggle("now", isStill === Boolean(i));
-    });
-  }
-
-  function show(game) {
-    tally(game);
-    put(screen, screenOf(game.shown[1]), { colours });
-    showPictures(given, game);
-  }
-
-  const player = agentPlays(box, show, {
-    begin: () => new AgentGame(newSeed(), { hole: true }),
-    still: () => still.checked, endless: true });
-  still.addEventListener("change", () => {
-    tally(box.playing());
-    isStill = still.checked;
-    player.draw();
-  });
-});
-
 // How a reward reaches the values of the steps before it, update by update.
 figure("backwards", (box) => {
   const GAMMA = 0.99;
@@ -1723,20 +1815,6 @@ figure("ended", async (box, $in) => {
     return `${count} of ${games.length} games have ended.`;
   }, { count: games.length, start: FIRST, pace: 3, loops: false,
     name: (count) => `${count} games` });
-});
-
-// A part of an agent's game, on the first screen, and what the agent sees: the
-// ball is about to get behind the wall.
-figure("film", async (box, $in) => {
-  const FIRST = 290, SECONDS = 12, PACE = 15;
-  const { screens, pictures, colours } = await played();
-  const whole = $in(".whole").firstElementChild, four = $in(".four").children;
-  film(box, (at) => {
-    const step = FIRST + at - 1;
-    put(whole, screens[step], { colours, part: [0, 2, WIDTH, 194] });
-    for (const [i, cell] of [...four].entries()) put(cell, pictures[step + i]);
-    return "";
-  }, { count: SECONDS * PACE, pace: PACE, auto: true });
 });
 
 // Pac-Man's four ghosts, of which a frame has one, and those that an agent
@@ -1919,6 +1997,369 @@ figure("guess", async (_, $in) => {
     $in(".controls").focus({ preventScroll: true });
   });
   begin(0);
+});
+
+// The first screen: a game that the agent plays, its pictures, and three lines,
+// which say who plays and how well. It begins with scenes that play by
+// themselves.
+figure("hero", async (box, $in) => {
+  const SCENE = 300; // frames before its motion is taken away
+  const SAID = 100; // frames before the first words are followed by others
+  const FROZEN = 45; // frames that a miss is shown for
+  const COUNT = 40; // frames of each number that is counted down
+  const TRAIL = 12; // places where the ball has been
+  const KNOB = 16; // pixels a frame that a pointer moves the paddle's target
+  const BUSY = 4; // ms of a screen for games that nobody sees,
+  const FREE = 40; // and when the reader's is over
+  const LINES = { it: "It plays. These four pictures are all it gets.",
+    still: "It plays. All four are its newest picture." };
+  const colours = packed(COLORS);
+  const stage = $in(".stage");
+  const board = $in(".court .whole").firstElementChild;
+  const now = $in(".now .gray").firstElementChild;
+  const older = [...$in(".older").children];
+  const buttons = [...$in(".who").children];
+  const says = $in(".says");
+  const result = $in(".result");
+  const begin = $in(".begin");
+  const held = []; // arrow keys, the last one first
+  const { lines } = Board;
+  const { it, still, you } = lines;
+  const { moment, serves } = await read("hero");
+  const sent = sentIn(location.hash);
+  const scene = new Line("it"); // no line of the board: its balls don't count
+  scene.scores = [];
+  scene.before = moment.breakout.score;
+  scene.game = goesOn(moment);
+  let shown = scene;
+  let act = null; // what goes on, a frame after the other
+  let next = calm ? null : scenes; // that begins when the network is there
+  let isRunning = false; // unless it isn't seen
+  let copies = 0; // older pictures that are copies of the newest
+  let trail = [];
+  let aim = null; // where the pointer is
+  const time = clock(() => act.next().done && halt(), draw);
+
+  const isReaders = () => Board.playing === "you";
+  const say = (words) => {
+    if (says.textContent !== words) says.textContent = words;
+  };
+  const counted = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
+
+  // What is seen
+
+  function draw() {
+    const { game } = shown;
+    put(board, screenOf(game.shown[1]), { colours });
+    const context = board.firstElementChild.getContext("2d");
+    trail.forEach(({ x, y }, i) => {
+      context.fillStyle = `rgb(255 180 160 / ${0.5 * i / TRAIL})`;
+      context.fillRect(Math.floor(x), Math.floor(y), BALL.wide, BALL.high);
+    });
+    const newest = game.pictures.at(-1);
+    drawPicture(now, newest);
+    older.forEach((cell, i) => {
+      const isCopy = i < copies || shown.who === "still";
+      cell.classList.toggle("copy", isCopy);
+      const picture = isCopy ? newest : game.pictures.at(-2 - i);
+      drawPicture(cell.firstElementChild.firstElementChild, picture);
+      cell.lastElementChild.textContent = isCopy ? "now, again" : `${i + 1} ago`;
+    });
+    if (isReaders() && time.running) playUnseen();
+  }
+
+  function drawPicture(cell, picture) {
+    if (cell.shown === picture) return;
+    cell.shown = picture;
+    put(cell, picture);
+  }
+
+  // Put words over the screen that is looked at, at a place in its pixels.
+  function putOver(words, kind, x, y, wide = 0) {
+    const element = document.createElement("b");
+    element.className = kind;
+    element.textContent = words;
+    element.style.cssText = `left:${100 * x / WIDTH}%;
+      top:${100 * y / HEIGHT}%;min-width:${100 * wide / WIDTH}%`;
+    $in(`${shown === you ? ".now" : ".court"} .over`).append(element);
+    return element;
+  }
+  const clearOver = () => {
+    for (const each of box.querySelectorAll(".over")) each.replaceChildren();
+  };
+
+  // The points of a brick that was hit rise from it, in its color.
+  function floatUp(brick) {
+    if (calm) return;
+    const row = Math.floor(brick / WALL.columns);
+    const x = COURT.left + WALL.wide * (brick % WALL.columns + 0.5);
+    const points = putOver(`+${WALL.points[row]}`, "up", x,
+      WALL.top + WALL.high * row);
+    points.style.color = `rgb(${COLORS[WALL.colors[row]]})`;
+    points.addEventListener("animationend", () => points.remove());
+  }
+
+  // Draw and measure the gap between the paddle and a ball that it has missed.
+  function measured(state) {
+    const { from, wide } = gapOf(state);
+    if (wide < 1) return "Missed.";
+    putOver(wide, "gap", from, COURT.floor, wide);
+    return `Missed by ${counted(wide, "pixel")}.`;
+  }
+
+  // The three lines say who plays, and how many points a whole ball has brought.
+  function tell() {
+    for (const button of buttons) {
+      const { who, points, balls: count } = lines[button.value];
+      const [, mean, note] = button.children;
+      button.ariaPressed = String(who === Board.playing);
+      if (!count) continue;
+      mean.textContent = `${rounded(points, count)} a ball`;
+      note.textContent = counted(count, "ball");
+    }
+  }
+
+  function see(line) {
+    shown = line;
+    trail = [];
+    clearOver();
+  }
+
+  // What goes on: each of these goes a frame on when it is asked to
+
+  function* rest(frames) {
+    for (let frame = 0; frame < frames; frame++) yield;
+  }
+
+  // Play a frame, and show what it has brought. A miss stops the game for a
+  // moment.
+  function* turn(line) {
+    const { breakout } = line.game;
+    const { bricks, ball } = breakout.state();
+    const { balls: before } = line;
+    line.frame(wanted(breakout));
+    bricks.forEach((there, i) => there > breakout.bricks[i] && floatUp(i));
+    trail = breakout.ball ? [...trail, { ...breakout.ball }].slice(-TRAIL) : [];
+    yield;
+    if (line.balls > before) tell();
+    if (!passed(breakout.ball) || passed(ball)) return;
+    say(measured(breakout));
+    yield* rest(FROZEN);
+    clearOver();
+  }
+
+  // The agent plays, game after game.
+  function* plays(line) {
+    say(LINES[line.who]);
+    for (;;) {
+      if (line.isOver) {
+        yield* rest(FROZEN);
+        line.again(newSeed());
+      }
+      const { balls: before } = line;
+      yield* turn(line);
+      if (line.balls > before) say(LINES[line.who]);
+    }
+  }
+
+  // The agent plays; its motion is taken away and given back; the reader is
+  // asked.
+  function* scenes() {
+    say(LINES.it);
+    for (let frame = 0; frame < SCENE; frame++) {
+      yield* turn(scene);
+      if (frame === SAID) say("The ball is behind the wall.");
+    }
+    say("Now all four are the newest.");
+    for (copies = 1; copies < older.length; copies++) yield* rest(12);
+    yield* rest(FROZEN);
+
+    Board.playing = "still";
+    tell();
+    say("A new wall, and a serve.");
+    see(still);
+    yield* rest(COUNT);
+    while (!still.balls) yield* turn(still);
+    copies = 0;
+
+    Board.playing = "it";
+    tell();
+    say("The same serve, with its motion back.");
+    see(it);
+    yield* rest(COUNT);
+    while (!it.game.breakout.hits && !it.balls) yield* turn(it);
+    if (!it.balls) say("It hits.");
+    for (let frame = 0; frame < SCENE / 4; frame++) yield* turn(it);
+    say(sent ? `Your turn. Somebody got ${sent.got} a ball.` : "Your turn.");
+    buttons[2].classList.add("asks");
+  }
+
+  // The reader's game is counted down; after three balls it is compared.
+  function* yours() {
+    say("You get three balls.");
+    for (const number of [3, 2, 1]) {
+      clearOver();
+      putOver(number, "count", WIDTH / 2, HEIGHT / 2);
+      yield* rest(COUNT);
+    }
+    clearOver();
+    while (!you.isOver) {
+      const { length } = you.scores;
+      yield* turn(you);
+      if (you.scores.length === length) continue;
+      const points = counted(you.scores.at(-1), "point");
+      say(`Ball ${you.scores.length}: ${points}.`);
+      yield* rest(COUNT);
+    }
+    stage.classList.remove("moved");
+    result.hidden = false;
+    while (unseen()) {
+      compare();
+      yield;
+    }
+    compare();
+    say("");
+  }
+
+  // The agent's two games, from the same serves, go on while the reader plays.
+  const unseen = () => Agent.network &&
+    [still, it].find((line) => !line.isWhole);
+  function playUnseen() {
+    const until = performance.now() + (you.isOver ? FREE : BUSY);
+    while (unseen() && performance.now() < until) unseen().frame();
+  }
+
+  function compare() {
+    for (const line of [it, still, you]) {
+      const scores = line.isWhole ? line.scores : [...line.scores, "…"];
+      $in(`.result [data-who=${line.who}]`).textContent = scores.join(", ");
+    }
+    $in(".capped").hidden = ![it, still, you].some((line) => line.isCapped);
+    tell();
+  }
+
+  // What the reader does
+
+  function run(what) {
+    act = what;
+    isRunning = true;
+    time.go(true);
+  }
+
+  function halt() {
+    isRunning = false;
+    time.go(false);
+    draw();
+  }
+
+  function choose(who) {
+    if (who === "you" && you.isOver) {
+      Board.begin(serves[(serves.indexOf(Board.seed) + 1) % serves.length]);
+    }
+    buttons[2].classList.remove("asks");
+    begin.hidden = true;
+    result.hidden = true;
+    copies = 0;
+    Board.playing = who;
+    stage.classList.toggle("mine", isReaders());
+    stage.classList.toggle("moved", isReaders());
+    see(lines[who]);
+    tell();
+    stage.scrollIntoView({ block: "nearest" });
+    next = isReaders() ? null : () => plays(lines[who]);
+    if (isReaders()) run(yours());
+    else if (Agent.network) run(next());
+    else halt();
+  }
+
+  // The line that plays is paused by the same button, and goes on by it.
+  function press(who) {
+    const isSame = who === Board.playing && shown === lines[who] && act;
+    if (!isSame || (who === "you" && you.isOver)) choose(who);
+    else if (isRunning) halt();
+    else if (who === "you") choose(who);
+    else run(act);
+  }
+
+  // Which way the paddle should go: by a key, or to the pointer.
+  function wanted({ target }) {
+    if (held.length) return BUTTON * held[0];
+    if (aim === null) return 0;
+    const place = between(COURT.left, aim, PADDLE.most);
+    return between(-KNOB, place - target, KNOB);
+  }
+
+  Board.chosen = choose;
+  $in(".who").addEventListener("click", ({ target }) => {
+    const button = target.closest("button");
+    if (button) press(button.value);
+  });
+  begin.addEventListener("click", () => {
+    begin.hidden = true;
+    next = scenes;
+    if (Agent.network) run(next());
+  });
+  $in(".again").addEventListener("click", () => choose("you"));
+  $in(".send").addEventListener("click", () => {
+    const its = it.isWhole ? it.scores : [];
+    send(lineOf(you.scores, its, Board.seed), $in("input"),
+      (words) => ($in("[role=status]").textContent = words));
+  });
+  for (const event of ["pointermove", "pointerdown"]) {
+    stage.addEventListener(event, ({ clientX, isPrimary }) => {
+      if (!isPrimary) return;
+      const { left, width } = now.getBoundingClientRect();
+      aim = (clientX - left) * WIDTH / width - PADDLE.wide / 2;
+    });
+  }
+  const isMoved = () => isReaders() && time.running && !you.isOver;
+  addEventListener("keydown", (event) => {
+    const [across] = arrowOf(event) ?? [0];
+    if (!across || !isMoved() || event.target.closest("input")) return;
+    event.preventDefault();
+    aim = null;
+    if (!held.includes(across)) held.unshift(across);
+  });
+  addEventListener("keyup", ({ key }) => {
+    const across = ARROWS[key]?.[0];
+    if (held.includes(across)) held.splice(held.indexOf(across), 1);
+  });
+  addEventListener("blur", () => held.splice(0));
+
+  // It rests when it isn't seen. A ball of the reader's is counted down again.
+  let isSeen = true;
+  function look() {
+    if (!isSeen || document.hidden) return time.go(false);
+    if (!isRunning || time.running) return;
+    if (isReaders() && !you.isOver) run(yours());
+    else time.go(true);
+  }
+  new IntersectionObserver((seen) => {
+    isSeen = seen.at(-1).isIntersecting;
+    look();
+  }).observe(box);
+  document.addEventListener("visibilitychange", look);
+
+  async function load() {
+    try {
+      await Agent.load();
+      if (next && !act) run(next());
+    } catch (error) {
+      if (!(error instanceof Missing)) throw error;
+      askAgain(box, load);
+    }
+  }
+
+  if (sent) {
+    $in(".sent").textContent =
+      `Somebody got ${sent.got} a ball, seeing what it sees.`;
+    $in(".sent").hidden = false;
+  }
+  Board.begin(sent?.serves ?? serves[0]);
+  begin.hidden = !calm;
+  draw();
+  if (Board.playing !== "it") choose(Board.playing);
+  load();
 });
 
 // Eight games in two processes, of which the reader may kill either.
@@ -2228,196 +2669,6 @@ figure("network", (box, $in) => {
   }));
   arrows(way, (across, down) => change((game) =>
     game.turn(angle(game.shown[1].ball) + TURN * (across + down))));
-});
-
-// A Breakout that the reader plays, as the agent sees it, beside the agent. Both
-// get the same serves.
-figure("play", (box, $in) => {
-  const COLOR = 0; // of the three views
-  const SLOW = 1;
-  const KEYS = { ArrowLeft: -1, ArrowRight: 1 };
-  const STARTS = ["Enter", " ", ...Object.keys(KEYS)];
-  const KNOB = 16; // pixels a frame that a pointer moves the paddle's target
-  const field = $in(".field");
-  const cell = field.firstElementChild;
-  const start = $in(".start");
-  const says = $in(".yours + .says");
-  const [mine, its] = box.querySelectorAll(".points");
-  const colours = packed(COLORS);
-  const held = []; // keys, the last one first
-  let view = COLOR;
-  let seed = newSeed();
-  let game = null;
-  let aim = null; // where the pointer is
-  let move = 0;
-  const time = clock(frame, show, (share) => (says.textContent = paceIn(share)));
-
-  const options = () => ({ easy: true, hole: Boolean($in("[value=hole]:checked")) });
-
-  function begin() {
-    game = new SeenGame(seed, options());
-    says.textContent = "";
-    show();
-  }
-
-  function show() {
-    const decides = view === COLOR || game.count % FRAMES === 0;
-    mine.textContent = game.breakout.score;
-    if (!decides) return;
-    const [newest] = game.pictures.slice(-1);
-    if (view === COLOR) put(cell, screenOf(game.shown[1]), { colours });
-    else if (view === SLOW) put(cell, newest, { kind: "small" });
-    else put(cell, mosaic(game.pictures), { kind: "small", width: MOSAIC });
-  }
-
-  // Which way the paddle should go: by its key or to the pointer.
-  function wanted() {
-    if (held.length || aim === null) return (KEYS[held[0]] ?? 0) * BUTTON;
-    const most = view === COLOR ? KNOB : BUTTON;
-    const off = aim - game.breakout.target;
-    return Math.abs(off) < 2 ? 0 : between(-most, off, most);
-  }
-
-  function frame() {
-    if (view === COLOR || game.count % FRAMES === 0) move = wanted();
-    game.frame(move);
-    const { score, lives } = game.breakout;
-    count("you", score);
-    count(`view${view}`, score);
-    if (lives) return;
-    go(false);
-    says.textContent = `You scored ${score}.`;
-    start.textContent = "Play again";
-  }
-
-  function go(on) {
-    if (on && !game.breakout.lives) {
-      seed = newSeed();
-      begin();
-    }
-    time.go(on);
-    says.textContent = "";
-    start.textContent = on ? "Pause" : "Play";
-    field.classList.toggle("waits", !on);
-  }
-
-  begin();
-  const agent = agentPlays(box, (its_) => {
-    put($in(".game > div"), screenOf(its_.shown[1]), { colours });
-    its.textContent = its_.breakout.score;
-    count("agent", its_.breakout.score);
-  }, { begin: () => new AgentGame(seed, options()),
-    over: ({ breakout }) => `It scored ${breakout.score}.` });
-
-  start.addEventListener("click", () => go(!time.running));
-  $in(".views").addEventListener("change", ({ target }) => {
-    view = Number(target.value);
-    go(false);
-    begin();
-  });
-  $in(".starts").addEventListener("change", () => {
-    go(false);
-    agent.go(false);
-    begin();
-    agent.restart();
-  });
-  for (const event of ["pointermove", "pointerdown"]) {
-    field.addEventListener(event, ({ clientX, isPrimary }) => {
-      if (!isPrimary) return;
-      const { left, width } = field.getBoundingClientRect();
-      aim = (clientX - left) * WIDTH / width - PADDLE.wide / 2;
-    });
-  }
-  field.addEventListener("click", () => !time.running && go(true));
-  // Arrows move the paddle wherever the focus is, but among choices.
-  box.addEventListener("keydown", (event) => {
-    const { key, target, altKey, ctrlKey, metaKey } = event;
-    if (altKey || ctrlKey || metaKey || target.type === "radio") return;
-    const begins = target === field && !time.running && STARTS.includes(key);
-    if (begins) go(true);
-    if (!begins && !(time.running && key in KEYS)) return;
-    event.preventDefault();
-    if (!(key in KEYS)) return;
-    aim = null;
-    if (!held.includes(key)) held.unshift(key);
-  });
-  addEventListener("keyup", ({ key }) => {
-    if (held.includes(key)) held.splice(held.indexOf(key), 1);
-  });
-  box.addEventListener("focusout", () => held.splice(0));
-  whenUnseen(field, () => time.running && go(false));
-  box.mine = () => game;
-});
-
-// What the reader and the agent have made, in sentences, as far as the reader
-// has played and guessed.
-if ($("results")) {
-  function show() {
-    const { you, view2, agent, guess1, guess4, ...guesses } = results();
-    const asked = Object.values(guesses).filter(([, right]) => right);
-    const right = asked.filter(([yours, truth]) => yours === truth).length;
-    const yours = [
-      you && `a score of ${you[0]}`,
-      view2 && `${view2[0]} from its four pictures`,
-      guess1 && `up or down: ${guess1[0]} from one picture`,
-      guess4 && `${guess4[0]} from four`,
-      asked.length && `${right} of ${asked.length} other answers right`,
-    ].filter(Boolean);
-    const words = yours.join("; ") || "not a point yet";
-    const its = agent ? `${agent[0]} points beside you, ` : "";
-    $("yours").textContent = `${words}.`;
-    $("its").textContent = its;
-  }
-  show();
-  addEventListener("remembered", show);
-}
-
-// A frame of our moment as it gets gray and small. The part around the ball is
-// enlarged: 40 of 160 columns, and as many rows.
-figure("small", async (box, $in) => {
-  const PART = 40;
-  const { screens, colours, rgb, first, asked } = await moment();
-  const shades = rgb.map((color) =>
-    SHADES[COLORS.findIndex((one) => `${one}` === `${color}`)]);
-  const [whole] = $in(".board").children;
-  const near = $in(".near").lastElementChild;
-  const pick = $in("[type=checkbox]");
-
-  // Where the ball is: what is red between the wall and the paddle.
-  const red = rgb.findIndex((color) => `${color}` === `${COLORS[5]}`);
-  function ballOf(screen) {
-    const at = screen.findIndex((color, i) => color === red &&
-      i > 100 * WIDTH && i < 189 * WIDTH && i % WIDTH >= COURT.left &&
-      i % WIDTH < COURT.right);
-    return at < 0 ? null : [at % WIDTH, Math.floor(at / WIDTH)];
-  }
-  let center = [80, 150];
-
-  const player = film(box, (at) => {
-    const screen = screens[at - 1];
-    center = ballOf(screen) ?? center;
-    const [left, top] = center.map((place, i) =>
-      between(0, place - PART / 2, [WIDTH, HEIGHT][i] - PART));
-    const size = $in("[name=size]:checked").value;
-    const gray = screen.map((color) => shades[color]);
-    const isSmall = Number(size) > 0;
-    const shown = isSmall ? shrunk(gray, Number(size), !pick.checked) :
-      size === "gray" ? gray : screen;
-    const width = isSmall ? Number(size) : WIDTH;
-    const [x, y] = isSmall ? [width / WIDTH, width / HEIGHT] : [1, 1];
-    const drawn = { width, colours: size === "color" ? colours : GRAYS };
-    put(whole, shown, drawn);
-    put(near, shown, { ...drawn, part: [left * x, top * y, PART * x, PART * y]
-      .map(Math.round) });
-    $in(".board i").style = `--left:${left / WIDTH};--top:${top / HEIGHT}`;
-    pick.disabled = !isSmall;
-    return isSmall && pick.checked ?
-      "Where no picked pixel hits the ball, the ball is gone." :
-      isSmall ? "The ball gets fainter, but leaves a trace." : "";
-  }, { count: screens.length, start: 4 * (asked - first) + 4, pace: 15,
-    name: (at) => `frame ${(at - 1) % FRAMES + 1}` });
-  $in(".sizes").addEventListener("change", () => player.draw());
-  pick.addEventListener("change", () => player.draw());
 });
 
 // One step: which of its frames the agent sees, and as what.

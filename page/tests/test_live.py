@@ -144,10 +144,13 @@ HASTY = """{
 # or moves to where it will come down.
 BOT = """(foresees) => {
   const canvas = document.querySelector("#hero .now canvas");
+  const copy = new OffscreenCanvas(84, 84).getContext("2d",
+    { willReadFrequently: true });
   const seen = [];
   const look = () => {
     requestAnimationFrame(look);
-    const { data } = canvas.getContext("2d").getImageData(0, 0, 84, 84);
+    copy.drawImage(canvas, 0, 0);
+    const { data } = copy.getImageData(0, 0, 84, 84);
     let ball = null;
     for (let y = 40; y < 74 && !ball; y++) {
       for (let x = 5; x < 79 && !ball; x++) {
