@@ -1,9 +1,10 @@
-"""Train an agent with PPO on `Games`: the file to start from.
+"""Train an agent with PPO on Atari games: a file to copy and to change.
 
-PPO improves a policy, a network that chooses actions, with the games that it
-has just played. Actions that went better than expected become likelier, the
-others less likely. Clipping removes the incentive to move far from the policy
-that played, so each step of a game can be learned from several times.
+PPO (proximal policy optimization) improves a policy, a network that gives each
+action a probability. Actions that went better than expected become likelier,
+the others less likely. Each step that was played is learned from four times.
+Clipping keeps the policy close to the one that played: when the probability of
+an action has changed by a tenth, changing it further gains nothing.
 
 1. Play 128 steps in each of 8 games (`Player.play`).
 2. Estimate how much better than expected each action was (`advantages`).
@@ -11,19 +12,19 @@ that played, so each step of a game can be learned from several times.
 4. Make a gradient step on each minibatch (`learn`).
 5. Repeat with the new policy (`train`).
 
-This is PPO (Schulman et al. 2017) as in CleanRL's `ppo_atari.py`; each detail
-is named with its source. Copy this file beside game.py, with run.py, which
-saves and resumes a training, and play.py, which plays with a trained agent.
+DQN learns from a memory of its last million steps, 7 GB of pictures. PPO
+learns from what it has just played and needs no memory, so it can play many
+games at once.
+
+Copy this file beside game.py, with run.py, which saves and resumes a training,
+and play.py, which plays with a trained agent. It follows CleanRL's
+`ppo_atari.py`; a comment says where it differs.
 
     pip install -r requirements.txt torch tensorboard tyro
     python examples/ppo.py                     # train on Breakout, in runs/
     python examples/ppo.py --folder runs/mine  # begin there, or continue
     python examples/play.py runs/mine          # play 30 whole games
     tensorboard --logdir runs
-
-Ctrl-C, the SIGTERM of a batch system or a closed terminal end a training after
-the current update, with a checkpoint and exit code 75. With --folder the same
-command continues it. Beside other programs, --threads 1 is by far the fastest.
 """
 
 import dataclasses
@@ -57,8 +58,7 @@ from run import (
     saved_settings,
 )
 
-# ## Settings
-# #### Settings of the games
+# #### The settings, in code
 
 
 @dataclasses.dataclass
@@ -122,9 +122,6 @@ def has_fast_bfloat16() -> bool:
     # An older PyTorch can't tell.
     can = getattr(torch.cpu, "get_capabilities", dict)()
     return can.get("avx512_bf16", False) and not torch.cuda.is_available()
-
-
-# #### Settings of PPO
 
 
 @dataclasses.dataclass
@@ -246,24 +243,22 @@ def make_agent(
     shape = games.single_observation_space.shape
     assert shape
     agent = kind(actions, settings.bfloat16, shape).to(settings.device)
-    # Adam divides the mean of a weight's gradients, m, by the root of the mean
-    # of their squares, v. It moves the weight by so much, where α is the
-    # learning rate:
+    # Adam moves a weight by this much, where α is the learning rate, m the
+    # mean of its gradients, and v the mean of their squares:
     #
     # $$\alpha \, \frac{m}{\sqrt{v} + \text{eps}}$$
     #
-    # With Baselines' `eps` of 1e-5, a gradient that is always 1e-5 moves the
-    # weight by half of α, and one of 1e-7 by a hundredth of α. With PyTorch's
-    # default of 1e-8, these are 0.999 and 0.91 of α.
+    # Baselines' `eps` of 1e-5 slows weights whose gradients are small: if they
+    # are 1e-5, the weight moves by half of α. With PyTorch's default of 1e-8
+    # it moves by almost all of α.
     optimizer = torch.optim.Adam(agent.parameters(), eps=1e-5, fused=True)
     return agent, optimizer
 
 
 # ## Playing
 #
-# An update begins with `rollout` steps in each of the games, with the policy
-# as it is. Its actions are sampled, so that it also tries what it finds less
-# likely.
+# An update begins with `rollout` steps in each game. The actions are sampled
+# from the policy, so that it also tries those that it finds less likely.
 
 
 class Batch(NamedTuple):
@@ -294,7 +289,7 @@ class Player:
         self.agent = agent
         self.games = games
         self.settings = settings
-        # Only actions are sampled with this generator.
+        # This generator samples the actions, and nothing else.
         self.random = torch.Generator().manual_seed(seed)
         self.obs, _ = games.reset(seed=seed)
 
@@ -334,8 +329,8 @@ class Player:
         columns = [torch.stack(column) for column in zip(*seen, strict=True)]
         table = torch.as_tensor(np.array(outcomes, np.float32), device=device)
         values = columns[-1]
-        gains = advantages(table, values, next_values, self.settings)
-        rows = [column.flatten(0, 1) for column in (*columns, gains)]
+        columns.append(advantages(table, values, next_values, self.settings))
+        rows = [column.flatten(0, 1) for column in columns]
         return Batch(*rows), ended
 
     def sample(self, policy: Categorical) -> Tensor:
@@ -351,13 +346,18 @@ class Player:
 # The value is the sum of the rewards that the agent expects. A reward that is
 # one step away counts γ, one that is two steps away γ². So each step tests the
 # value: if the reward and the value after it are worth more than the value
-# before, the action was better than expected. Later steps may tell more, but
-# less and less of that is due to this action. λ says how far to look: with 0
-# only at the next step, with 1 at all that follow.
+# before, the action was better than expected.
+#
+# The steps after that test it, too. But the later a step, the more it is due
+# to other actions. λ says how much later steps count: with 0 only the next
+# step counts, with 1 all that follow.
 #
 # An episode that is *terminated* is over, and no rewards follow. By default a
 # lost life terminates it, too (`on_life_loss`). One that is *truncated* was
 # cut off by a limit of its length, and would have gone on.
+#
+# In the formulas r is `rewards`, V `values`, d `terminated`, e `ended`,
+# δ `errors` and A `advantage`, each at step t.
 def advantages(
     table: Tensor, values: Tensor, next_values: Tensor, settings: Settings
 ) -> Tensor:
@@ -370,43 +370,47 @@ def advantages(
         next_values: Values of the observations after them, `(games,)`.
         settings: Their `gamma` and `gae_lambda` count.
     """
+    # The value V at t + 1 is that of the next observation. At a truncation it
+    # is that of the last one of the old episode (Pardo et al. 2018). CleanRL
+    # treats a truncation as a termination.
     rewards, terminated, truncated, last_values = table.unbind(1)
     following = torch.cat([values[1:], next_values[None]])
-    # V at t + 1 is the value of the next observation. At a truncation that
-    # observation begins a new episode, so the last one of the old episode
-    # counts (Pardo et al. 2018; CleanRL treats a truncation as a termination).
     following = torch.where(truncated > 0, last_values, following)
-    # The error δ of the value V at step t, where r is the reward. At a
-    # termination d is 1, which cuts the value that follows; at a truncation it
-    # is 0.
+
+    # The error of the value. At a termination d is 1, which cuts off the value
+    # that follows:
     #
     # $$\delta_t = r_t + \gamma \, (1 - d_t) \, V_{t+1} - V_t$$
     errors = rewards + settings.gamma * (1 - terminated) * following - values
-    goes_on = (1 - terminated) * (1 - truncated)
-    weights = settings.gamma * settings.gae_lambda * goes_on
+    ended = torch.maximum(terminated, truncated)
+    weights = settings.gamma * settings.gae_lambda * (1 - ended)
+
     result = torch.zeros_like(values)
-    later = torch.zeros_like(next_values)
+    advantage = torch.zeros_like(next_values)
     for step in reversed(range(len(values))):
-        # The advantage A is the sum of the errors from here to the end of the
+        # The advantage is the sum of the errors from here to the end of the
         # episode, where each counts γλ times as much as the one before. It is
         # computed backwards (Schulman et al. 2016, equation 16). At a
-        # termination and at a truncation e is 1, which cuts the errors of the
-        # next episode.
+        # termination and at a truncation e is 1, which cuts off the errors of
+        # the next episode:
         #
         # $$A_t = \delta_t + \gamma \lambda \, (1 - e_t) \, A_{t+1}$$
-        later = errors[step] + weights[step] * later
-        result[step] = later
+        advantage = errors[step] + weights[step] * advantage
+        result[step] = advantage
     return result
 
 
 # ## Learning
 #
 # Actions whose advantage is positive become likelier, the others less likely.
-# A batch tells how good actions are under the policy that played it, and
-# misleads a policy that is far from that one. So PPO looks at how much
-# likelier an action has become since, the *ratio*, and gives no gain for a
-# ratio beyond 1 ± `clip`. This doesn't limit the change, but removes the
-# incentive for a large one, so a batch can be learned from in several epochs.
+# But the advantages are those of the policy that played. The further the
+# policy moves from it, the less they tell. So PPO compares the probability of
+# an action with what it was when it was played. This is the *ratio*. Beyond
+# 1 ± `clip` a further change gains nothing. So the policy may leave this
+# range, but has no reason to, and several epochs can learn from a batch.
+#
+# In the formulas π is `policy`, ρ `ratio`, ε `clip`, A `advantages`,
+# V `values`, R `returns` and H `entropy`. L is a loss, which is minimized.
 def learn(
     agent: Agent,
     optimizer: torch.optim.Optimizer,
@@ -414,7 +418,7 @@ def learn(
     settings: Settings,
     random: torch.Generator,
 ) -> dict[str, float]:
-    """Learn from a batch; return figures, means of the last epoch."""
+    """Learn from a batch; return figures to watch."""
     clip = settings.clip
     # Observations are scaled once, and not again in each epoch.
     columns = [agent.scale(batch.obs), *batch[1:]]
@@ -423,54 +427,49 @@ def learn(
         order = torch.randperm(len(batch.obs), generator=random)
         figures = []
         for part in order.to(batch.obs.device).split(settings.minibatch):
-            scaled, actions, old_log_probs, old_values, gains = (
+            scaled, actions, old_log_probs, old_values, advantages = (
                 column.index_select(0, part) for column in columns
             )
             policy, values = agent.look(scaled)
-            returns = gains + old_values
+            returns = advantages + old_values
             # Advantages are normalized in each minibatch (Baselines). A single
             # sample has no deviation.
             if settings.normalize_advantages and len(part) > 1:
-                gains = (gains - gains.mean()) / (gains.std() + 1e-8)
+                spread = advantages.std() + 1e-8
+                advantages = (advantages - advantages.mean()) / spread
 
-            # The ratio ρ of an action's probability π to what it was, from
-            # their logarithms:
-            #
-            # $$\rho = \frac{\pi}{\pi_{\text{old}}}$$
+            # The ratio, from the logarithms of the probabilities:
+            # $\rho = \pi / \pi_{\text{old}}$
             change = policy.log_prob(actions) - old_log_probs
             ratio = change.exp()
-            # The clipped objective (Schulman et al. 2017, equation 7), where ε
-            # is `clip`. The smaller term counts, so a ratio that has moved the
-            # wrong way is never clipped. The minus makes it a loss, which is
-            # minimized. Like the other losses it is a mean over the minibatch.
+
+            # The clipped objective (Schulman et al. 2017, equation 7):
             #
             # $$L_\pi = {-\min}(\rho A, \; \operatorname{clip}(\rho, 1 -
             # \varepsilon, 1 + \varepsilon) \, A)$$
             clipped = ratio.clamp(1 - clip, 1 + clip)
-            policy_loss = -torch.min(ratio * gains, clipped * gains).mean()
-            # The value V should become the return R, the sum of the old value
-            # and the advantage. U is V, but at most ε away from the old value.
-            # The larger of their errors counts (Baselines; Engstrom et al.
-            # 2020 found no gain in it):
+            smaller = torch.min(ratio * advantages, clipped * advantages)
+            policy_loss = -smaller.mean()
+
+            # The value should become the return R, the old value plus the
+            # advantage. Clipping it, too, is from Baselines; Engstrom et al.
+            # 2020 found no gain in it:
             #
-            # $$L_V = \frac{1}{2} \, \max((V - R)^2, \; (U - R)^2)$$
+            # $$L_V = \frac{1}{2} \, \max((V - R)^2, \;
+            # (V_{\text{clipped}} - R)^2)$$
             errors = (values - returns) ** 2
             if settings.clip_values:
-                # $$U = V_{\text{old}} + \operatorname{clip}(V -
-                # V_{\text{old}}, {-\varepsilon}, \varepsilon)$$
-                near = old_values + (values - old_values).clamp(-clip, clip)
-                errors = torch.max(errors, (near - returns) ** 2)
+                change_of_values = (values - old_values).clamp(-clip, clip)
+                clipped_values = old_values + change_of_values
+                errors = torch.max(errors, (clipped_values - returns) ** 2)
             value_loss = errors.mean() / 2
-            # The entropy is largest if all actions are equally likely. It is a
-            # bonus for exploring (Mnih et al. 2016).
-            #
-            # $$H = {-\sum_a} \, \pi(a) \, \log \, \pi(a)$$
-            entropy = policy.entropy().mean()
-            # The whole loss (Schulman et al. 2017, equation 9, with the
-            # opposite sign), where by default `value_weight` is ½ and
-            # `entropy_weight` 0.01:
+
+            # The entropy is largest if all actions are equally likely, so it
+            # is a bonus for exploring (Mnih et al. 2016). The whole loss
+            # (Schulman et al. 2017, equation 9), with the default weights:
             #
             # $$L = L_\pi + \frac{1}{2} \, L_V - 0.01 \, H$$
+            entropy = policy.entropy().mean()
             loss = policy_loss + settings.value_weight * value_loss
             loss -= settings.entropy_weight * entropy
 
@@ -480,11 +479,9 @@ def learn(
             nn.utils.clip_grad_norm_(agent.parameters(), settings.max_gradient)
             optimizer.step()
 
-            # How far the policy has moved, as an estimate of its divergence
-            # that varies less than -log ρ ([Schulman
-            # 2020](http://joschu.net/blog/kl-approx.html)):
-            #
-            # $$\rho - 1 - \log \, \rho$$
+            # How far the policy has moved: $\rho - 1 - \log \, \rho$ estimates
+            # its KL divergence ([Schulman
+            # 2020](http://joschu.net/blog/kl-approx.html)).
             kl = (ratio - 1 - change).mean()
             outside = ((ratio - 1).abs() > clip).float().mean()
             figures.append((policy_loss, value_loss, entropy, kl, outside))
@@ -492,6 +489,7 @@ def learn(
         if settings.target_kl is not None and kl > settings.target_kl:
             break
 
+    # Means of the last epoch. CleanRL has those of its last minibatch.
     names = ["policy_loss", "value_loss", "entropy", "kl", "clip_fraction"]
     means = [
         torch.stack(column).mean().item()
@@ -538,7 +536,8 @@ def train(
     Raises:
         SystemExit: A signal has ended the training before its last step.
     """
-    # Threads decide over the rounding, of the first weights, too.
+    # The number of threads changes how sums are rounded, those of the first
+    # weights, too.
     threads = settings.threads or torch.get_num_threads()
     torch.set_num_threads(threads)
     with one_line("can't begin"):
@@ -551,8 +550,7 @@ def train(
         # Drawn, so that a run that is continued plays other games than before.
         seed = torch.randint(2**31, (), generator=run.random).item()
         playing = player(agent, games, settings, int(seed))
-        # Inside this block a signal ends the training after an update. Before
-        # it, Ctrl-C is a KeyboardInterrupt as usual.
+        # Checkpoints are saved in this block.
         with run:
             while not run.over:
                 set_rate(optimizer, settings, run)
@@ -561,6 +559,13 @@ def train(
                 torch.set_num_threads(threads)
                 figures = learn(agent, optimizer, batch, settings, run.random)
                 run.add(len(batch.obs), ended, figures)
+
+
+# #### Loading a checkpoint, and the command line
+#
+# Ctrl-C, SIGTERM and a closed terminal end a training after the current
+# update, with a checkpoint and exit code 75. Before the first update, Ctrl-C
+# is a `KeyboardInterrupt` as usual.
 
 
 def load(

@@ -36,6 +36,14 @@ class Words(NamedTuple):
     fold: str = ""
 
 
+class Setting(NamedTuple):
+    """A field of the class `Settings`, and the string below it."""
+
+    name: str
+    default: str
+    words: str
+
+
 class Piece:
     """A function or some statements: words, and the code below them by rows.
 
@@ -102,7 +110,7 @@ class Module:
         source = path.read_text("utf-8")
         self.name = path.stem
         self.tree = ast.parse(source)
-        lines = self.lines = source.splitlines()
+        lines = source.splitlines()
         found = list(docstrings(self.tree, lines))
         skipped = {1}.union(*(words.rows for words in found))  # 1: the license
         found += comments(lines, skipped)
@@ -110,6 +118,7 @@ class Module:
         notes = {words.at: words.text for words in found if words.is_note}
         self.definitions = definitions(self.tree, lines, notes)
         self.uses = Uses(self.name, self.tree, lines)
+        self.settings = settings(self.tree, lines)
 
         imports = ast.Import | ast.ImportFrom
         cut = 1 + max(
@@ -136,14 +145,6 @@ class Module:
                 self.parts.append([])
             else:
                 self.parts[-1].append(piece)
-
-    def body_of(self, name: str) -> list[ast.stmt]:
-        """Return the statements of a class."""
-        return next(
-            node.body
-            for node in self.tree.body
-            if isinstance(node, ast.ClassDef) and node.name == name
-        )
 
     def class_of(self, piece: Piece) -> str:
         """Return the class that a piece is in, if any."""
@@ -272,3 +273,23 @@ def comments(lines: list[str], skipped: set[int]) -> Iterator[Words]:
 
 def last(node: ast.stmt) -> int:
     return node.end_lineno or node.lineno
+
+
+def settings(tree: ast.Module, lines: list[str]) -> dict[int, Setting]:
+    """Return, by their rows, those with a number or a truth as default."""
+    found = {}
+    for node in tree.body:
+        if not isinstance(node, ast.ClassDef) or node.name != "Settings":
+            continue
+        for pair in itertools.pairwise(node.body):
+            match pair:
+                case (
+                    ast.AnnAssign(
+                        target=ast.Name(id=name),
+                        value=ast.Constant(value=int() | float()),
+                    ) as field,
+                    ast.Expr(value=ast.Constant(value=str(words))),
+                ):
+                    _, default = lines[field.lineno - 1].split(" = ")
+                    found[field.lineno] = Setting(name, default, words)
+    return found

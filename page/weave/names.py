@@ -38,17 +38,13 @@ def definitions(
 
 
 def named(node: ast.stmt) -> Iterator[tuple[str, ast.stmt]]:
-    """Yield what a statement defines, with a class its methods and fields."""
+    """Yield what a statement of a module defines, with a class its methods."""
     if isinstance(node, ast.ClassDef | ast.FunctionDef):
         yield node.name, node
     if isinstance(node, ast.ClassDef):
         for part in node.body:
-            match part:
-                case (
-                    ast.FunctionDef(name=name)
-                    | ast.AnnAssign(target=ast.Name(id=name))
-                ):
-                    yield f"{node.name}.{name}", part
+            if isinstance(part, ast.FunctionDef):
+                yield f"{node.name}.{part.name}", part
     if isinstance(node, ast.Assign | ast.AnnAssign):
         targets = (
             node.targets if isinstance(node, ast.Assign) else [node.target]

@@ -10,8 +10,6 @@ The story is rows of words and, below them, what they are about. The texts of
 `docs/` are pages, too.
 """
 
-import ast
-import itertools
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
@@ -202,6 +200,9 @@ class SourcePage(Page):
         code = "".join(f"{piece.code[row]}\n" for row in rows)
         lines = colored(code, "python", tags)
         anchors = {
+            row: f' id="Settings.{setting.name}"'
+            for row, setting in self.module.settings.items()
+        } | {
             definition.row: f' id="{name}"'
             for name, definition in self.module.definitions.items()
         }
@@ -279,26 +280,17 @@ def source_pages(
             html = html.replace("</h1>\n", f"</h1>\n{run}", 1)
         if name == "ppo.html":
             figures = page.of_text(f"{CLIP}\n\n{CURVES}")
-            table = page.of_text(settings(module))
+            table = page.of_text(settings_table(module))
             shown = f'<div class="beside">{figures}</div>\n{table}'
             html = html.replace("</ol>\n", f"</ol>\n{shown}", 1)
         yield name, html
 
 
-def settings(module: Module) -> str:
-    """Return a table of the settings of PPO that have a default."""
+def settings_table(module: Module) -> str:
     table = "|setting|default|what it is|\n|---|---|---|\n"
-    for field, said in itertools.pairwise(module.body_of("Settings")):
-        match field, said:
-            case (
-                ast.AnnAssign(
-                    target=ast.Name(id=name), value=ast.Constant(value=value)
-                ),
-                ast.Expr(value=ast.Constant(value=words)),
-            ) if value is not None:
-                default = module.lines[field.lineno - 1].partition(" = ")[2]
-                link = f'<a href="#Settings.{name}" tabindex="-1">'
-                table += f"|{link}`{name}`</a>|{default}|{words}|\n"
+    for name, default, words in module.settings.values():
+        link = f'<a href="#Settings.{name}" tabindex="-1">'
+        table += f"|{link}`{name}`</a>|{default}|{words}|\n"
     return table
 
 
