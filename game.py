@@ -89,6 +89,8 @@ class Game:
             `None`.
         terminated: Whether that episode was ended by the game or by a lost
             life; a limit on the frames leaves it false.
+
+    The options are attributes, too, and can't be assigned.
     """
 
     # #### The options of a game, and what it keeps of them
@@ -129,26 +131,29 @@ class Game:
             size: Height and width of [a picture](#small-and-gray), in pixels.
             grayscale: Whether pictures are gray; otherwise they are RGB.
             emulator: Options of Gymnasium's `AtariEnv`: `full_action_space`
-                (all 18 actions), `repeat_action_probability`, `mode`,
-                `difficulty`, `max_num_frames_per_episode`, `render_mode`
-                ("human" opens a window).
+                (all 18 actions, or 9 in two titles), `mode`, `difficulty`,
+                `repeat_action_probability`, `max_num_frames_per_episode`,
+                `render_mode` ("human" opens a window).
 
         Raises:
             ValueError, TypeError: An option is wrong, or the id isn't that of
                 an Atari title.
             gymnasium.error.Error: The id is unknown.
         """
-        # The options are attributes.
-        self.on_life_loss = on_life_loss
-        self.noop_max = noop_max
-        self.fire_on_reset = fire_on_reset
-        self.clip_reward = clip_reward
-        self.action_repeat = action_repeat
-        self.stack = stack
-        self.size = size
-        self.grayscale = grayscale
-        self._seed: SupportsIndex | None = seed  # `None` once it was used
-        check_options(self)  # turns NumPy's numbers into Python's, too
+        # Each becomes an attribute that can only be read, such as
+        # `self.stack`. NumPy's numbers become Python's.
+        set_options(
+            self,
+            on_life_loss=on_life_loss,
+            noop_max=noop_max,
+            fire_on_reset=fire_on_reset,
+            clip_reward=clip_reward,
+            action_repeat=action_repeat,
+            stack=stack,
+            size=size,
+            grayscale=grayscale,
+        )
+        self._seed: int | None = check_number("seed", seed)
 
         # The emulator is ALE (Bellemare et al. 2013). Gymnasium is the
         # interface to it that learning programs share. Whatever the id says,
@@ -873,6 +878,7 @@ def close_games(games):
 # ## Checking the input
 #
 # A wrong argument is an error at the call that got it, and changes nothing.
+GAME_OPTIONS: Any = Game.__init__.__kwdefaults__  # with their defaults
 EMULATOR_OPTIONS = (
     "full_action_space",
     "repeat_action_probability",
@@ -883,21 +889,28 @@ EMULATOR_OPTIONS = (
 )
 
 
-# What other libraries call an option, by its name here.
+# What other libraries call an option, in a call or as a wrapper, by its name
+# here. The reference's table is made from this one.
 OTHER_NAMES = {
-    "action_repeat": "frame_skip frameskip",
-    "stack": "frame_stack num_stack stack_num",
-    "size": "screen_size img_height img_width",
-    "grayscale": "grayscale_obs gray_scale obs_type",
+    "action_repeat": "frame_skip frameskip MaxAndSkipEnv SkipFrames"
+    " MaxBetweenFrames",
+    "stack": "frame_stack num_stack stack_num FrameStack QueueFrames"
+    " FrameStackObservation",
+    "size": "screen_size img_height img_width WarpFrame ImagePreprocessing",
+    "grayscale": "grayscale_obs gray_scale obs_type WarpFrame",
     "on_life_loss": "terminal_on_life_loss episodic_life episodic_life_loss"
-    " episode_life",
-    "noop_max": "noop noop_reset_max",
-    "fire_on_reset": "fire_reset use_fire_reset",
-    "clip_reward": "clip_rewards reward_clip reward_clipping",
+    " episode_life EpisodicLifeEnv",
+    "noop_max": "noop noop_reset_max NoopResetEnv",
+    "fire_on_reset": "fire_reset use_fire_reset FireResetEnv",
+    "clip_reward": "clip_rewards reward_clip reward_clipping ClipRewardEnv",
     "repeat_action_probability": "action_repeat_probability"
-    " sticky_action_prob",
+    " sticky_action_prob StickyActionEnv",
     "max_num_frames_per_episode": "max_episode_steps",
+    "processes": "num_threads SubprocVecEnv AsyncVectorEnv ParallelEnvBatch",
+    "several `Games` in turn": "batch_size",
     "a subclass with an `observe` of its own": "scale scale_obs",
+    "a subclass with a `start_action` of its own": "StartWithRandomActions",
+    '`infos["episode"]`': "RecordEpisodeStatistics Monitor",
 }
 LARGEST = 2**31 - 1  # of ALE's numbers
 
@@ -916,41 +929,54 @@ def check_bool(name, value):
 
 def check_number(name, value, least=0):
     """Return `value` as an `int`, which must be at least `least`."""
+    message = f"expected {name} as an integer, got {value!r}"
+    if isinstance(value, bool):
+        raise TypeError(message)
     try:
         number = operator.index(value)
     except TypeError:
-        message = f"expected {name} as an integer, got {value!r}"
         raise TypeError(message) from None
     require(number >= least, f"{name} of at least {least}", value)
     return number
 
 
-def check_options(game):
-    """Check the options of a `Game`; make its numbers Python's."""
+def is_real(value):
+    """Return whether a value is a real number, and not a bool."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def set_options(game, **options):
+    """Check the options of a `Game`, and set them."""
     modes = ["restart", "continue", "ignore"]
-    mode = game.on_life_loss
+    mode = options["on_life_loss"]
     require(mode in modes, f"on_life_loss in {modes}", mode)
-    game.noop_max = check_number("noop_max", game.noop_max)
-    check_bool("fire_on_reset", game.fire_on_reset)
-    check_bool("clip_reward", game.clip_reward)
-    game.action_repeat = check_number("action_repeat", game.action_repeat, 1)
-    game.stack = check_number("stack", game.stack, 1)
-    require(np.shape(game.size) == (2,), "size as (height, width)", game.size)
-    game.size = tuple(check_number("size", n, 1) for n in game.size)
-    check_bool("grayscale", game.grayscale)
-    game._seed = check_number("seed", game._seed)
+    for name in ("fire_on_reset", "clip_reward", "grayscale"):
+        check_bool(name, options[name])
+    for name, least in dict(noop_max=0, action_repeat=1, stack=1).items():
+        options[name] = check_number(name, options[name], least)
+    size = options["size"]
+    require(np.shape(size) == (2,), "size as (height, width)", size)
+    options["size"] = tuple(check_number("size", n, 1) for n in size)
+    for name, value in options.items():
+        setattr(game, f"_{name}", value)
+
+
+# What follows from an option is set up once, so no option can be assigned.
+for option in GAME_OPTIONS:
+    read = operator.attrgetter(f"_{option}")
+    setattr(Game, option, property(read))
 
 
 def make_env(env_id, emulator):
     """Make the Gymnasium environment of a title, of single frames."""
     for name in emulator.keys() - EMULATOR_OPTIONS:
-        known = [*Game.__init__.__kwdefaults__, *EMULATOR_OPTIONS]
+        known = [*GAME_OPTIONS, *EMULATOR_OPTIONS]
         ours = [our for our, its in OTHER_NAMES.items() if name in its.split()]
         instead = ", ".join(ours or known)
         raise TypeError(f"unknown option {name!r}; here there is {instead}")
     check_bool("full_action_space", emulator.get("full_action_space", False))
     chance = emulator.get("repeat_action_probability", 0.0)
-    is_chance = isinstance(chance, numbers.Real) and 0 <= chance <= 1
+    is_chance = is_real(chance) and 0 <= chance <= 1
     require(is_chance, "repeat_action_probability from 0 to 1", chance)
     for name in ("mode", "difficulty", "max_num_frames_per_episode"):
         if emulator.get(name) is not None:
@@ -964,7 +990,7 @@ def make_env(env_id, emulator):
     make = functools.partial(gym.make, env_id, frameskip=1, obs_type="ram")
     try:
         env = make(**emulator)
-    except TypeError as error:
+    except (TypeError, ImportError) as error:
         message = f"expected the id of an Atari title, got {env_id!r}"
         raise TypeError(message) from error
     except RuntimeError:
@@ -987,6 +1013,20 @@ def make_env(env_id, emulator):
         env_id,
     )
     return env
+
+
+def check_mode(mode):
+    """Return an autoreset mode of Gymnasium, which `Games` must have."""
+    mode = gym.vector.AutoresetMode(mode)
+    require(mode in (SAME_STEP, NEXT_STEP), "SAME_STEP or NEXT_STEP", mode)
+    return mode
+
+
+def check_timeout(timeout):
+    """Return a number of seconds for which systems can wait."""
+    can_wait = is_real(timeout) and 0 < timeout <= 1e6
+    require(can_wait, "timeout of up to 1e6 seconds", timeout)
+    return timeout
 
 
 def check_step(game, action):
@@ -1269,23 +1309,13 @@ class Games(gym.vector.VectorEnv):
                 different actions or observations.
             gymnasium.error.Error: An id is unknown.
         """
-        n = check_number("num_envs", num_envs, least=1)
-        self.num_envs = n
-        self._owner = os.getpid()
+        self.num_envs = check_number("num_envs", num_envs, least=1)
+        self.autoreset_mode = check_mode(autoreset_mode)
+        self._timeout = check_timeout(timeout)
+        self._start_timeout = max(timeout, START_TIMEOUT + self.num_envs)
+        self._set_titles(env_id)
         self._set_seeds(seed)
-        self._env_ids = list(env_id) if np.ndim(env_id) == 1 else [env_id] * n
-        require(len(self._env_ids) == n, f"{n} ids", env_id)
-        processes = count_cores() if processes is None else processes
-        self._processes = check_number("processes", processes)
-        # Systems can't wait much longer than a million seconds.
-        is_number = isinstance(timeout, numbers.Real)
-        expected = "timeout of up to 1e6 seconds"
-        require(is_number and 0 < timeout <= 1e6, expected, timeout)
-        self._timeout = timeout
-        self._start_timeout = max(timeout, START_TIMEOUT + n)
-        mode = gym.vector.AutoresetMode(autoreset_mode)
-        require(mode in (SAME_STEP, NEXT_STEP), "SAME_STEP or NEXT_STEP", mode)
-        self.autoreset_mode = mode
+        self._set_rows(processes)
         make_game = functools.partial(
             make or FastGame,
             on_life_loss=on_life_loss,
@@ -1295,39 +1325,46 @@ class Games(gym.vector.VectorEnv):
             **game_options,
         )
         self._set_spaces(make_game)
-
-        # Processes can only inherit memory that they share, so it is made
-        # before them.
-        record = self._record
-        memory = multiprocessing.RawArray("B", n * record.itemsize)
-        self._records = np.frombuffer(memory, record)
-        info = self._records["info"]
-        self._info = {name: info[name] for name in info.dtype.names or ()}
-        self._all = np.ones(n, bool)  # the mask of all games
-
-        # A *player* is a worker, or with `processes=0` a group of games in
-        # this process. It has an index, and its rows of the records.
-        k = max(1, min(self._processes, n))
-        self._rows = [slice(i * n // k, (i + 1) * n // k) for i in range(k)]
-        self._players = {}  # by index
-        ctx = find_context(context)
-        player: Callable = GameGroup
-        if self._processes > 0:
-            player = functools.partial(Worker, context=ctx, make=GameGroup)
-            # If the workers are left to the end of the program, they have a
-            # second together to end, not one each.
-            workers = [self._players.values()]
-            util.Finalize(self, end_workers, args=workers, exitpriority=1)
-        self._make_player = functools.partial(
-            player, make_game=Sendable(make_game), memory=memory, record=record
-        )
-        # The selector stores indices of players. It is part of a reference
-        # cycle, in which a worker would live until the garbage collection.
-        self._inbox = selectors.DefaultSelector()
+        with start_errors():
+            memory = self._make_records()
+            self._inbox = selectors.DefaultSelector()
+        self._set_players(make_game, memory, find_context(context))
+        self._owner = os.getpid()
         self._lost = {}  # a `Loss` each, by index
-        self._losses = np.zeros(n, int)  # of each game, since its last end
+        self._losses = np.zeros(self.num_envs, int)  # since a game's last end
         self._state = State.NEEDS_RESET
         self.closed = False
+
+    def _set_titles(self, env_id):
+        """Take an id for each game, from one or a list of them."""
+        n = self.num_envs
+        self._env_ids = list(env_id) if np.ndim(env_id) == 1 else [env_id] * n
+        require(len(self._env_ids) == n, f"{n} ids", env_id)
+
+    def _set_seeds(self, seed):
+        """Take a seed for each game, from one number or a list of them."""
+        n = self.num_envs
+        if np.ndim(seed) == 0:
+            seed = [check_number("seed", seed) + i for i in range(n)]
+        require(len(seed) == n, f"{n} seeds", seed)
+        self._seeds = tuple(check_number("seed", one) for one in seed)
+        # Gymnasium's `np_random_seed` returns these. If there were no
+        # generator, its `np_random` would make one of another seed.
+        self._np_random_seed = self._seeds
+        self._np_random = np.random.default_rng(self._seeds)
+        return self._seeds
+
+    def _set_rows(self, processes):
+        """Share the games among the processes: each has some rows.
+
+        A *player* is a worker, or with `processes=0` a group of games in this
+        process. It has an index, and its rows of the records.
+        """
+        processes = count_cores() if processes is None else processes
+        self._processes = check_number("processes", processes)
+        n = self.num_envs
+        k = max(1, min(self._processes, n))
+        self._rows = [slice(i * n // k, (i + 1) * n // k) for i in range(k)]
 
     def _set_spaces(self, make_game):
         """Make a game of each title in this process, and set the spaces.
@@ -1346,7 +1383,10 @@ class Games(gym.vector.VectorEnv):
                 close_games([game])
             if env_id == first:
                 first_info = info
-                fps = 60 / getattr(game, "action_repeat", 4)
+                repeat = getattr(
+                    game, "action_repeat", GAME_OPTIONS["action_repeat"]
+                )
+                fps = 60 / repeat
                 self.spec = game.env.spec
                 self.meanings = game.meanings
                 self.single_observation_space = space
@@ -1360,8 +1400,9 @@ class Games(gym.vector.VectorEnv):
             same_actions = game.meanings == self.meanings
             require(
                 same_actions and space == self.single_observation_space,
-                f"a title with the actions and observations of {first!r}; with"
-                " full_action_space=True all titles have the same actions",
+                f"a title with the actions and observations of {first!r}"
+                " (full_action_space=True makes the actions of all titles the"
+                " same, but for Skiing and Lost Luggage)",
                 env_id,
             )
         height = max(self._heights.values())
@@ -1370,16 +1411,35 @@ class Games(gym.vector.VectorEnv):
         self.observation_space = batch_space(self.single_observation_space, n)
         self.action_space = batch_space(self.single_action_space, n)
 
-    def _set_seeds(self, seed):
-        """Take a seed for each game, from one number or a list of them."""
-        n = self.num_envs
-        if np.ndim(seed) == 0:
-            seed = [check_number("seed", seed) + i for i in range(n)]
-        require(len(seed) == n, f"{n} seeds", seed)
-        self._seeds = tuple(check_number("seed", one) for one in seed)
-        # Gymnasium's own name: `np_random_seed` returns it.
-        self._np_random_seed = self._seeds
-        return self._seeds
+    def _make_records(self):
+        """Make the records, in memory that processes can share.
+
+        They can only inherit it, so it is made before them.
+        """
+        size = self.num_envs * self._record.itemsize
+        memory = multiprocessing.RawArray("B", size)
+        self._records = np.frombuffer(memory, self._record)
+        info = self._records["info"]
+        self._info = {name: info[name] for name in info.dtype.names or ()}
+        self._all = np.ones(self.num_envs, bool)  # the mask of all games
+        return memory
+
+    def _set_players(self, make_game, memory, context):
+        """Set how a player is made; the first `reset` makes them."""
+        self._players = {}  # by index
+        player: Callable = GameGroup
+        if self._processes > 0:
+            player = functools.partial(Worker, context=context, make=GameGroup)
+            # If the workers are left to the end of the program, they have a
+            # second together to end, not one each.
+            workers = [self._players.values()]
+            util.Finalize(self, end_workers, args=workers, exitpriority=1)
+        self._make_player = functools.partial(
+            player,
+            make_game=Sendable(make_game),
+            memory=memory,
+            record=self._record,
+        )
 
     def _check_open(self):
         """Raise an error if the games are closed, or the parent's."""
@@ -1660,6 +1720,8 @@ class Games(gym.vector.VectorEnv):
             return
         self._players[index] = player
         if self._processes > 0:
+            # The selector stores the index: it is part of a reference cycle,
+            # in which a worker would live until the garbage collection.
             event = selectors.EVENT_READ
             self._inbox.register(player.child, event, index)
 
@@ -1775,7 +1837,7 @@ def main():
         check_number("games", n, least=1)
         check_number("steps", args.steps, least=1)
         games = Games(n, args.env_id, seed=args.seed, on_life_loss="ignore")
-    except (gym.error.Error, ImportError, TypeError, ValueError) as error:
+    except (gym.error.Error, TypeError, ValueError) as error:
         parser.exit(2, f"{parser.prog}: {error}\n")
 
     # labml's warning that its settings file is missing is of no use here.

@@ -566,12 +566,32 @@ def test_it_is_a_vector_environment(mode):
         assert games.reset(seed=1)[0] in games.observation_space
         assert games.action_space.contains(np.array([0, 1, 2]))
         assert games.np_random_seed == (1, 2, 3)
-    # A wrapper that would count lives and clipped rewards raises its error.
-    counted = gym.wrappers.vector.RecordEpisodeStatistics(games)
-    counted.reset()
+
+
+@both_modes
+def test_a_wrapper_that_counts_episodes(mode):
+    """It counts lives and clipped rewards, so it needs a key of its own."""
+    options = dict(processes=0, autoreset_mode=mode)
+    wrapper = gym.wrappers.vector.RecordEpisodeStatistics
+    counted, other = wrapper(Games(2, **options)), Games(2, **options)
+    own_key = wrapper(Games(2, **options), stats_key="stats")
+    for games in (counted, own_key, other):
+        games.reset()
     with pytest.raises(ValueError, match="episode"):
         for _ in range(500):
-            counted.step(np.array([FIRE] * 3))
+            counted.step(np.array([FIRE] * 2))
+    games_over = lives_lost = 0
+    for _ in range(500):
+        actions = np.array([FIRE] * 2)
+        *_, infos = own_key.step(actions)
+        *_, terminated, truncated, expected = other.step(actions)
+        ended = terminated | truncated
+        assert same(infos.pop("_stats", ended), ended)
+        infos.pop("stats", None)
+        assert same(infos, expected)
+        lives_lost += ended.sum()
+        games_over += expected.get("_episode", np.zeros(2)).sum()
+    assert 1 < games_over < lives_lost
 
 
 def test_what_was_returned_never_changes():

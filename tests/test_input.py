@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
-from game import TRAINING, Game, Games, Worker
+from game import TRAINING, FastGame, Game, Games, Worker
 from stand_ins import NEEDED, workers_now
-from test_game import DEFAULTS, FIRE, NOOP, RIGHT, each, same
+from test_game import BREAKOUT, DEFAULTS, FIRE, NOOP, RIGHT, each, same
 
 REFUSED = ValueError, TypeError  # how bad input is answered
 
@@ -45,6 +45,7 @@ GOOD_BATCHES = [
     np.array([FIRE, NOOP, RIGHT], object),
 ]
 BAD_SEEDS = [-1, 1.5, math.nan, "12", [1], [1, -2], [1, 2, 3, 4], [[1] * 2]]
+BAD_SEEDS += [True, np.True_, [1, False]]
 
 # Some wrong values of each argument.
 DISABLED = AutoresetMode.DISABLED
@@ -52,19 +53,28 @@ COUNTS = ["num_envs", "action_repeat", "stack"]
 SWITCHES = ["full_action_space"]
 SWITCHES += [name for name in DEFAULTS if isinstance(DEFAULTS[name], bool)]
 WRONG_ARGUMENTS = {
-    "env_id": [None, 3, "CartPole-v1", ["CartPole-v1"] * 2],
+    "env_id": [None, 3, "CartPole-v1", ["CartPole-v1"] * 2, "no_module:Pong"],
     "seed": [*BAD_SEEDS, None],
-    **dict.fromkeys(COUNTS, [0, -1, 1.5, "3", None, [2]]),
-    **dict.fromkeys(["processes", "noop_max"], [-1, 1.5, "3", [2]]),
+    **dict.fromkeys(COUNTS, [0, -1, 1.5, "3", None, [2], True]),
+    **dict.fromkeys(["processes", "noop_max"], [-1, 1.5, "3", [2], False]),
     **dict.fromkeys(SWITCHES, ["False", 1]),
-    "timeout": [0, -1, math.nan, "a second", None],
+    "timeout": [0, -1, math.nan, "a second", None, True],
     "context": ["telepathy", 3],
     "autoreset_mode": ["sometimes", None, 0, DISABLED, DISABLED.value],
     "on_life_loss": ["Restart", None, 1, ["restart"]],
-    "size": [84, (84,), (84, 84, 3), (0, 84), (84.0, 84), "84", None],
-    "repeat_action_probability": [1.5, -0.1, 25, math.nan, "0.25", None],
-    "max_num_frames_per_episode": [-5, 1.5, "18000", 2**31, 10**10],
-    **dict.fromkeys(["mode", "difficulty"], ["0", 0.5, -1, 2**40]),
+    "size": [
+        84,
+        (84,),
+        (84, 84, 3),
+        (0, 84),
+        (84.0, 84),
+        (True, 84),
+        "84",
+        None,
+    ],
+    "repeat_action_probability": [1.5, -0.1, 25, math.nan, "0.25", None, True],
+    "max_num_frames_per_episode": [-5, 1.5, "18000", 2**31, 10**10, True],
+    **dict.fromkeys(["mode", "difficulty"], ["0", 0.5, -1, 2**40, False]),
     # These two are no options of `Games`, but of `AtariEnv`.
     "frameskip": [4],
     "obs_type": ["ram"],
@@ -152,32 +162,28 @@ def test_wrong_arguments(trap, monkeypatch, name):
 @each(
     "theirs, ours",
     [
-        ("frame_skip", "action_repeat"),
-        ("stack_num", "stack"),
-        ("num_stack", "stack"),
-        ("frame_stack", "stack"),
-        ("screen_size", "size"),
-        ("img_height", "size"),
-        ("grayscale_obs", "grayscale"),
-        ("gray_scale", "grayscale"),
-        ("terminal_on_life_loss", "on_life_loss"),
-        ("episodic_life", "on_life_loss"),
-        ("episodic_life_loss", "on_life_loss"),
-        ("noop", "noop_max"),
-        ("noop_reset_max", "noop_max"),
-        ("reward_clip", "clip_reward"),
-        ("reward_clipping", "clip_reward"),
-        ("use_fire_reset", "fire_on_reset"),
-        ("fire_reset", "fire_on_reset"),
+        ("frame_skip frameskip", "action_repeat"),
+        ("stack_num num_stack frame_stack", "stack"),
+        ("screen_size img_height", "size"),
+        ("grayscale_obs gray_scale", "grayscale"),
+        (
+            "terminal_on_life_loss episodic_life episodic_life_loss",
+            "on_life_loss",
+        ),
+        ("noop noop_reset_max", "noop_max"),
+        ("reward_clip reward_clipping", "clip_reward"),
+        ("use_fire_reset fire_reset", "fire_on_reset"),
         ("sticky_action_prob", "repeat_action_probability"),
         ("scale_obs", "subclass"),
+        ("num_threads", "processes"),
     ],
 )
 def test_names_of_other_libraries(theirs, ours):
     """They are answered with the name here."""
-    for make in (Game, Games):
-        with pytest.raises(TypeError, match=rf"{theirs}.*\b{ours}\b"):
-            make(1, **{theirs: 1})
+    for name in theirs.split():
+        for make in (Game, Games):
+            with pytest.raises(TypeError, match=rf"{name}.*\b{ours}\b"):
+                make(1, **{name: 1})
 
 
 @each("name, words", [("mode", "[^\\d]4, 8"), ("difficulty", "0, 1")])
@@ -218,6 +224,35 @@ def test_an_id_of_ones_own(monkeypatch):
     monkeypatch.setattr(gym.envs.registration, "registry", gym.registry.copy())
     registered("Mine-v0", kwargs=dict(full_action_space=True))
     assert len(Game(0, "Mine-v0").meanings) == 18
+
+
+def test_options_are_read_and_not_assigned():
+    """What follows from them was set up once."""
+    one = FastGame(0, stack=np.int64(2), on_life_loss="ignore")
+    first = one.reset()
+    expected = dict(DEFAULTS, stack=2, on_life_loss="ignore")
+    for name, value in expected.items():
+        assert same(getattr(one, name), value)
+        with pytest.raises(AttributeError):
+            setattr(one, name, value)
+    assert same(one.reset(), first)
+
+
+def test_titles_with_other_actions():
+    """Even with the option that the error names."""
+    titles = [BREAKOUT, "ALE/LostLuggage-v5"]
+    with pytest.raises(ValueError, match="but for.*Lost Luggage"):
+        Games(2, titles, full_action_space=True)
+
+
+def test_seeds_remain_after_a_look_at_the_generator():
+    """Both are names of Gymnasium's."""
+    games = Games(2, processes=0, seed=5)
+    assert isinstance(games.np_random, np.random.Generator)
+    assert games.np_random_seed == (5, 6)
+    games.reset(seed=8)
+    assert isinstance(games.np_random, np.random.Generator)
+    assert games.np_random_seed == (8, 9)
 
 
 def test_types():
