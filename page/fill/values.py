@@ -342,9 +342,6 @@ def agent_values() -> dict[str, str]:
         if re.fullmatch(r"Breakout-\d+", name)  # which differ in their seeds
     ]
     moving = [agents[f"{n}-0"] for n in ("Breakout", "MsPacman", "Seaquest")]
-    looks = json.loads((FIGURES / "looks/looks.json").read_text("utf-8"))
-    film = json.loads((FIGURES / "agent/agent.json").read_text("utf-8"))
-    expected = [decision["value"] for decision in film["decisions"]]
     published = breakout[0]
     scores = published.scores
     means = [f"{agent.mean:.0f}" for agent in breakout]
@@ -369,9 +366,6 @@ def agent_values() -> dict[str, str]:
             )
         },
         **training_values(),
-        "ball_up": " of ".join(map(str, looks["ball"]["up"])),
-        "ball_down": " of ".join(map(str, looks["ball"]["down"])),
-        "value_peak": f"{max(expected):.1f}",
         "random_points": "1.5",  # a test plays those games
         "human_points": "31.8",  # DQN's professional tester (Mnih et al. 2015)
     }
@@ -386,7 +380,14 @@ def training_values() -> dict[str, str]:
         return f"{game['trained'] / 1e6:.1f}".removesuffix(".0")
 
     first = next(game for game in games if game["behind"] is not None)
+    scores = [
+        min(curve, key=lambda row: abs(row.steps - first["trained"])).score
+        for curve in read_curves("Breakout").values()
+    ]
     return {
         "training_marks": " ".join(map(mark, games)),
         "training_first": mark(first),
+        "training_first_scores": listed(
+            [f"{score:.0f}" for score in sorted(scores, reverse=True)]
+        ),
     }

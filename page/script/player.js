@@ -126,82 +126,88 @@ function drags(element, begin, move) {
   }
 }
 
-// A player: Play, Step, a slider with a tick where something happens, the name
-// of the step, and a sentence, which `show(i)` returns when it has drawn step
-// i. There are `count` steps, `pace` in a second. After the last one comes the
-// first, if it `loops`. With number `start` it stands still until the reader
-// plays it; or, if `auto`, it plays by itself as long as it is seen.
-// The sentence is read out only if the reader has moved it. The controls are
-// there before the figure begins, so that Tab finds them.
+// The button of what plays. It plays by itself while it is in the middle of the
+// window, until the reader pauses it; readers who want less motion start it, and
+// what isn't `auto` is started by all. `go` is told to play or to stop. The
+// returned function says what is wanted from now on.
+function plays(box, go, auto = true) {
+  const button = box.querySelector(".play");
+  let isWanted = auto && !calm, isSeen = false;
+  function turn() {
+    button.textContent = isWanted ? "Pause" : "Play";
+    go(isWanted && isSeen);
+  }
+  function want(on) {
+    isWanted = on;
+    turn();
+  }
+  button.addEventListener("click", () => {
+    isSeen = true;
+    want(!isWanted);
+  });
+  new IntersectionObserver((seen) => {
+    isSeen = seen.at(-1).isIntersecting;
+    turn();
+  }, { rootMargin: "-30% 0px" }).observe(box);
+  return want;
+}
+
+// A film of `count` pictures, `pace` in a second, over and over. `show(at)` draws
+// one, the first is number 1, and may return a sentence. It has a slider, unless its
+// controls are its own, with a tick where something happens. The sentence is read
+// out only if the reader has moved it. The controls are there before the figure
+// begins, so that Tab finds them.
 for (const controls of document.querySelectorAll(".controls:empty:not(.plays)")) {
   controls.innerHTML = `<button type="button" class="play">Play</button>
-    <button type="button">Step</button>
-    <span class="slide"><input type="range" aria-label="Step" min="1" step="1" value="1"
-    autocomplete="off"><span class="ticks"></span></span>
-    <span class="number"></span>`;
+    <span class="slide"><input type="range" aria-label="Time" min="1" step="1" value="1"
+    autocomplete="off"><span class="ticks"></span></span>`;
 }
-function film(box, show, { count, start = 1, pace = 7.5, auto = false,
-  loops = true, ticks = [], name = (i) => `step ${i}` }) {
-  const controls = box.querySelector(".controls");
-  const [play, step, slide, number] = controls.children;
-  const [slider, marks] = slide.children, says = box.querySelector(".stage > .says");
-  let timer = null;
+function film(box, show, { count, start = 1, pace = 7.5, auto = true,
+  ticks = [] }) {
+  const says = box.querySelector(".stage > .says");
+  const slider = box.querySelector(".slide input");
+  let at = start, every = 1, first = 1, timer = null;
 
   function draw(byReader = true) {
-    number.textContent = name(Number(slider.value));
+    if (slider) slider.value = at;
+    const words = show(at);
+    if (!says) return;
     says.ariaLive = byReader ? "polite" : "off";
-    says.textContent = show(Number(slider.value));
+    says.textContent = words;
   }
   function go(on) {
-    clearInterval(timer);
-    timer = on ? setInterval(next, 1000 * slider.step / pace) : null;
-    play.textContent = on ? "Pause" : "Play";
+    clearTimeout(timer);
+    timer = on ? setTimeout(next, 1000 * every / pace) : null;
   }
-  const isOver = () => slider.value === slider.max;
   function next() {
+    go(true);
     if (document.hidden) return;
-    if (isOver()) slider.value = slider.min;
-    else slider.stepUp();
-    if (isOver() && !loops) go(false);
-    draw(!timer);
+    at = at + every > count ? first : at + every;
+    draw(false);
   }
-  function to(i) {
-    go(false);
-    slider.value = i;
-    draw();
-  }
-  // It stops where a step of so many ends, from the one of number `first` on.
-  function stride(every, first) {
-    slider.step = every;
-    slider.min = first * every;
-    slider.max = count - count % every;
-    draw();
-    if (timer) go(true);
-  }
-  play.addEventListener("click", () => {
-    go(!timer);
-    if (timer && isOver()) next();
-    else draw();
-  });
-  step.addEventListener("click", () => {
-    go(false);
-    next();
-  });
-  slider.addEventListener("input", () => to(slider.value));
-  marks.innerHTML = ticks.map((at) =>
-    `<i style="left:${100 * (at - 1) / (count - 1)}%"></i>`).join("");
-  slider.max = count;
-  slider.value = start;
-  go(false);
-  draw(false);
-  if (auto && !calm) {
-    const sight = new IntersectionObserver((seen) =>
-      go(seen.at(-1).isIntersecting),
-    { threshold: 0.6 });
-    sight.observe(box);
-    for (const event of ["click", "input"]) {
-      controls.addEventListener(event, () => sight.disconnect());
+  // Each picture is `each` after the one before, from that of number `from` on.
+  function stride(each, from) {
+    every = each;
+    first = each * from;
+    at = Math.max(first, at - at % each);
+    if (slider) {
+      slider.min = first;
+      slider.step = each;
+      slider.max = count - count % each;
     }
+    draw();
   }
-  return { go, draw, stride, to, at: () => Number(slider.value) };
+  if (slider) {
+    slider.max = count;
+    slider.addEventListener("input", () => {
+      want(false);
+      at = Number(slider.value);
+      draw();
+    });
+    box.querySelector(".ticks").innerHTML = ticks.map((tick) =>
+      `<i style="left:${100 * (tick - 1) / (count - 1)}%"></i>`).join("");
+  }
+  draw(false);
+  const want = plays(box, go, auto);
+  return { want, draw, stride, at: () => at };
 }

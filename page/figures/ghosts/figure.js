@@ -2,13 +2,12 @@
 // sees. The ghost of a frame is what is pink in it.
 figure("ghosts", async (box, $in) => {
   const GHOSTS = 4, STACK = 4, START = 188;
-  const CORNER = [55, 149, 105, 51], SMALL_CORNER = [29, 50, 55, 17];
   const game = (await titles())["Pac-Man"], { frames } = game;
   const pink = game.rgb.findIndex((rgb) => `${rgb}` === "252,144,200");
-  const colours = packed(game.rgb), whole = $in(".eye").children[1];
-  const cells = [...$in(".grid").children], answer = $in("details");
-  const [near, nearSmall] = box.querySelectorAll(".near");
-  const repeat = $in("label input");
+  const colours = packed(game.rgb), repeat = $in("label input");
+  const [whole, ringed] = [...$in(".eye").children].slice(1);
+  const [newest, dashed] = [...$in(".gets").children].slice(1);
+  const cells = [...box.querySelectorAll(".stack > div"), newest];
 
   // The middle of the ghost in a frame, as shares of the screen. What is pink in
   // the frame before or after it, too, is a pill.
@@ -26,13 +25,10 @@ figure("ghosts", async (box, $in) => {
   });
   const gray = (i) => frames[i].map((v) => game.gray[v]);
 
-  // Rings over a picture that shows a part of the screen.
-  function rings(place, shown, absent = [], part = [0, 0, WIDTH, game.height]) {
-    const [left, top, wide, high] = part;
+  // Rings over a picture of the screen
+  function rings(place, shown, absent = []) {
     place.innerHTML = [...shown, ...absent].map((i) => {
-      const x = (found[i][0] * WIDTH - left) / wide;
-      const y = (found[i][1] * game.height - top) / high;
-      if (x < 0 || x > 1 || y < 0 || y > 1) return "";
+      const [x, y] = found[i];
       return `<i class="${absent.includes(i) ? "unseen" : ""}" style="left:${
         100 * x}%;top:${100 * y}%"><b>${i % GHOSTS + 1}</b></i>`;
     }).join("");
@@ -49,38 +45,28 @@ figure("ghosts", async (box, $in) => {
   function show(end) {
     const every = Number(repeat.value);
     const now = Array.from({ length: GHOSTS }, (_, i) => end - 1 - i);
-    const eye = blended(end - 1);
-    put(whole, eye, { colours });
-    put(near.firstElementChild, eye, { colours, part: CORNER });
-    rings(whole.nextElementSibling, now);
-    rings(near.lastElementChild, now, [], CORNER);
+    put(whole, blended(end - 1), { colours });
+    rings(ringed, now);
     // Of each picture the frames that are merged in it.
     const merged = cells.map((_, i) => {
       const last = end - 1 - (STACK - 1 - i) * every;
       return every > 1 ? [last - 1, last] : [last];
     });
+    cells.forEach((cell, i) =>
+      put(cell, shrunk(merged[i].map(gray).reduce(brighter), SIZE, true)));
     const seen = merged.flat().map((at) => at % GHOSTS);
     const unseen = now.filter((at) => !seen.includes(at % GHOSTS));
-    for (const [i, cell] of cells.entries()) {
-      const picture = shrunk(merged[i].map(gray).reduce(brighter), SIZE, true);
-      put(cell.firstElementChild, picture,
-        { label: ["oldest", "", "", "newest"][i] });
-      put(nearSmall.firstElementChild, picture, { part: SMALL_CORNER });
-      const shown = answer.open ? [merged[i], unseen] : [[], []];
-      rings(cell.lastElementChild, ...shown);
-      rings(nearSmall.lastElementChild, ...shown, CORNER);
-    }
+    rings(dashed, merged.at(-1), unseen);
     $in(".every").textContent = every;
     const names = unseen.map((at) => at % GHOSTS + 1).sort();
     return names.length ?
-      `Ghosts ${names.join(" and ")} are in none of the four pictures.` :
-      "At this setting it sees all four ghosts.";
+      `Ghosts ${names.join(" and ")} are in none of its four pictures.` :
+      "All four ghosts are in its pictures.";
   }
 
-  const player = film(box, show, { count: frames.length, start: START, pace: 12,
-    name: (end) => `${(end / 60).toFixed(1)} s` });
+  const player = film(box, show,
+    { count: frames.length, start: START, pace: 12 });
   const turn = () => player.stride(Number(repeat.value), STACK);
   turn();
   repeat.addEventListener("input", turn);
-  answer.addEventListener("toggle", turn);
 });

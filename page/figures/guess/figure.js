@@ -20,6 +20,7 @@ figure("guess", async (_, $in) => {
     const four = pictures.slice(at - 3, at + 1);
     four.forEach((pixels, i) => put(stack[i], seen || i === 3 ? pixels : null,
       { part, label: ["oldest", "", "", "newest"][i] }));
+    $in(".four").classList.toggle("one", !seen);
     $in(".which").textContent = round ? "in its last four pictures" :
       seen ? "and the three pictures before" : "enlarged";
     put(board.firstElementChild, later.reduce((pixels, i) => brighter(
@@ -45,9 +46,14 @@ figure("guess", async (_, $in) => {
       `From one picture ${one}, from four ${four}. ` + (right[1] > right[0] ?
         "One picture doesn't say where a ball is going. Four do." :
         "From one it was luck. In four, compare where the ball is.");
-    remember(["guess1", "guess4"][round], round ? four : one);
     again.textContent = round === 0 ? "Now with four pictures" : "Once more";
     again.focus({ preventScroll: true });
+  }
+
+  // What was right, and what wasn't
+  function showMarks() {
+    $in(".marks").innerHTML = Array.from({ length: GUESSES }, (_, i) =>
+      `<i class="${["wrong", "right"][Number(marks[i])] ?? ""}"></i>`).join("");
   }
 
   // The order is a matter of chance, but for the step that is asked for first.
@@ -62,6 +68,7 @@ figure("guess", async (_, $in) => {
     }
     again.hidden = true;
     up.hidden = down.hidden = false;
+    showMarks();
     draw(deck[0]);
   }
 
@@ -70,6 +77,7 @@ figure("guess", async (_, $in) => {
     flies = true;
     const at = deck.shift(), way = game.up.includes(at) ? "up" : "down";
     marks.push(guess === way);
+    showMarks();
     const verdict = `${guess === way ? "Right" : "No"}: it flew on ${way}.`;
     $in(".says").textContent = verdict;
     for (const i of LATER) {

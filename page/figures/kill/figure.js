@@ -24,13 +24,12 @@ figure("kill", async (box, $in) => {
         put(cell, all[(4 * i + j) * count + since]));
     });
     return words;
-  }, { count, start: Math.round(count / 4), pace: 10, auto: true,
-    name: (i) => `step ${every * (i - 1)}` });
+  }, { count, start: Math.round(count / 4), pace: 10 });
 
   box.querySelectorAll(".screen button").forEach((button, i) =>
     button.addEventListener("click", () => {
       const { row } = workers[i];
-      player.go(false);
+      player.want(false);
       row.classList.add("dead");
       button.disabled = true;
       does[i].textContent = "is dead";
@@ -43,7 +42,7 @@ figure("kill", async (box, $in) => {
         words = `Worker ${i} was replaced. Its games start over, ` +
           "and the others play on.";
         player.draw();
-        player.go(!calm);
+        player.want(!calm);
       }, REPLACED);
     }));
 });

@@ -3,21 +3,20 @@
 figure("maximum", async (box, $in) => {
   const REPEAT = 4, START = 232;
   const game = (await titles()).Asteroids, colours = packed(game.rgb);
-  const [third, fourth, small] = ["third", "fourth", "small"]
-    .map((place) => $in(`.${place}`).firstElementChild);
-  const both = $in("[type=checkbox]");
+  const [, third, fourth] = $in(".screen").children;
+  const small = $in(".small").firstElementChild, both = $in("[type=checkbox]");
 
   const player = film(box, (end) => {
     const frames = [end - 2, end - 1].map((i) => game.frames[i]);
-    put(third, frames[0], { colours, label: "Asteroids, frame 3", kind: "third" });
+    put(third, frames[0], { colours, label: "Asteroids, frame 3",
+      kind: both.checked ? "third" : "thrown" });
     put(fourth, frames[1], { colours, label: "frame 4", kind: "fourth" });
     const grays = frames.map((frame) => frame.map((v) => game.gray[v]));
     put(small, shrunk(both.checked ? brighter(...grays) : grays[1], SIZE, true),
       { label: "the picture, brightened", kind: "picture" });
     return both.checked ? "The rocks are on one frame, the ship on the other, and both in the picture." :
       "The rocks are always on the other frame: an agent would never see one.";
-  }, { count: game.frames.length, start: START, pace: 15,
-    name: (end) => `${(end / 60).toFixed(1)} s` });
+  }, { count: game.frames.length, start: START, pace: 15 });
   player.stride(REPEAT, 1);
   both.addEventListener("change", () => player.draw());
 });

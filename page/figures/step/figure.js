@@ -1,25 +1,25 @@
-// One step: which of its frames the agent sees, and as what.
+// One step, frame by frame: which of its frames the agent sees, and as what.
 figure("step", async (box, $in) => {
   const KINDS = ["thrown", "thrown", "third", "fourth"];
-  const NAMES = ["oldest", "", "", "newest"];
-  const frames = [...$in(".frames").children], stack = $in(".stack").children;
-  const [gone] = $in(".gone").children;
-  const { first, asked, screens, colours } = await moment();
-  const { pictures, decisions } = await played();
+  const SHOWN = 4; // pictures, so that the first steps are seen in them alone
+  const frames = $in(".frames").children, stack = $in(".stack").children;
+  const data = await read("moment"), colours = packed(data.rgb);
+  const screens = await unpack(data.frames, WIDTH * HEIGHT);
+  const gray = (at) => screens[at].map((v) => data.gray[v]);
+  const pictures = data.actions.map((_, i) =>
+    shrunk(brighter(gray(4 * i + 2), gray(4 * i + 3)), SIZE, true));
 
-  const rewards = screens.slice(0, screens.length / 4)
-    .map((_, i) => decisions[first + i - 1].reward);
   film(box, (at) => {
-    const now = first + at - 1, { action, reward } = decisions[now - 1];
-    $in(".action").textContent = ACTIONS[action];
-    frames.forEach((cell, f) => put(cell, screens[4 * (at - 1) + f],
-      { label: `frame ${f + 1}`, kind: KINDS[f], colours }));
-    [...stack].forEach((cell, slot) => put(cell, pictures[now + slot],
-      { label: NAMES[slot], kind: slot === 3 ? "picture" : "" }));
-    put(gone, pictures[now - 1], { label: "gone" });
-    return reward ? "A brick: the step's reward is the sum over its frames." :
-      "Frames 3 and 4 become the newest picture; the oldest one leaves.";
-  }, { count: rewards.length, start: asked - first + 1, pace: 3,
-    ticks: rewards.flatMap((reward, i) => reward ? [i + 1] : []),
-    name: (at) => `step ${first + at - 1}` });
+    const now = 4 * SHOWN + at - 1, step = Math.floor(now / 4), last = now % 4;
+    $in(".action").textContent = ACTIONS[data.actions[step]];
+    KINDS.forEach((kind, f) => put(frames[f],
+      f > last ? null : screens[4 * step + f],
+      { label: `frame ${f + 1}`, kind, colours }));
+    const isOver = last === 3;
+    const seen = pictures.slice(0, isOver ? step + 1 : step).slice(-4);
+    seen.forEach((picture, i) => put(stack[i], picture,
+      { label: ["oldest", "", "", "newest"][i],
+        kind: isOver && i === 3 ? "picture" : "" }));
+  }, { count: screens.length - 4 * SHOWN, pace: 6,
+    start: 4 * (data.asked - data.first - SHOWN) });
 });

@@ -4,23 +4,25 @@ from typing import Any
 
 import numpy as np
 
-from record.recordings import MOMENT, NEAR, colours, pack, read_film
+from record.recordings import colours, pack
+
+STEPS = range(1252, 1288)  # of the game; in some a brick is hit
+ASKED = 1272  # the one that is shown first: the paddle just reaches the ball
 
 
 def record() -> dict[str, Any]:
-    """The four frames before each decision of a part of the film."""
+    """The action of each step, and its four frames."""
     from record.published import agent, game_of, play
 
     moments, _ = play(agent())
     actions = [moment.decision["action"] for moment in moments]
-    film = read_film("agent/agent")
     game = game_of()
     ale = game.env.unwrapped.ale
     buttons = ale.getMinimalActionSet()
     game.reset()
     frames = []
-    for at, action in enumerate(actions[: film.start + NEAR[-1]]):
-        if at >= film.start + NEAR[0] - 1:
+    for at, action in enumerate(actions[: STEPS.stop]):
+        if at in STEPS:
             before = ale.cloneState()
             for _ in range(4):
                 ale.act(buttons[action])
@@ -29,9 +31,11 @@ def record() -> dict[str, Any]:
         game.step(action)
     return {
         "moment": {
-            "first": NEAR[0],
-            "asked": MOMENT,
+            "first": STEPS.start,
+            "asked": ASKED,
+            "actions": actions[STEPS.start : STEPS.stop],
             "rgb": colours().rgb.tolist(),
+            "gray": colours().gray.tolist(),
             "frames": pack(np.searchsorted(colours().numbers, frames)),
         }
     }

@@ -1,17 +1,32 @@
 // A game by each of the weights that were kept in the course of one training.
+// They play when the reader has guessed, or opened the answer.
 figure("training", async (box, $in) => {
   const PACE = 15;
   const games = await read("training");
-  const cells = $in(".games").children;
+  const cells = $in(".games").children, answer = $in("details");
   for (const game of games) {
     game.shown = await unpack(game.screens, WIDTH * HEIGHT);
     game.colours = packed(game.rgb);
   }
   const labels = [...cells].map((cell) => cell.lastElementChild.textContent);
-  film(box, (at) => {
-    games.forEach(({ shown, colours }, i) =>
-      put(cells[i], shown[at - 1], { colours, label: labels[i] }));
-    return "";
-  }, { count: games[0].shown.length, pace: PACE,
-    name: (at) => `${(at / PACE).toFixed(1)} s` });
+  // Where the ball gets behind the wall, it does so in the middle of the film,
+  // which begins two seconds before.
+  const count = games[0].shown.length, there = count / 2 + 1;
+  const player = film(box, (at) => {
+    games.forEach(({ shown, colours, behind }, i) => put(cells[i], shown[at - 1],
+      { colours, label: labels[i],
+        kind: behind !== null && at >= there ? "picture" : "" }));
+  }, { count, pace: PACE, auto: false,
+    start: there + PACE * (calm ? 1 : -2) });
+  $in(".choice").addEventListener("click", ({ target }) => {
+    const guess = target.closest("button");
+    if (!guess) return;
+    $in(".verdict").textContent = `${guess.value}. `;
+    answer.open = true;
+  });
+  answer.addEventListener("toggle", () => {
+    if (!answer.open) return;
+    $in(".says").focus({ preventScroll: true });
+    player.want(!calm);
+  });
 });

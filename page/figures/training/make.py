@@ -71,7 +71,7 @@ def y(score: float) -> float:
 
 
 def draw_learned() -> str:
-    """The curve of the training, and its marks."""
+    """The curves of all trainings, and the marks of one."""
     d = Drawing(306, screen=False, large=True)
     d.text(4, 18, "points, mean of the last 100 games", "quiet")
     for level in range(0, HIGHEST + 1, 100):
@@ -80,14 +80,13 @@ def draw_learned() -> str:
     for million in range(0, 11, 2):
         d.text(x(million * 1e6), BOTTOM + 20, str(million), "quiet mid")
     d.text(RIGHT, BOTTOM + 40, "million steps of training", "quiet end")
-    rows = read_curves("Breakout")[RUN]
-    points = [(round(x(r.steps), 1), round(y(r.score), 1)) for r in rows]
-    d.begin_answer()
-    d.line(*points, kind="curve seed1")
+    curves = read_curves("Breakout")
+    for run, rows in curves.items():
+        points = [(round(x(r.steps), 1), round(y(r.score), 1)) for r in rows]
+        d.line(*points, kind="curve seed1" if run == RUN else "curve other")
     for game in read("training/training"):
         steps = game["trained"]
-        near = min(rows, key=lambda row: abs(row.steps - steps))
+        near = min(curves[RUN], key=lambda row: abs(row.steps - steps))
         mark: dict[str, Any] = {"cx": x(steps), "cy": y(near.score), "r": 5}
         d.put("circle", "stop seed1", **mark)
-    d.end_answer()
     return d.svg()

@@ -102,7 +102,7 @@ figure("workbench", async (box, $in) => {
   }
 
   const player = film(box, show, { count: game.frames.length, start: 100,
-    pace: 15, name: (end) => `${(end / 60).toFixed(1)} s` });
+    pace: 15, auto: false });
 
   function turn() {
     const now = settings(), { repeat, stack } = now;
