@@ -1,33 +1,23 @@
 """Tests of the figures: they play, and show what `Game` returns."""
 
 import functools
-import itertools
-import re
 
 import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-import figures.backwards.make as backwards
 import game
 from asking import decoded, html, look_at
-from figures.serves.make import serve
 from figures.workbench.make import SHOWN, TITLES
-from fill import values
-from fill.values import Agent
 from paths import FIGURES
 from record.recordings import (
     FALLS,
     GUESS,
-    MOMENT,
-    NEAR,
     RISES,
     colours,
     find_ball,
-    frames_before,
     play,
     read,
-    read_film,
     small,
     unpack,
 )
@@ -35,8 +25,6 @@ from weave.pages import PAGES
 
 PLAYED = play()
 RGB, GRAY = colours().rgb, colours().gray
-FILM = read_film("agent/agent")
-PICTURES = unpack(FILM.frames, 84, 84)
 
 
 def page_of(name):
@@ -54,51 +42,6 @@ def test_what_is_guessed_is_what_game_returns():
         assert (one.step(step.action)[0][-1] == step.picture).all()
 
 
-def test_the_film_has_what_is_made_of_its_frames():
-    """Around the moment that the story follows: the brighter of two, small."""
-    for step in NEAR:
-        third, fourth = GRAY[frames_before(step)[2:]]
-        picture = small(np.maximum(third, fourth))
-        assert (picture == PICTURES[step + 3]).all()
-
-
-def test_the_table_of_the_move_has_what_was_recorded():
-    before, hit = (FILM.decisions[at]["value"] for at in (MOMENT, MOMENT + 1))
-    missed = read_film("move/missed").decisions[0]["value"]
-    page = html("index.html").replace("\N{MINUS SIGN}", "-")
-    for after in hit, missed:
-        target = f"{0.99 * after:.2f}"
-        assert f"0.99 × {after:.2f} = {target}" in page
-        advantage = float(target) - before
-        assert f"{target} - {before:.2f} = {advantage:.2f}" in page
-
-
-def test_the_brick_of_the_move_is_worth_what_is_said():
-    """Of the value after it, by the steps that the ball then flies."""
-    share = 0.99 ** (len(backwards.way()) - 1)
-    after = FILM.decisions[MOMENT + 1]["value"]
-    assert f"{share:.2f} of the {after:.2f}" in html("index.html")
-
-
-def test_the_games_that_end_are_those_that_were_scored():
-    scores = [one["score"] for one in read("ended/ended")]
-    assert scores == values.read("agents", Agent)["Breakout-0"].scores.served
-
-
-def test_the_agent_expects_most_while_the_ball_is_behind_the_wall():
-    values = [decision["value"] for decision in FILM.decisions]
-    assert FILM.colours()[np.argmax(values)][32:57, 8:152].any()
-
-
-def test_a_bug_has_the_numbers_of_the_frames():
-    """At the brightest pixel of the ball, two steps before the moment."""
-    third, fourth = GRAY[frames_before(MOMENT - 2)[2:]]
-    one, other = small(third)[62, 59], small(fourth)[62, 59]
-    page = html("index.html")
-    assert f"max({one}, {other}) = {max(one, other)}" in page
-    assert f"in place of {small(np.maximum(third, fourth))[62, 59]}" in page
-
-
 def test_the_ball_flies_as_the_guesses_have_it():
     """In all that is shown of a step, and as long as it is seen to fly on."""
     for way, steps in (-1, RISES), (1, FALLS):
@@ -107,13 +50,6 @@ def test_the_ball_flies_as_the_guesses_have_it():
             heights = [ball.y for ball in balls]
             assert (np.diff(heights) * way > 0).all()
     assert GUESS in RISES
-
-
-def test_breakout_has_four_serves():
-    """After as many no-op frames modulo 4 the ball flies the same way."""
-    ways = [np.array(serve(no_ops)) for no_ops in range(1, 13)]
-    for (i, one), (j, other) in itertools.combinations(enumerate(ways), 2):
-        assert (one == other).all() == (i % 4 == j % 4)
 
 
 # In a browser
@@ -136,123 +72,176 @@ def check(seen, made):
         assert np.array_equal(one[..., :3], other)
 
 
-def figures_with(file, text):
-    """The names of the figures whose file has a text."""
-    paths = sorted(FIGURES.glob(f"*/{file}"))
+def figures_with(text):
+    """The names of the figures whose script has a text."""
+    paths = sorted(FIGURES.glob("*/figure.js"))
     return [path.parent.name for path in paths if text in path.read_text()]
 
 
-ASKING = figures_with("figure.html", 'class="asked"')
-PLAYERS = figures_with("figure.js", "film(box")
-
-
-@pytest.mark.parametrize("name", PLAYERS)
-def test_a_figure_plays_stops_and_steps(visit, name):
+@pytest.mark.parametrize("name", figures_with("film(box"))
+def test_a_figure_plays_and_stops(visit, name):
     figure = look_at(visit(page_of(name)), name)
-    if name in ASKING:
+    if name == "training":
         figure.locator("summary").click()
-    play, step = (figure.locator(".controls button").nth(i) for i in (0, 1))
-    slider = figure.locator(".slide input")
-    expect(slider).to_have_attribute("max", re.compile(".+"))
-    before = slider.input_value()
+    screen = figure.locator(".screen")
+    shown = """(screen) => [...screen.querySelectorAll("canvas")].map(
+        (canvas) => canvas.toDataURL()).join()"""
+    play = figure.locator(".play")
+    before = screen.evaluate(shown)
     play.click()
-    expect(slider).not_to_have_value(before)
-    if play.inner_text() == "Pause":  # or it has come to its end
-        play.click()
-    stopped = slider.input_value()
-    figure.page.wait_for_timeout(400)
-    expect(slider).to_have_value(stopped)
-    slider.press("Home")
-    first = slider.input_value()
-    slider.press("End")
-    assert slider.input_value() != first
-    step.click()
-    expect(slider).to_have_value(first)
+    assert play.inner_text() == "Pause"
+    figure.page.wait_for_function(
+        f"([screen, before]) => ({shown})(screen) !== before",
+        arg=[screen.element_handle(), before],
+    )
+    play.click()
     assert play.inner_text() == "Play"
+    stopped = screen.evaluate(shown)
+    figure.page.wait_for_timeout(400)
+    assert screen.evaluate(shown) == stopped
+    for slider in figure.locator(".slide input").all():
+        slider.press("Home")
+        first = screen.evaluate(shown)
+        slider.press("End")
+        assert screen.evaluate(shown) != first
+
+
+def test_a_figure_plays_by_itself_while_it_is_seen(visit):
+    page = visit(reduced_motion="no-preference")
+    figure = look_at(page, "step")
+    slider = figure.locator(".slide input")
+    before = slider.input_value()
+    expect(slider).not_to_have_value(before)
+    page.evaluate("scrollTo(0, 0)")
+    expect(figure).not_to_be_in_viewport()
+    page.wait_for_timeout(400)
+    stopped = slider.input_value()
+    page.wait_for_timeout(400)
+    expect(slider).to_have_value(stopped)
 
 
 def test_a_step_is_what_was_played(visit):
+    """Its four frames, and the four pictures: each the brighter of two."""
     figure = look_at(visit(), "step")
-    for step in NEAR[0], MOMENT, NEAR[-1]:
-        figure.locator(".slide input").fill(str(step - NEAR[0] + 1))
-        check(pictures(figure, ".frames"), RGB[frames_before(step)])
-        check(pictures(figure, ".stack"), PICTURES[step : step + 4])
+    moment = read("step/moment")
+    frames = unpack(moment["frames"]).reshape(-1, 4, 210, 160)
+    made = [
+        small(np.maximum(*GRAY[step_frames[2:]])) for step_frames in frames
+    ]
+    for step in 4, moment["asked"] - moment["first"], len(frames) - 1:
+        figure.locator(".slide input").fill(str(4 * (step - 3)))
+        check(pictures(figure, ".frames"), RGB[frames[step]])
+        check(pictures(figure, ".stack"), made[step - 3 : step + 1])
+        action = ["NOOP", "FIRE", "RIGHT", "LEFT"][moment["actions"][step]]
+        expect(figure.locator(".action")).to_have_text(action)
 
 
-def test_the_agent_sees_what_was_recorded(visit):
-    """Wherever its line is pointed at."""
-    figure = look_at(visit(), "agent")
-    line = figure.locator(".trace")
-    width = line.bounding_box()["width"]
-    last = len(FILM.decisions) - 1
-    for step in 1, 100, last - 1:
-        line.click(position={"x": width * step / last, "y": 20})
-        expect(figure.locator(".number")).to_have_text(f"step {step}")
-        check(pictures(figure, ".whole"), [FILM.colours()[step]])
-        check(pictures(figure, ".four"), PICTURES[step : step + 4])
+def test_an_agent_sees_two_ghosts_or_four(visit):
+    """By the frames to a step: each ghost is drawn on every fourth."""
+    figure = look_at(visit(), "ghosts")
+    rings = figure.locator(".gets .rings i")
+    dashed = figure.locator(".gets .unseen")
+    expect(dashed).to_have_count(2)
+    expect(rings).to_have_count(4)
+    figure.get_by_label("Frames to a step").fill("3")
+    expect(dashed).to_have_count(0)
+
+
+def test_rocks_are_there_with_the_maximum_alone(visit):
+    figure = look_at(visit(), "maximum")
+    [both] = pictures(figure, ".small")
+    figure.get_by_label("The maximum").uncheck()
+    [one] = pictures(figure, ".small")
+    assert (one > both).sum() == 0
+    assert np.count_nonzero(one[..., 0]) < np.count_nonzero(both[..., 0]) / 2
+
+
+def test_guesses_are_marked(visit):
+    """Six from one picture, then six from four."""
+    guess = look_at(visit(), "guess")
+    for _ in range(2):
+        for done in range(1, 7):
+            guess.get_by_role("button", name="Up").click()
+            expect(
+                guess.locator(".marks [class]:not([class=''])")
+            ).to_have_count(done)
+        guess.locator(".again").click()
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_an_answer_waits(visit, scripts):
-    """For a guess, or until it is opened; with scripts or without."""
+def test_the_games_of_the_training_wait_for_a_guess(visit, scripts):
+    """Or until the answer is opened; with scripts or without."""
     page = visit(java_script_enabled=scripts)
-    for name in ASKING:
-        figure = page.locator(f"#{name}")
-        answer = figure.locator("details p").first
-        drawn = figure.locator("g.answer").all()
-        expect(answer).to_be_hidden()
-        for part in drawn:
-            expect(part).to_have_css("opacity", "0")
-        opens = ".choice button" if scripts else "summary"
-        figure.locator(opens).first.click()
-        expect(answer).to_be_visible()
-        for part in drawn:
-            expect(part).to_have_css("opacity", "1")
-
-
-def test_the_games_of_the_training_wait_for_a_guess(visit):
-    figure = look_at(visit(), "training")
-    shown = figure.locator("canvas, .screen > img")
+    figure = page.locator("#training")
+    figure.scroll_into_view_if_needed()
+    shown = figure.locator("canvas:visible, .screen > img")
     for part in shown.all():
         expect(part).to_have_css("filter", "brightness(0)")
-    expect(figure.locator(".play")).to_be_hidden()
-    figure.locator(".choice button").first.click()
+    answer = figure.locator("details p")
+    expect(answer).to_be_hidden()
+    figure.locator(".choice button" if scripts else "summary").first.click()
+    expect(answer).to_be_visible()
     for part in shown.all():
         expect(part).to_have_css("filter", "none")
-    expect(figure.locator(".play")).to_be_visible()
 
 
-def test_the_map_has_a_color_for_less_and_one_for_more(visit):
-    figure = look_at(visit(), "looks")
-    figure.locator(".choice button").first.click()
-    is_red = figure.locator(".map").evaluate(
-        """(map) => {
-            const { data } = map.getContext("2d")
-              .getImageData(0, 0, map.width, map.height);
-            return [...data.keys()].filter((i) => i % 4 === 0)
-              .map((i) => data[i] > data[i + 2]); }"""
-    )
-    changes = [change for change, *_ in read("looks/looks")["changes"]]
-    shown = zip(changes, is_red, strict=True)
-    seen = {(change < 0, red) for change, red in shown if abs(change) > 0.3}
-    assert seen == {(True, True), (False, False)}
+def test_the_games_of_the_training_play_after_the_guess(visit):
+    figure = look_at(visit(reduced_motion="no-preference"), "training")
+    figure.get_by_role("button", name="2", exact=True).click()
+    expect(figure.locator(".verdict")).to_have_text("No. ")
+    slider = figure.locator(".slide input")
+    expect(slider).not_to_have_value(slider.input_value())
+    slider.press("End")
+    behind = figure.locator(".picture")
+    expect(behind).to_have_text(["4 million", "6 million", "8 million"])
 
 
-def test_guesses_and_scores_come_back_at_the_end(visit):
-    """And when the page is loaded again."""
+# Two players that learn
+
+
+LEARNED = """(seed) => {
+    Learn.begin(seed);
+    Learn.step(400_000);
+    return Learn.means(); }"""
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_picture_before_is_worth_a_lot(visit, seed):
+    two, one = visit().evaluate(LEARNED, seed)
+    assert two > 3 * one
+
+
+def test_the_same_seed_learns_the_same(visit):
     page = visit()
-    expect(page.locator("#yours")).to_have_text(re.compile("nothing|not a"))
-    page.locator("#ghosts").get_by_role("button", name="4").click()
-    for _ in range(2):
-        expect(page.locator("#yours")).to_contain_text("0 of 1")
-        page.reload()
-    guess = look_at(page, "guess")
-    for _ in range(6):
-        before = guess.locator(".says").inner_text()
-        guess.get_by_role("button", name="Up").click()
-        expect(guess.locator(".says")).not_to_have_text(before)
-        page.wait_for_timeout(100)
-    expect(page.locator("#yours")).to_contain_text("from one picture")
+    assert page.evaluate(LEARNED, 4) == page.evaluate(LEARNED, 4)
+
+
+def test_a_reader_watches_it_learn(visit):
+    """At the speed that he wants, until it has played for eight hours."""
+    page = visit()
+    figure = look_at(page, "learn")
+    expect(figure.locator(".fourth canvas")).to_be_hidden()
+    assert page.evaluate("Learn.players[0].steps") == 0
+    figure.locator(".play").click()
+    speed = figure.get_by_label("Speed")
+    for key in "End", "Home", "End":
+        speed.press(key)
+    expect(figure.locator(".tells")).to_contain_text("After 8 hours")
+    expect(figure.locator(".fourth canvas")).to_be_visible()
+    two, one = page.evaluate("Learn.players.map(({ steps }) => steps)")
+    assert two >= 8 * 3600 * 12
+    assert one > 7 * 3600 * 12
+    figure.get_by_role("button", name="Start over").click()
+    expect(figure.locator(".fourth canvas")).to_be_hidden()
+
+
+def test_it_learns_by_itself_while_it_is_seen(visit):
+    page = visit(reduced_motion="no-preference")
+    look_at(page, "learn")
+    page.wait_for_function("Learn.players[0].steps > 2000")
+
+
+# The workbench
 
 
 def turn_knobs(figure, settings):

@@ -47,7 +47,7 @@ def served(new_context):
 
 
 @pytest.mark.parametrize(
-    "name, figure", [("moment", "step"), ("ended", "ended")]
+    "name, figure", [("moment", "step"), ("training", "training")]
 )
 def test_a_figure_asks_again_for_what_did_not_arrive(served, name, figure):
     page = served
@@ -85,19 +85,9 @@ def test_the_board_asks_again_for_a_network_that_did_not_arrive(served, part):
 @pytest.mark.parametrize("opens", ["summary", ".choice button"])
 def test_the_focus_goes_on_to_the_answer(visit, opens):
     page = visit()
-    figure = page.locator("#serves")
+    figure = page.locator("#training")
     figure.locator(opens).first.press("Enter")
     expect(figure.locator(".says")).to_be_focused()
-
-
-@pytest.mark.parametrize("key", ["Enter", "Space"])
-def test_a_wrong_line_is_found_by_either_key(visit, key):
-    page = visit()
-    page.locator("details:has([data-wrong]) > summary").click()
-    for bug in page.locator("[data-wrong]").all():
-        wrong = int(bug.get_attribute("data-wrong").split()[0])
-        bug.locator("pre [role=button]").nth(wrong - 1).press(key)
-        expect(bug.locator("details p")).to_be_visible()
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -119,7 +109,7 @@ def test_tab_finds_each_control_before_its_figure_begins(visit, name):
 def test_each_control_is_large_enough_for_a_finger(visit, name):
     page = visit(name, width=390)
     small = page.evaluate("""() => [...document.querySelectorAll(
-        "figure :is(button, input, summary), [data-wrong] [role=button]")]
+        "figure :is(button, input, summary)")]
         .map((one) => one.closest("label") ?? one)
         .filter((one) => one.checkVisibility({ visibilityProperty: true }))
         .filter((one) => one.getBoundingClientRect().height < 24)
