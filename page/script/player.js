@@ -71,14 +71,6 @@ const played = once(async () => {
     pictures: await unpack(frames, SIZE ** 2) };
 });
 
-// The moment that the story follows, step `asked` of the film, and those around
-// it, from step `first` on: of each the four `screens` before its decision.
-const moment = once(async () => {
-  const data = await read("moment");
-  return { ...data, screens: await unpack(data.frames, WIDTH * HEIGHT),
-    colours: packed(data.rgb) };
-});
-
 // The titles of the workbench, whose frames are packed by fours.
 const titles = once(async () => {
   const recorded = await read("workbench");
