@@ -217,14 +217,6 @@ const played = once(async () => {
     pictures: await unpack(frames, SIZE ** 2) };
 });
 
-// The moment that the story follows, step `asked` of the film, and those around
-// it, from step `first` on: of each the four `screens` before its decision.
-const moment = once(async () => {
-  const data = await read("moment");
-  return { ...data, screens: await unpack(data.frames, WIDTH * HEIGHT),
-    colours: packed(data.rgb) };
-});
-
 // The titles of the workbench, whose frames are packed by fours.
 const titles = once(async () => {
   const recorded = await read("workbench");
@@ -272,84 +264,90 @@ function drags(element, begin, move) {
   }
 }
 
-// A player: Play, Step, a slider with a tick where something happens, the name
-// of the step, and a sentence, which `show(i)` returns when it has drawn step
-// i. There are `count` steps, `pace` in a second. After the last one comes the
-// first, if it `loops`. With number `start` it stands still until the reader
-// plays it; or, if `auto`, it plays by itself as long as it is seen.
-// The sentence is read out only if the reader has moved it. The controls are
-// there before the figure begins, so that Tab finds them.
+// The button of what plays. It plays by itself while it is in the middle of the
+// window, until the reader pauses it; readers who want less motion start it, and
+// what isn't `auto` is started by all. `go` is told to play or to stop. The
+// returned function says what is wanted from now on.
+function plays(box, go, auto = true) {
+  const button = box.querySelector(".play");
+  let isWanted = auto && !calm, isSeen = false;
+  function turn() {
+    button.textContent = isWanted ? "Pause" : "Play";
+    go(isWanted && isSeen);
+  }
+  function want(on) {
+    isWanted = on;
+    turn();
+  }
+  button.addEventListener("click", () => {
+    isSeen = true;
+    want(!isWanted);
+  });
+  new IntersectionObserver((seen) => {
+    isSeen = seen.at(-1).isIntersecting;
+    turn();
+  }, { rootMargin: "-30% 0px" }).observe(box);
+  return want;
+}
+
+// A film of `count` pictures, `pace` in a second, over and over. `show(at)` draws
+// one, the first is number 1, and may return a sentence. It has a slider, unless its
+// controls are its own, with a tick where something happens. The sentence is read
+// out only if the reader has moved it. The controls are there before the figure
+// begins, so that Tab finds them.
 for (const controls of document.querySelectorAll(".controls:empty:not(.plays)")) {
   controls.innerHTML = `<button type="button" class="play">Play</button>
-    <button type="button">Step</button>
-    <span class="slide"><input type="range" aria-label="Step" min="1" step="1" value="1"
-    autocomplete="off"><span class="ticks"></span></span>
-    <span class="number"></span>`;
+    <span class="slide"><input type="range" aria-label="Time" min="1" step="1" value="1"
+    autocomplete="off"><span class="ticks"></span></span>`;
 }
-function film(box, show, { count, start = 1, pace = 7.5, auto = false,
-  loops = true, ticks = [], name = (i) => `step ${i}` }) {
-  const controls = box.querySelector(".controls");
-  const [play, step, slide, number] = controls.children;
-  const [slider, marks] = slide.children, says = box.querySelector(".stage > .says");
-  let timer = null;
+function film(box, show, { count, start = 1, pace = 7.5, auto = true,
+  ticks = [] }) {
+  const says = box.querySelector(".stage > .says");
+  const slider = box.querySelector(".slide input");
+  let at = start, every = 1, first = 1, timer = null;
 
   function draw(byReader = true) {
-    number.textContent = name(Number(slider.value));
+    if (slider) slider.value = at;
+    const words = show(at);
+    if (!says) return;
     says.ariaLive = byReader ? "polite" : "off";
-    says.textContent = show(Number(slider.value));
+    says.textContent = words;
   }
   function go(on) {
-    clearInterval(timer);
-    timer = on ? setInterval(next, 1000 * slider.step / pace) : null;
-    play.textContent = on ? "Pause" : "Play";
+    clearTimeout(timer);
+    timer = on ? setTimeout(next, 1000 * every / pace) : null;
   }
-  const isOver = () => slider.value === slider.max;
   function next() {
+    go(true);
     if (document.hidden) return;
-    if (isOver()) slider.value = slider.min;
-    else slider.stepUp();
-    if (isOver() && !loops) go(false);
-    draw(!timer);
+    at = at + every > count ? first : at + every;
+    draw(false);
   }
-  function to(i) {
-    go(false);
-    slider.value = i;
-    draw();
-  }
-  // It stops where a step of so many ends, from the one of number `first` on.
-  function stride(every, first) {
-    slider.step = every;
-    slider.min = first * every;
-    slider.max = count - count % every;
-    draw();
-    if (timer) go(true);
-  }
-  play.addEventListener("click", () => {
-    go(!timer);
-    if (timer && isOver()) next();
-    else draw();
-  });
-  step.addEventListener("click", () => {
-    go(false);
-    next();
-  });
-  slider.addEventListener("input", () => to(slider.value));
-  marks.innerHTML = ticks.map((at) =>
-    `<i style="left:${100 * (at - 1) / (count - 1)}%"></i>`).join("");
-  slider.max = count;
-  slider.value = start;
-  go(false);
-  draw(false);
-  if (auto && !calm) {
-    const sight = new IntersectionObserver((seen) =>
-      go(seen.at(-1).isIntersecting),
-    { threshold: 0.6 });
-    sight.observe(box);
-    for (const event of ["click", "input"]) {
-      controls.addEventListener(event, () => sight.disconnect());
+  // Each picture is `each` after the one before, from that of number `from` on.
+  function stride(each, from) {
+    every = each;
+    first = each * from;
+    at = Math.max(first, at - at % each);
+    if (slider) {
+      slider.min = first;
+      slider.step = each;
+      slider.max = count - count % each;
     }
+    draw();
   }
-  return { go, draw, stride, to, at: () => Number(slider.value) };
+  if (slider) {
+    slider.max = count;
+    slider.addEventListener("input", () => {
+      want(false);
+      at = Number(slider.value);
+      draw();
+    });
+    box.querySelector(".ticks").innerHTML = ticks.map((tick) =>
+      `<i style="left:${100 * (tick - 1) / (count - 1)}%"></i>`).join("");
+  }
+  draw(false);
+  const want = plays(box, go, auto);
+  return { want, draw, stride, at: () => at };
 }
 
 // What the reader has guessed and scored, and what is right. It comes back at
@@ -1599,103 +1597,6 @@ if ($("run")) (() => {
   });
 })();
 
-// The trained agent: what it sees, chooses and expects.
-figure("agent", async (box, $in) => {
-  const [screen] = $in(".whole").children, stack = $in(".four").children;
-  const trace = $in(".trace");
-  const { decisions, screens, pictures, colours } = await played();
-  const { asked } = await moment();
-  const values = decisions.map(({ value }) => value);
-
-  // The value over all steps, from 0, with a line where we are.
-  const high = Math.ceil(Math.max(...values)), last = values.length - 1;
-  const points = values.map((value, i) => `${i},${high - value}`);
-  const peak = values.indexOf(Math.max(...values));
-  trace.innerHTML = `<svg viewBox="0 0 ${last} ${high}"
-    preserveAspectRatio="none" role="img" aria-label="The value that the agent
-    expects, at each step"><line class="axis" x2="${last}"/>
-    <line class="axis" x2="${last}" y1="${high}" y2="${high}"/>
-    <polyline points="${points.join(" ")}"/>
-    <line class="now" y2="${high}"/></svg>
-    <small style="left:0">value ${high}</small>
-    <small style="left:0">0</small>`;
-
-  const player = film(box, (at) => {
-    const { action, reward, value, chances } = decisions[at - 1];
-    put(screen, screens[at - 1], { colours });
-    pictures.slice(at - 1, at + 3).forEach((picture, slot) =>
-      put(stack[slot], picture));
-    showChances($in(".choices").children, chances, { sampled: action });
-    $in(".now").setAttribute("transform", `translate(${at - 1})`);
-    $in(".value").textContent = value.toFixed(2);
-    if (Math.abs(at - 1 - peak) < 3) return "Its highest value: the ball is behind the wall.";
-    const scores = reward ? ` and scores ${reward}, a reward of 1` : "";
-    return `It samples ${ACTIONS[action]}${scores}.`;
-  }, { count: decisions.length, start: asked + 1, pace: 15,
-    name: (at) => `step ${at - 1}`,
-    ticks: decisions.flatMap(({ reward }, i) => reward ? [i + 1] : []) });
-
-  // Where the line is pointed at, there the film goes.
-  function point({ clientX }) {
-    const { left, width } = trace.getBoundingClientRect();
-    player.to(1 + Math.round(last * (clientX - left) / width));
-  }
-  drags(trace, point, point);
-});
-
-// How a reward reaches the values of the steps before it, update by update.
-figure("backwards", (box) => {
-  const GAMMA = 0.99;
-  const points = [...box.querySelectorAll(".point")], last = points.length - 1;
-  const worths = box.querySelectorAll(".worth");
-  film(box, (at) => {
-    const updates = at - 1, reached = last - updates + 1;
-    points.forEach((point, i) => {
-      point.classList.toggle("unheard", i < reached);
-      point.classList.toggle("newest", i === reached);
-      worths[i].textContent = i < reached ? "0" : (GAMMA ** (last - i)).toFixed(2);
-    });
-    const value = (GAMMA ** (updates - 1)).toFixed(2);
-    if (updates === 0) return "Before the first update all values are 0.";
-    if (updates === 1) return "The step of the brick: reward 1 + 0.99 × 0 = 1.";
-    const later = (GAMMA ** (updates - 2)).toFixed(2);
-    return `The step before: reward 0 + 0.99 × ${later} = ${value}.` +
-      (reached === 0 ? " That much of the value after our move comes from this brick." : "");
-  }, { count: points.length + 1, pace: 1, loops: false, name: (at) => `update ${at - 1}` });
-});
-
-// Bugs to find: the reader picks a line, by pointing or by the arrow keys and
-// Enter or Space. A section says which of its lines are wrong, counted from 1.
-for (const box of document.querySelectorAll("[data-wrong]")) {
-  const wrong = box.dataset.wrong.split(" ").map(Number);
-  const lines = [...box.querySelectorAll("pre span[style]")];
-  const answer = box.querySelector("details");
-  function pick(line) {
-    const isWrong = wrong.includes(lines.indexOf(line) + 1);
-    line.classList.add(isWrong ? "found" : "right");
-    line.ariaDescription = isWrong ?
-      "Found: this line is wrong" : "No: this line is right";
-    if (isWrong) answer.open = true;
-  }
-  lines.forEach((line, i) => {
-    line.role = "button";
-    line.tabIndex = i ? -1 : 0;
-    line.addEventListener("click", () => pick(line));
-    line.addEventListener("keydown", (event) => {
-      const isPick = event.key === "Enter" || event.key === " ";
-      const next = lines[i + arrowOf(event)?.[1]];
-      if (!isPick && !next) return;
-      event.preventDefault();
-      if (isPick) {
-        pick(line);
-        return;
-      }
-      for (const other of lines) other.tabIndex = other === next ? 0 : -1;
-      next.focus();
-    });
-  });
-}
-
 // The clipped objective: the reader drags the ratio and the edges 1 ± ε, and
 // turns the sign of the advantage.
 figure("clip", async (box, $in) => {
@@ -1793,41 +1694,16 @@ figure("clip", async (box, $in) => {
   show();
 });
 
-// Thirty games that began together: which have ended, and the mean of those.
-figure("ended", async (box, $in) => {
-  const FIRST = 8; // games, of which some take the mean
-  const games = await read("ended");
-  const order = games.map((_, i) => i)
-    .sort((one, other) => games[one].steps - games[other].steps);
-  const most = Math.max(...games.map(({ score }) => score));
-  const bars = $in(".bars").children;
-  const mean = (some) =>
-    Math.round(some.reduce((sum, i) => sum + games[i].score, 0) / some.length);
-
-  $in(".all").textContent = mean(order);
-  film(box, (count) => {
-    const ended = order.slice(0, count);
-    games.forEach(({ score }, i) => {
-      bars[i].className = ended.includes(i) ? "over" : "";
-      bars[i].style = `--share:${score / most}`;
-    });
-    $in(".so-far").textContent = mean(ended);
-    return `${count} of ${games.length} games have ended.`;
-  }, { count: games.length, start: FIRST, pace: 3, loops: false,
-    name: (count) => `${count} games` });
-});
-
 // Pac-Man's four ghosts, of which a frame has one, and those that an agent
 // sees. The ghost of a frame is what is pink in it.
 figure("ghosts", async (box, $in) => {
   const GHOSTS = 4, STACK = 4, START = 188;
-  const CORNER = [55, 149, 105, 51], SMALL_CORNER = [29, 50, 55, 17];
   const game = (await titles())["Pac-Man"], { frames } = game;
   const pink = game.rgb.findIndex((rgb) => `${rgb}` === "252,144,200");
-  const colours = packed(game.rgb), whole = $in(".eye").children[1];
-  const cells = [...$in(".grid").children], answer = $in("details");
-  const [near, nearSmall] = box.querySelectorAll(".near");
-  const repeat = $in("label input");
+  const colours = packed(game.rgb), repeat = $in("label input");
+  const [whole, ringed] = [...$in(".eye").children].slice(1);
+  const [newest, dashed] = [...$in(".gets").children].slice(1);
+  const cells = [...box.querySelectorAll(".stack > div"), newest];
 
   // The middle of the ghost in a frame, as shares of the screen. What is pink in
   // the frame before or after it, too, is a pill.
@@ -1845,13 +1721,10 @@ figure("ghosts", async (box, $in) => {
   });
   const gray = (i) => frames[i].map((v) => game.gray[v]);
 
-  // Rings over a picture that shows a part of the screen.
-  function rings(place, shown, absent = [], part = [0, 0, WIDTH, game.height]) {
-    const [left, top, wide, high] = part;
+  // Rings over a picture of the screen
+  function rings(place, shown, absent = []) {
     place.innerHTML = [...shown, ...absent].map((i) => {
-      const x = (found[i][0] * WIDTH - left) / wide;
-      const y = (found[i][1] * game.height - top) / high;
-      if (x < 0 || x > 1 || y < 0 || y > 1) return "";
+      const [x, y] = found[i];
       return `<i class="${absent.includes(i) ? "unseen" : ""}" style="left:${
         100 * x}%;top:${100 * y}%"><b>${i % GHOSTS + 1}</b></i>`;
     }).join("");
@@ -1868,40 +1741,30 @@ figure("ghosts", async (box, $in) => {
   function show(end) {
     const every = Number(repeat.value);
     const now = Array.from({ length: GHOSTS }, (_, i) => end - 1 - i);
-    const eye = blended(end - 1);
-    put(whole, eye, { colours });
-    put(near.firstElementChild, eye, { colours, part: CORNER });
-    rings(whole.nextElementSibling, now);
-    rings(near.lastElementChild, now, [], CORNER);
+    put(whole, blended(end - 1), { colours });
+    rings(ringed, now);
     // Of each picture the frames that are merged in it.
     const merged = cells.map((_, i) => {
       const last = end - 1 - (STACK - 1 - i) * every;
       return every > 1 ? [last - 1, last] : [last];
     });
+    cells.forEach((cell, i) =>
+      put(cell, shrunk(merged[i].map(gray).reduce(brighter), SIZE, true)));
     const seen = merged.flat().map((at) => at % GHOSTS);
     const unseen = now.filter((at) => !seen.includes(at % GHOSTS));
-    for (const [i, cell] of cells.entries()) {
-      const picture = shrunk(merged[i].map(gray).reduce(brighter), SIZE, true);
-      put(cell.firstElementChild, picture,
-        { label: ["oldest", "", "", "newest"][i] });
-      put(nearSmall.firstElementChild, picture, { part: SMALL_CORNER });
-      const shown = answer.open ? [merged[i], unseen] : [[], []];
-      rings(cell.lastElementChild, ...shown);
-      rings(nearSmall.lastElementChild, ...shown, CORNER);
-    }
+    rings(dashed, merged.at(-1), unseen);
     $in(".every").textContent = every;
     const names = unseen.map((at) => at % GHOSTS + 1).sort();
     return names.length ?
-      `Ghosts ${names.join(" and ")} are in none of the four pictures.` :
-      "At this setting it sees all four ghosts.";
+      `Ghosts ${names.join(" and ")} are in none of its four pictures.` :
+      "All four ghosts are in its pictures.";
   }
 
-  const player = film(box, show, { count: frames.length, start: START, pace: 12,
-    name: (end) => `${(end / 60).toFixed(1)} s` });
+  const player = film(box, show,
+    { count: frames.length, start: START, pace: 12 });
   const turn = () => player.stride(Number(repeat.value), STACK);
   turn();
   repeat.addEventListener("input", turn);
-  answer.addEventListener("toggle", turn);
 });
 
 // Up or down? Six guesses from one picture, then six from four.
@@ -1926,6 +1789,7 @@ figure("guess", async (_, $in) => {
     const four = pictures.slice(at - 3, at + 1);
     four.forEach((pixels, i) => put(stack[i], seen || i === 3 ? pixels : null,
       { part, label: ["oldest", "", "", "newest"][i] }));
+    $in(".four").classList.toggle("one", !seen);
     $in(".which").textContent = round ? "in its last four pictures" :
       seen ? "and the three pictures before" : "enlarged";
     put(board.firstElementChild, later.reduce((pixels, i) => brighter(
@@ -1951,9 +1815,14 @@ figure("guess", async (_, $in) => {
       `From one picture ${one}, from four ${four}. ` + (right[1] > right[0] ?
         "One picture doesn't say where a ball is going. Four do." :
         "From one it was luck. In four, compare where the ball is.");
-    remember(["guess1", "guess4"][round], round ? four : one);
     again.textContent = round === 0 ? "Now with four pictures" : "Once more";
     again.focus({ preventScroll: true });
+  }
+
+  // What was right, and what wasn't
+  function showMarks() {
+    $in(".marks").innerHTML = Array.from({ length: GUESSES }, (_, i) =>
+      `<i class="${["wrong", "right"][Number(marks[i])] ?? ""}"></i>`).join("");
   }
 
   // The order is a matter of chance, but for the step that is asked for first.
@@ -1968,6 +1837,7 @@ figure("guess", async (_, $in) => {
     }
     again.hidden = true;
     up.hidden = down.hidden = false;
+    showMarks();
     draw(deck[0]);
   }
 
@@ -1976,6 +1846,7 @@ figure("guess", async (_, $in) => {
     flies = true;
     const at = deck.shift(), way = game.up.includes(at) ? "up" : "down";
     marks.push(guess === way);
+    showMarks();
     const verdict = `${guess === way ? "Right" : "No"}: it flew on ${way}.`;
     $in(".says").textContent = verdict;
     for (const i of LATER) {
@@ -2388,13 +2259,12 @@ figure("kill", async (box, $in) => {
         put(cell, all[(4 * i + j) * count + since]));
     });
     return words;
-  }, { count, start: Math.round(count / 4), pace: 10, auto: true,
-    name: (i) => `step ${every * (i - 1)}` });
+  }, { count, start: Math.round(count / 4), pace: 10 });
 
   box.querySelectorAll(".screen button").forEach((button, i) =>
     button.addEventListener("click", () => {
       const { row } = workers[i];
-      player.go(false);
+      player.want(false);
       row.classList.add("dead");
       button.disabled = true;
       does[i].textContent = "is dead";
@@ -2407,173 +2277,311 @@ figure("kill", async (box, $in) => {
         words = `Worker ${i} was replaced. Its games start over, ` +
           "and the others play on.";
         player.draw();
-        player.go(!calm);
+        player.want(!calm);
       }, REPLACED);
     }));
 });
 
-// What the agent looks at: what a black patch changes of its answers, for each
-// place of the patch. The reader moves it, or a map shows all places; of a
-// recorded step, or of the one that is there in a game that it plays now.
-figure("looks", async (box, $in) => {
-  const GRID = 21;
-  const PLACES = GRID ** 2;
-  const [PATCH, STRIDE] = [8, 4]; // pixels of the pictures
-  const MIDDLE = [10, 10];
-  const [LESS, MORE] = [[255, 96, 64], [90, 160, 255]]; // colors of the map
-  const FINGER = 48; // pixels that a finger hides
-  const FAINT = 0.5; // no map's most counts as less
-  const SLICE = 12; // ms that a map is computed for at a time
-  const pane = $in(".pane");
-  const [cell, map, patch] = pane.children;
-  const answer = $in("details");
-  const wanted = $in("[type=checkbox]");
-  const recorded = await read("looks");
-  const { decisions, pictures } = await played();
-  let place = null; // of the patch: column and row
-  let step = recordedStep();
+// Two players that learn a Breakout of 10 by 12 pixels, each by a table. One has
+// the picture before, too.
+const TINY = { wide: 10, high: 12, top: 1, rows: 3, paddle: 2 };
 
-  // A step: its pictures, the answer to them, and what is known of how a patch
-  // in each place changes it.
-  function recordedStep() {
-    const { asked, changes } = recorded;
-    const { value, chances } = decisions[asked];
-    const known = changes.map(([changed, ...odds]) => ({ value: changed, odds }));
-    return { live: false, pictures: pictures.slice(asked, asked + 4), value,
-      odds: chances, known };
+// The ball flies by one pixel a step, diagonally; the paddle sends it to either
+// side, by lot. A game is one ball.
+class TinyBreakout {
+  constructor(random) {
+    this.random = random;
+    this.begin();
   }
 
-  function liveStep(game) {
-    return { live: true, pictures: game.pictures, ...game.answer,
-      known: Array(PLACES) };
+  begin() {
+    this.bricks = new Uint8Array(TINY.wide * TINY.rows).fill(1);
+    this.paddle = 4; // its left pixel
+    this.x = Math.floor(this.random() * TINY.wide);
+    this.y = TINY.top + TINY.rows;
+    this.dx = this.random() < 0.5 ? -1 : 1;
+    this.dy = 1;
+    this.points = 0; // bricks
+    this.returns = 0;
+    this.isLost = false;
   }
 
-  // What the patch in a place changes.
-  function change(number) {
-    step.known[number] ??= computed(number);
-    return step.known[number];
+  // Move the paddle by -1, 0 or 1; return the bricks that were hit.
+  step(move) {
+    this.paddle = between(0, this.paddle + move, TINY.wide - TINY.paddle);
+    if (this.x + this.dx < 0 || this.x + this.dx >= TINY.wide) this.dx = -this.dx;
+    if (this.y + this.dy < 0) this.dy = 1;
+    const x = this.x + this.dx, y = this.y + this.dy;
+    const brick = (y - TINY.top) * TINY.wide + x;
+    if (this.bricks[brick]) {
+      this.hit(brick);
+      return 1;
+    }
+    if (y === TINY.high - 1) {
+      this.land(x);
+      return 0;
+    }
+    this.x = x;
+    this.y = y;
+    return 0;
   }
 
-  function computed(number) {
-    const [x, y] = [number % GRID, Math.floor(number / GRID)].map((i) =>
-      STRIDE * i + STRIDE / 2 - PATCH / 2);
-    const covered = step.pictures.map((picture) => {
-      const copy = picture.slice();
-      for (let row = Math.max(0, y); row < Math.min(y + PATCH, SIZE); row++) {
-        copy.fill(0, row * SIZE + Math.max(0, x),
-          row * SIZE + Math.min(x + PATCH, SIZE));
-      }
-      return copy;
+  // The ball turns. After the last brick comes a new wall.
+  hit(brick) {
+    this.bricks[brick] = 0;
+    this.dy = -this.dy;
+    this.points += 1;
+    if (!this.bricks.includes(1)) this.bricks.fill(1);
+  }
+
+  // The ball comes down on the paddle, or beside it.
+  land(x) {
+    this.x = x;
+    this.isLost = x < this.paddle || x >= this.paddle + TINY.paddle;
+    if (this.isLost) return;
+    this.dy = -1;
+    this.dx = this.random() < 0.5 ? -1 : 1;
+    this.returns += 1;
+  }
+
+  // Numbers of `TINY_COLORS`
+  screen() {
+    const pixels = new Uint8Array(TINY.wide * TINY.high);
+    this.bricks.forEach((there, i) => {
+      const row = Math.floor(i / TINY.wide);
+      if (there) pixels[TINY.top * TINY.wide + i] = 1 + row;
     });
-    const { value, odds } = Agent.see(stackOf(covered));
-    return { value: value - step.value,
-      odds: odds.map((share, a) => share - step.odds[a]) };
+    const floor = (TINY.high - 1) * TINY.wide;
+    pixels.fill(4, floor + this.paddle, floor + this.paddle + TINY.paddle);
+    pixels[this.y * TINY.wide + this.x] = 5;
+    return pixels;
+  }
+}
+
+// The ground, three rows of bricks, the paddle, the ball
+const TINY_COLORS = packed([[0, 0, 0], [200, 72, 72], [180, 122, 48],
+  [72, 160, 72], [200, 72, 72], [255, 255, 255]]);
+
+// Q-learning (Watkins 1989). The table has a row for each picture that was seen,
+// or for each pair of one and the one before it; in a row is what each of the
+// three buttons was worth there.
+class TablePlayer {
+  constructor(pictures, seed) {
+    this.pictures = pictures;
+    this.random = randomFrom(seed);
+    this.game = new TinyBreakout(this.random);
+    this.table = new Map();
+    this.steps = 0;
+    this.ended = []; // bricks of the last balls
+    this.most = 0; // balls returned in a row
+    this.curve = [];
+    this.before = 0; // no picture
+    this.seen = this.see();
   }
 
-  const hasMap = () => answer.open && wanted.checked;
-
-  // Draw the map as far as it is known; return what changes most.
-  function heat() {
-    const values = Array.from(step.known, (known) => known?.value ?? 0);
-    const sizes = values.map(Math.abs);
-    const most = Math.max(...sizes);
-    const image = new ImageData(GRID, GRID);
-    values.forEach((value, i) => image.data.set([...value < 0 ? LESS : MORE,
-      255 * sizes[i] / Math.max(most, FAINT)], 4 * i));
-    map.getContext("2d").putImageData(image, 0, 0);
-    return step.known[sizes.indexOf(most)];
+  // A picture by its number: where the ball and the paddle are. The wall isn't in
+  // it.
+  picture() {
+    const { x, y, paddle } = this.game;
+    return 1 + (y * TINY.wide + x) * TINY.wide + paddle;
   }
 
-  function show() {
-    put(cell, step.pictures.map((pixels, i) =>
-      pixels.map((v) => v * (0.4 + 0.2 * i))).reduce(brighter));
-    showPatch();
+  see() {
+    return this.picture() + (this.pictures === 2 ? 4096 * this.before : 0);
   }
 
-  function showPatch() {
-    const { value, odds } = step;
-    box.classList.toggle("mapped", hasMap());
-    const most = hasMap() ? heat() : null;
-    const changed = place ? change(GRID * place[1] + place[0]) : most;
-    $in("output").textContent = value.toFixed(1) +
-      (changed ? ` → ${(value + changed.value).toFixed(1)}` : "");
-    showChances($in(".choices").children, odds.map((share, a) =>
-      between(0, share + (changed?.odds[a] ?? 0), 1)),
-    { were: changed && odds });
-    patch.hidden = !place;
-    if (place) patch.style = `--x:${place[0] - 0.5};--y:${place[1] - 0.5}`;
-    if (step.live) return;
-    const where = place ? "this patch" : "the patch that changes most";
-    $in(".tells").textContent = changed ?
-      `Right of each arrow: the answer with ${where}.` : "";
+  row(seen) {
+    let row = this.table.get(seen);
+    if (!row) this.table.set(seen, row = [0.5, 0.5, 0.5]);
+    return row;
   }
 
-  // Compute the map of a step that stands still, a little at a time.
-  async function complete() {
-    const begun = step;
-    if (begun.computing) return;
-    begun.computing = true;
-    let since = performance.now();
-    for (let number = 0; number < PLACES && step === begun; number++) {
-      change(number);
-      if (performance.now() - since < SLICE) continue;
-      showPatch();
-      await new Promise(requestAnimationFrame);
-      since = performance.now();
+  step() {
+    const RATE = 0.3, LATER = 0.98, AT_RANDOM = 0.003;
+    const row = this.row(this.seen), top = Math.max(...row);
+    const best = [0, 1, 2].filter((button) => row[button] === top);
+    const among = this.random() < AT_RANDOM ? [0, 1, 2] : best;
+    const button = among[Math.floor(this.random() * among.length)];
+    this.before = this.picture();
+    let worth = this.game.step(button - 1);
+    this.steps += 1;
+    this.most = Math.max(this.most, this.game.returns);
+    if (this.game.isLost) this.begin();
+    else {
+      this.seen = this.see();
+      worth += LATER * Math.max(...this.row(this.seen));
     }
-    begun.computing = false;
-    if (step === begun) showPatch();
+    row[button] += RATE * (worth - row[button]);
+    if (this.steps % 2000 === 0) this.curve.push(this.mean);
   }
 
-  const isLive = () => $in("[value=live]").checked;
-  const player = agentPlays(box, (game, running) => {
-    if (!isLive() || !game.answer || step.pictures === game.pictures) return;
-    step = liveStep(game);
-    show();
-    if (!running && hasMap()) complete();
-  }, { begin: () => new AgentGame(newSeed(), { hole: true }).warmUp(20) });
+  begin() {
+    this.ended = [...this.ended.slice(-49), this.game.points];
+    this.game.begin();
+    this.before = 0;
+    this.seen = this.see();
+  }
 
-  $in(".moments").addEventListener("change", () => {
-    player.go(false);
-    $in(".controls").style.visibility = isLive() ? "" : "hidden";
-    if (isLive()) {
-      player.ask(player.draw);
-    } else {
-      step = recordedStep();
-      show();
+  // Bricks a ball, of the last 50
+  get mean() {
+    const { ended } = this;
+    return ended.reduce((sum, points) => sum + points, 0) / (ended.length || 1);
+  }
+}
+
+const Learn = {
+  players: [],
+  begin(seed) {
+    this.players = [2, 1].map((pictures) => new TablePlayer(pictures, seed));
+  },
+  step(count) {
+    for (const player of this.players) {
+      for (let i = 0; i < count; i++) player.step();
     }
-  });
+  },
+  means() {
+    return this.players.map(({ mean }) => mean);
+  },
+};
+window.Learn = Learn;
 
-  // All of it waits for the guess, and then begins with the map.
-  function cover(...next) {
-    if (!answer.open) return;
-    const places = next.map((i) => between(0, Math.floor(i), GRID - 1));
-    place = next.length ? places : null;
-    showPatch();
-  }
-  answer.addEventListener("toggle", () => cover());
-  wanted.addEventListener("change", () => {
-    cover();
-    if (step.live && hasMap()) complete();
-  });
+figure("learn", async (box, $in) => {
+  const SLOW = 12; // steps a second
+  const HOUR = 3600 * SLOW; // steps, which is the speed at most, in a second
+  const ALONE = 2 * HOUR; // after which the second player begins
+  const END = 8 * HOUR;
+  const ROW = 5; // balls returned, of which it says so
+  const slider = $in(".controls input"), players = $in(".players");
+  const cells = [...players.children].slice(0, 2);
+  const lines = box.querySelectorAll("polyline");
+  const tell = (words) => ($in(".tells").textContent = words);
+  let running = null; // the frame that is asked for
+  let before = 0; // its time, in milliseconds
+  let act, seconds, hold, chosen, due, told;
 
-  function point({ clientX, clientY, pointerType, isPrimary }) {
-    if (!isPrimary) return;
-    const { left, top, width } = pane.getBoundingClientRect();
-    const above = pointerType === "touch" ? FINGER : 0;
-    cover((clientX - left) * GRID / width,
-      (clientY - above - top) * GRID / width);
+  // From slow to an hour a second, in so many seconds
+  const ramp = (from, length) => SLOW *
+    (HOUR / SLOW) ** between(0, (seconds - from) / length, 1);
+
+  // The acts. Each has its pace, in steps a second, who plays at it, and says when
+  // it is over.
+  const ACTS = [
+    { says: () => "It has never seen this game, and presses at random.",
+      pace: () => SLOW, speeds: (pace) => [pace, 0], over: () => seconds > 3 },
+    { says: () => "It goes on, faster and faster.",
+      pace: () => ramp(0, 3), speeds: (pace) => [pace, 0],
+      over: ([one]) => one.steps >= ALONE },
+    { says: () => "A second player begins. It gets no picture before.",
+      pace: () => ramp(2, 2), speeds: (pace) => [SLOW, pace],
+      over: ([one, two]) => two.steps >= one.steps },
+    { says: () => "Now both, an hour of play in a second.",
+      pace: () => HOUR, speeds: (pace) => [pace, pace],
+      over: ([one]) => one.steps >= END },
+    { says: (all) => "After 8 hours: %1 bricks a ball with the picture before, %2 without."
+        .replace(/%(.)/g, (_, i) => all[i - 1].mean.toFixed(1)),
+      pace: () => SLOW, speeds: (pace) => [pace, pace], over: () => false },
+  ];
+  const pace = () => chosen ?? (hold ? SLOW : ACTS[act].pace());
+
+  function to(next) {
+    act = next;
+    seconds = 0;
+    tell(ACTS[act].says(Learn.players));
   }
-  pane.addEventListener("pointermove", point);
-  pane.addEventListener("pointerdown", point);
-  pane.addEventListener("pointerleave", ({ pointerType }) =>
-    pointerType === "mouse" && cover());
-  pane.addEventListener("keydown", ({ key }) => key === "Escape" && cover());
-  arrows(pane, (across, down) => {
-    const [x, y] = place ?? MIDDLE;
-    cover(x + across, y + down);
+
+  function begin() {
+    Learn.begin(Math.floor(Math.random() * 2 ** 32));
+    restart();
+  }
+
+  function restart() {
+    hold = 0; // seconds in which it stays slow
+    chosen = null; // the speed that the reader wants
+    told = 0; // balls in a row
+    due = [0, 0]; // steps
+    to(Learn.players[0].steps < END ? 0 : ACTS.length - 1);
+    draw();
+  }
+
+  // It is told, and slow for a while, when the first player has returned its
+  // first ball, and five in a row.
+  function watch({ game: { returns }, steps }) {
+    if (returns <= told || act > 1) return false;
+    if (returns !== 1 && returns !== ROW) return false;
+    told = returns;
+    tell(returns === 1 ? "It returns its first ball, by luck." :
+      `Five in a row, after ${steps.toLocaleString("en")} steps.`);
+    hold = 2.5;
+    return true;
+  }
+
+  function tick(now) {
+    const MOST = 0.1; // seconds of a frame that are made up for
+    running = requestAnimationFrame(tick);
+    const passed = Math.min(MOST, (now - before) / 1000);
+    before = now;
+    const wasHeld = hold > 0;
+    hold = Math.max(0, hold - passed);
+    if (wasHeld && !hold) tell(ACTS[act].says(Learn.players));
+    if (!hold) seconds += passed;
+    const speeds = ACTS[act].speeds(pace());
+    Learn.players.forEach((player, i) => {
+      due[i] += passed * speeds[i];
+      while (due[i] >= 1) {
+        due[i] -= 1;
+        player.step();
+        if (i === 0 && watch(player)) due[i] = 0;
+      }
+    });
+    if (ACTS[act].over(Learn.players)) to(act + 1);
+    draw();
+  }
+
+  function draw() {
+    const [one, two] = Learn.players;
+    players.classList.toggle("alone", !two.steps);
+    const top = Math.max(1, ...one.curve, ...two.curve);
+    const wide = Math.max(END, one.steps);
+    [one, two].forEach((player, i) => {
+      put(cells[i].children[1], player.game.screen(), { width: TINY.wide,
+        colours: TINY_COLORS });
+      cells[i].querySelector(".row").textContent = player.game.returns;
+      cells[i].querySelector(".mean").textContent = player.mean.toFixed(1);
+      lines[i].setAttribute("points", player.curve.map((mean, at) =>
+        `${200_000 * (at + 1) / wide},${100 - 100 * mean / top}`).join(" "));
+    });
+    $in(".top").textContent = top.toFixed(0);
+    $in(".played").textContent = `${one.steps.toLocaleString("en")} steps, ` +
+      `${played(one.steps)} of play`;
+    $in(".pace").textContent =
+      `${Math.round(pace()).toLocaleString("en")} steps a second`;
+    slider.value = Math.log(pace());
+  }
+
+  function played(steps) {
+    if (steps < HOUR / 60) return `${Math.floor(steps / SLOW)} seconds`;
+    if (steps < HOUR) return `${Math.floor(60 * steps / HOUR)} minutes`;
+    return `${(steps / HOUR).toFixed(1)} hours`;
+  }
+
+  function go(on) {
+    cancelAnimationFrame(running);
+    running = null;
+    if (!on) return;
+    before = performance.now();
+    running = requestAnimationFrame(tick);
+  }
+
+  slider.min = Math.log(SLOW);
+  slider.max = Math.log(HOUR);
+  slider.addEventListener("input", () => {
+    chosen = Math.exp(slider.value);
+    draw();
   });
-  show();
+  $in(".again").addEventListener("click", begin);
+  if (Learn.players.length) restart();
+  else begin();
+  plays(box, go);
 });
 
 // Asteroids, which draws its rocks on every second frame: the third and the
@@ -2581,21 +2589,20 @@ figure("looks", async (box, $in) => {
 figure("maximum", async (box, $in) => {
   const REPEAT = 4, START = 232;
   const game = (await titles()).Asteroids, colours = packed(game.rgb);
-  const [third, fourth, small] = ["third", "fourth", "small"]
-    .map((place) => $in(`.${place}`).firstElementChild);
-  const both = $in("[type=checkbox]");
+  const [, third, fourth] = $in(".screen").children;
+  const small = $in(".small").firstElementChild, both = $in("[type=checkbox]");
 
   const player = film(box, (end) => {
     const frames = [end - 2, end - 1].map((i) => game.frames[i]);
-    put(third, frames[0], { colours, label: "Asteroids, frame 3", kind: "third" });
+    put(third, frames[0], { colours, label: "Asteroids, frame 3",
+      kind: both.checked ? "third" : "thrown" });
     put(fourth, frames[1], { colours, label: "frame 4", kind: "fourth" });
     const grays = frames.map((frame) => frame.map((v) => game.gray[v]));
     put(small, shrunk(both.checked ? brighter(...grays) : grays[1], SIZE, true),
       { label: "the picture, brightened", kind: "picture" });
     return both.checked ? "The rocks are on one frame, the ship on the other, and both in the picture." :
       "The rocks are always on the other frame: an agent would never see one.";
-  }, { count: game.frames.length, start: START, pace: 15,
-    name: (end) => `${(end / 60).toFixed(1)} s` });
+  }, { count: game.frames.length, start: START, pace: 15 });
   player.stride(REPEAT, 1);
   both.addEventListener("change", () => player.draw());
 });
@@ -2671,48 +2678,64 @@ figure("network", (box, $in) => {
     game.turn(angle(game.shown[1].ball) + TURN * (across + down))));
 });
 
-// One step: which of its frames the agent sees, and as what.
+// One step, frame by frame: which of its frames the agent sees, and as what.
 figure("step", async (box, $in) => {
+  const BUTTONS = ["no button", ...ACTIONS.slice(1)];
   const KINDS = ["thrown", "thrown", "third", "fourth"];
-  const NAMES = ["oldest", "", "", "newest"];
-  const frames = [...$in(".frames").children], stack = $in(".stack").children;
-  const [gone] = $in(".gone").children;
-  const { first, asked, screens, colours } = await moment();
-  const { pictures, decisions } = await played();
+  const SHOWN = 4; // pictures, so that the first steps are seen in them alone
+  const frames = $in(".frames").children, stack = $in(".stack").children;
+  const data = await read("moment"), colours = packed(data.rgb);
+  const screens = await unpack(data.frames, WIDTH * HEIGHT);
+  const gray = (at) => screens[at].map((v) => data.gray[v]);
+  const pictures = data.actions.map((_, i) =>
+    shrunk(brighter(gray(4 * i + 2), gray(4 * i + 3)), SIZE, true));
 
-  const rewards = screens.slice(0, screens.length / 4)
-    .map((_, i) => decisions[first + i - 1].reward);
   film(box, (at) => {
-    const now = first + at - 1, { action, reward } = decisions[now - 1];
-    $in(".action").textContent = ACTIONS[action];
-    frames.forEach((cell, f) => put(cell, screens[4 * (at - 1) + f],
-      { label: `frame ${f + 1}`, kind: KINDS[f], colours }));
-    [...stack].forEach((cell, slot) => put(cell, pictures[now + slot],
-      { label: NAMES[slot], kind: slot === 3 ? "picture" : "" }));
-    put(gone, pictures[now - 1], { label: "gone" });
-    return reward ? "A brick: the step's reward is the sum over its frames." :
-      "Frames 3 and 4 become the newest picture; the oldest one leaves.";
-  }, { count: rewards.length, start: asked - first + 1, pace: 3,
-    ticks: rewards.flatMap((reward, i) => reward ? [i + 1] : []),
-    name: (at) => `step ${first + at - 1}` });
+    const now = 4 * SHOWN + at - 1, step = Math.floor(now / 4), last = now % 4;
+    $in(".action").textContent = BUTTONS[data.actions[step]];
+    KINDS.forEach((kind, f) => put(frames[f],
+      f > last ? null : screens[4 * step + f],
+      { label: `frame ${f + 1}`, kind, colours }));
+    const isOver = last === 3;
+    const seen = pictures.slice(0, isOver ? step + 1 : step).slice(-4);
+    seen.forEach((picture, i) => put(stack[i], picture,
+      { label: ["oldest", "", "", "newest"][i],
+        kind: isOver && i === 3 ? "picture" : "" }));
+  }, { count: screens.length - 4 * SHOWN, pace: 6,
+    start: 4 * (data.asked - data.first - SHOWN + 1) });
 });
 
 // A game by each of the weights that were kept in the course of one training.
+// They play when the reader has guessed, or opened the answer.
 figure("training", async (box, $in) => {
   const PACE = 15;
   const games = await read("training");
-  const cells = $in(".games").children;
+  const cells = $in(".games").children, answer = $in("details");
   for (const game of games) {
     game.shown = await unpack(game.screens, WIDTH * HEIGHT);
     game.colours = packed(game.rgb);
   }
   const labels = [...cells].map((cell) => cell.lastElementChild.textContent);
-  film(box, (at) => {
-    games.forEach(({ shown, colours }, i) =>
-      put(cells[i], shown[at - 1], { colours, label: labels[i] }));
-    return "";
-  }, { count: games[0].shown.length, pace: PACE,
-    name: (at) => `${(at / PACE).toFixed(1)} s` });
+  // Where the ball gets behind the wall, it does so in the middle of the film,
+  // which begins two seconds before.
+  const count = games[0].shown.length, there = count / 2 + 1;
+  const player = film(box, (at) => {
+    games.forEach(({ shown, colours, behind }, i) => put(cells[i], shown[at - 1],
+      { colours, label: labels[i],
+        kind: behind !== null && at >= there ? "picture" : "" }));
+  }, { count, pace: PACE, auto: false,
+    start: there + PACE * (calm ? 1 : -2) });
+  $in(".choice").addEventListener("click", ({ target }) => {
+    const guess = target.closest("button");
+    if (!guess) return;
+    $in(".verdict").textContent = `${guess.value}. `;
+    answer.open = true;
+  });
+  answer.addEventListener("toggle", () => {
+    if (!answer.open) return;
+    $in(".says").focus({ preventScroll: true });
+    player.want(!calm);
+  });
 });
 
 // The workbench: real frames, and what an agent would see of them if it were
@@ -2819,7 +2842,7 @@ figure("workbench", async (box, $in) => {
   }
 
   const player = film(box, show, { count: game.frames.length, start: 100,
-    pace: 15, name: (end) => `${(end / 60).toFixed(1)} s` });
+    pace: 15, auto: false });
 
   function turn() {
     const now = settings(), { repeat, stack } = now;

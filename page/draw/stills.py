@@ -30,6 +30,8 @@ def take() -> None:
             page.goto(path.as_uri())
             page.evaluate("() => Agent.load()")  # which some show
             page.add_style_tag(content="header, .begin { display: none }")
+            page.evaluate("() => Learn.begin(1)")
+            page.evaluate("() => Learn.step(8 * 3600 * 12)")
             # Its style covers the still, too, until the reader has guessed.
             for answer in page.locator("#training details").all():
                 answer.evaluate("(details) => { details.open = true; }")

@@ -1,5 +1,6 @@
 // One step, frame by frame: which of its frames the agent sees, and as what.
 figure("step", async (box, $in) => {
+  const BUTTONS = ["no button", ...ACTIONS.slice(1)];
   const KINDS = ["thrown", "thrown", "third", "fourth"];
   const SHOWN = 4; // pictures, so that the first steps are seen in them alone
   const frames = $in(".frames").children, stack = $in(".stack").children;
@@ -11,7 +12,7 @@ figure("step", async (box, $in) => {
 
   film(box, (at) => {
     const now = 4 * SHOWN + at - 1, step = Math.floor(now / 4), last = now % 4;
-    $in(".action").textContent = ACTIONS[data.actions[step]];
+    $in(".action").textContent = BUTTONS[data.actions[step]];
     KINDS.forEach((kind, f) => put(frames[f],
       f > last ? null : screens[4 * step + f],
       { label: `frame ${f + 1}`, kind, colours }));
@@ -21,5 +22,5 @@ figure("step", async (box, $in) => {
       { label: ["oldest", "", "", "newest"][i],
         kind: isOver && i === 3 ? "picture" : "" }));
   }, { count: screens.length - 4 * SHOWN, pace: 6,
-    start: 4 * (data.asked - data.first - SHOWN) });
+    start: 4 * (data.asked - data.first - SHOWN + 1) });
 });
