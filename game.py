@@ -405,23 +405,6 @@ class Game:
         return {"lives": self._lives}
 
 
-# ### How to train
-#
-# Most agents are trained with these settings. `Games` has them by default.
-# `Game` and `Worker` have the defaults of labml.ai's module, so that its PPO
-# runs on them. Play an agent that was trained on `Games` with `Game(seed,
-# **TRAINING)`.
-#
-# To claim something new, take `"ignore"` and an id with *sticky actions*, such
-# as `"ALE/Breakout-v5"`: now and then the console repeats the previous action
-# (Machado et al. 2018).
-TRAINING: dict[str, Any] = dict(
-    on_life_loss="continue",  # what a lost life does to the episode
-    noop_max=30,  # a game begins with 1 to 30 no-op frames
-    fire_on_reset=True,  # FIRE is held for a step before each episode
-    clip_reward=True,  # a reward becomes -1, 0 or 1; the score stays raw
-)
-
 # ## A game in another process
 #
 # In most Pythons only one thread runs at a time. Games that are to play at the
@@ -546,6 +529,32 @@ class Worker:
 
     def __exit__(self, *_):
         self.close()
+
+
+# ## How to train
+#
+# Most agents are trained with these settings. `Games` has them by default.
+# `Game` and `Worker` have the defaults of labml.ai's module, so that its PPO
+# runs on them. Play an agent that was trained on `Games` with `Game(seed,
+# **TRAINING)`.
+#
+# The learner here is [PPO](examples/ppo.py): it learns from what many games
+# have just played, while DQN needs a memory of a million pictures, 7 GB, from
+# which it learns again and again. Their networks differ in the last layer.
+#
+# ![A step of Game, and the layers of the network, each with the shape of what
+# it returns.](site/figures/layers.svg "What becomes of a step. DQN has a value
+# for each button in place of the last two.")
+#
+# To claim something new, take `"ignore"` and an id with *sticky actions*, such
+# as `"ALE/Breakout-v5"`: now and then the console repeats the previous action
+# (Machado et al. 2018).
+TRAINING: dict[str, Any] = dict(
+    on_life_loss="continue",  # what a lost life does to the episode
+    noop_max=30,  # a game begins with 1 to 30 no-op frames
+    fire_on_reset=True,  # FIRE is held for a step before each episode
+    clip_reward=True,  # a reward becomes -1, 0 or 1; the score stays raw
+)
 
 
 # The tutorial ends here. What follows makes games fast and workers safe, and
