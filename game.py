@@ -560,10 +560,6 @@ TRAINING: dict[str, Any] = dict(
 # The tutorial ends here. What follows makes games fast and workers safe, and
 # plays many games at once.
 #
-# ![Eight games of two workers. One worker was killed: its four games begin
-# again, and those of the other go on.](site/figures/kill.png "Kill a worker of
-# eight games. They are a recording; `Games` does the same with live ones.")
-#
 # How a worker is replaced is told under [Many games](#many-games). The first
 # question is another one: how can a single game be faster, if each of its
 # pictures has to stay the same to the last bit?
@@ -1087,7 +1083,7 @@ def box_of(obs):
 # `Games` plays many games in a few workers. A worker that dies, for example
 # because the system ran out of memory, or that doesn't answer in time, is
 # *lost*. A new worker starts its games over from their seeds, and the other
-# games go on, as [at the top](site/engine.html#kill).
+# games go on.
 #
 # Eight workers would compete for two cores. So `Games` has a worker for each
 # core, which plays a group of the games one after the other.
@@ -1760,6 +1756,11 @@ class Games(gym.vector.VectorEnv):
                     f" {WHY_NOT_STARTED}, or timeout= is short for imports"
                 ) from loss.cause
 
+    # ### The life of a lost worker
+    #
+    # ![A worker is killed, closed and replaced by a new one, whose games start
+    # over. The other worker waits.](site/figures/lost.svg "A worker is killed
+    # during a step.")
     def _replace_lost(self):
         """Start lost games over; warn, and return the mask of them."""
         restarted = np.zeros(self.num_envs, bool)
