@@ -348,9 +348,7 @@ def agent_values() -> dict[str, str]:
     return {
         "agent_points": f"{scores.film[0]:.0f}",
         "agent_mean": f"{published.mean:.1f}",
-        "agent_mean_rounded": means[0],
         "agent_alone": whole_games(scores.alone),
-        "agent_still_mean_rounded": f"{mean(scores.still):.0f}",
         "agents_trained_on": trained_on(agents.values()),
         "breakout_means": listed(means),
         "breakout_end": whole_games([agent.last_score for agent in breakout]),
@@ -366,7 +364,6 @@ def agent_values() -> dict[str, str]:
             )
         },
         **training_values(),
-        "random_points": "1.5",  # a test plays those games
         "human_points": "31.8",  # DQN's professional tester (Mnih et al. 2015)
     }
 
