@@ -14,18 +14,23 @@ import torch
 import ppo
 from game import TRAINING, Game
 from paths import ROOT
-from record.recordings import BREAKOUT, Film, pack
+from record.recordings import BREAKOUT, pack
 
 SEED = 0
-NO_CHANGE: dict[int, int] = {}
 
 
 class Moment(NamedTuple):
-    """What was there before a step, and what the agent made of it."""
+    """The screen before a step, and what the agent did."""
 
-    obs: np.ndarray
     screen: np.ndarray
-    decision: dict[str, Any]
+    action: int
+
+
+class Film(NamedTuple):
+    """Screens as indices into `rgb`, packed."""
+
+    rgb: list[list[int]]
+    screens: str
 
 
 class Answer(NamedTuple):
@@ -65,44 +70,26 @@ def ask(obs: np.ndarray) -> Answer:
 
 @torch.no_grad()
 def play(
-    network: torch.nn.Module, instead: dict[int, int] = NO_CHANGE
-) -> tuple[list[Moment], dict]:
-    """Play a game, with raw rewards; return its moments and its `info`.
-
-    `instead` has the actions of steps in which the agent isn't followed.
-    """
+    network: torch.nn.Module,
+) -> tuple[list[Moment], dict[str, Any]]:
+    """Play a game, with raw rewards; return its moments and its `info`."""
     torch.manual_seed(SEED)
     game = game_of()
     moments: list[Moment] = []
     obs, info = game.reset(), None
     while info is None:
-        policy, value = network(torch.as_tensor(obs[None]))
+        policy, _ = network(torch.as_tensor(obs[None]))
         action = policy.sample().item()
-        action = instead.get(len(moments), action)
-        decision = {
-            "action": action,
-            "reward": 0,
-            "value": round(value.item(), 2),
-            "chances": [round(p, 2) for p in policy.probs[0].tolist()],
-        }
-        moments.append(Moment(obs, game.render(), decision))
-        obs, reward, _, info = game.step(action)
-        decision["reward"] = int(reward)
+        moments.append(Moment(game.render(), action))
+        obs, _, _, info = game.step(action)
     return moments, info
 
 
 def film(moments: list[Moment], start: int, most: int) -> Film:
-    """A part of a game: `most` decisions, from number `start` on."""
+    """A part of a game: `most` screens, from number `start` on."""
     part = moments[start : start + most]
-    frames = [*part[0].obs[:3], *(moment.obs[3] for moment in part)]
     screens = np.array([moment.screen for moment in part])
     rgb, indices = np.unique(
         screens.reshape(-1, 3), axis=0, return_inverse=True
     )
-    return Film(
-        start=start,
-        rgb=rgb.tolist(),
-        decisions=[moment.decision for moment in part],
-        screens=pack(indices.reshape(screens.shape[:3])),
-        frames=pack(frames),
-    )
+    return Film(rgb.tolist(), pack(indices.reshape(screens.shape[:3])))

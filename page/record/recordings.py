@@ -9,7 +9,6 @@ import base64
 import functools
 import json
 import zlib
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import ale_py
@@ -27,8 +26,6 @@ AHEAD = 5  # pixels from the ball to the paddle that the rule lets pass
 # alike: the ball is as high, and as far from the wall.
 RISES = [*range(21, 28), *range(99, 107)]
 FALLS = [*range(122, 115, -1), *range(43, 35, -1)]
-NEAR = range(330, 366)  # the steps of the film that figures take apart
-MOMENT = 350  # the one that they follow: the paddle just reaches the ball
 GUESS = 102  # the step whose ball is asked for first
 
 gym.register_envs(ale_py)
@@ -139,43 +136,6 @@ def unpack(text: str, height: int = 210, width: int = 160) -> np.ndarray:
 # What was recorded
 
 
-@dataclass
-class Film:
-    """A part of a game of one of our agents.
-
-    `decisions` has a record for each step: its `action` and `reward`, and the
-    agent's `value` and `chances` of the actions. `screens` are the colour
-    screens before each, as indices into `rgb`, and `frames` the newest picture
-    of each observation, after the three older ones of the first, both packed.
-    """
-
-    start: int  # the step of the game that is the first here
-    rgb: list[list[int]]
-    decisions: list[dict[str, Any]]
-    screens: str
-    frames: str
-
-    def colours(self) -> np.ndarray:
-        """The screens in RGB."""
-        return np.array(self.rgb, np.uint8)[unpack(self.screens)]
-
-
 def read(name: str) -> Any:
     """A recording, by the names of its figure and its file."""
     return json.loads((FIGURES / f"{name}.json").read_text("utf-8"))
-
-
-def read_film(name: str) -> Film:
-    return Film(**read(name))
-
-
-def observation(step: int) -> np.ndarray:
-    """The four pictures before a decision of the film; none begins a life."""
-    return unpack(read_film("agent/agent").frames, 84, 84)[step : step + 4]
-
-
-def frames_before(step: int) -> np.ndarray:
-    """The four frames before a decision of the film, by colour."""
-    recorded = read("step/moment")
-    at = 4 * (step - recorded["first"])
-    return unpack(recorded["frames"])[at : at + 4]

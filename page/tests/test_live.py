@@ -27,13 +27,11 @@ from record.recordings import (
     NOOP,
     RIGHT,
     make,
-    read_film,
+    play,
     small,
-    unpack,
 )
 
-FILM = read_film("agent/agent")
-FRAMES = unpack(FILM.frames, 84, 84)
+PICTURES = np.array([step.picture for step in play()])
 SHADES = np.array([0, 142, 148, 131, 129, 110, 85, 127, 124], np.uint8)
 
 
@@ -48,9 +46,9 @@ def test_the_weights_of_the_page_are_those_of_the_published_agent():
 
 
 def test_the_network_answers_as_that_of_pytorch(page):
-    """On real observations, from all of the film."""
-    steps = range(0, len(FILM.decisions), 40)
-    observations = np.array([FRAMES[at : at + 4] for at in steps])
+    """On real observations, of a game by the rule."""
+    steps = range(0, len(PICTURES) - 3, 15)
+    observations = np.array([PICTURES[at : at + 4] for at in steps])
     answers = page.evaluate(
         """async (all) => {
             await Agent.load();

@@ -15,7 +15,7 @@ def record() -> dict[str, Any]:
     from record.published import agent, game_of, play
 
     moments, _ = play(agent())
-    actions = [moment.decision["action"] for moment in moments]
+    actions = [moment.action for moment in moments]
     game = game_of()
     ale = game.env.unwrapped.ale
     buttons = ale.getMinimalActionSet()
