@@ -37,7 +37,6 @@ SCRIPTS = [
     "script/base.js",
     "live/pictures.js",
     "script/player.js",
-    "script/asks.js",
     "live/game.js",
     "live/network.js",
     "live/agent.js",

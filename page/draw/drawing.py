@@ -24,10 +24,6 @@ def palette() -> str:
     return f":root {{\n  color-scheme: light dark;\n{rule}}}\n"
 
 
-def bright(picture: np.ndarray) -> np.ndarray:
-    return np.minimum(1.6 * picture, 255).astype(np.uint8)
-
-
 def png(picture: np.ndarray) -> str:
     """A picture, in gray or in RGB, as a PNG in text."""
     smallest = [cv2.IMWRITE_PNG_COMPRESSION, 9]
@@ -37,23 +33,11 @@ def png(picture: np.ndarray) -> str:
     return base64.b64encode(data.tobytes()).decode()
 
 
-def faded(pictures: Any) -> np.ndarray:
-    """Pictures drawn over each other, the oldest darkest."""
-    shares = np.linspace(0.4, 1, len(pictures))
-    shaded = [
-        picture * share
-        for picture, share in zip(pictures, shares, strict=True)
-    ]
-    return np.max(shaded, axis=0).astype(np.uint8)
-
-
 class Drawing:
     """An SVG, 480 units wide.
 
     What shows pictures is a dark screen, whatever the scheme of the page. A
     `large` one takes all of its column, and its words keep their size in it.
-    What is drawn between `begin_answer` and `end_answer` is hidden while a
-    figure waits for its reader's guess.
     """
 
     def __init__(
@@ -114,12 +98,6 @@ class Drawing:
             height=height,
             href=f"data:image/png;base64,{png(picture)}",
         )
-
-    def begin_answer(self) -> None:
-        self.parts.append('<g class="answer">\n')
-
-    def end_answer(self) -> None:
-        self.parts.append("</g>\n")
 
     def svg(self) -> str:
         style = palette() + (STYLE / "drawing.css").read_text("utf-8")

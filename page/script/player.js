@@ -63,14 +63,6 @@ const once = (make) => {
   }));
 };
 
-// The agent's film: a screen before each decision, and the pictures.
-const played = once(async () => {
-  const { decisions, rgb, screens, frames } = await read("agent");
-  return { decisions, colours: packed(rgb),
-    screens: await unpack(screens, WIDTH * HEIGHT),
-    pictures: await unpack(frames, SIZE ** 2) };
-});
-
 // The titles of the workbench, whose frames are packed by fours.
 const titles = once(async () => {
   const recorded = await read("workbench");
@@ -145,17 +137,15 @@ function plays(box, go, auto = true) {
 }
 
 // A film of `count` pictures, `pace` in a second, over and over. `show(at)` draws
-// one, the first is number 1, and may return a sentence. It has a slider, unless its
-// controls are its own, with a tick where something happens. The sentence is read
-// out only if the reader has moved it. The controls are there before the figure
-// begins, so that Tab finds them.
+// one, the first is number 1, and may return a sentence, which is read out only if
+// the reader has moved it. It has a slider, unless its controls are its own. The
+// controls are there before the figure begins, so that Tab finds them.
 for (const controls of document.querySelectorAll(".controls:empty:not(.plays)")) {
   controls.innerHTML = `<button type="button" class="play">Play</button>
     <span class="slide"><input type="range" aria-label="Time" min="1" step="1" value="1"
-    autocomplete="off"><span class="ticks"></span></span>`;
+    autocomplete="off"></span>`;
 }
-function film(box, show, { count, start = 1, pace = 7.5, auto = true,
-  ticks = [] }) {
+function film(box, show, { count, start = 1, pace = 7.5, auto = true }) {
   const says = box.querySelector(".stage > .says");
   const slider = box.querySelector(".slide input");
   let at = start, every = 1, first = 1, timer = null;
@@ -196,8 +186,6 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = true,
       at = Number(slider.value);
       draw();
     });
-    box.querySelector(".ticks").innerHTML = ticks.map((tick) =>
-      `<i style="left:${100 * (tick - 1) / (count - 1)}%"></i>`).join("");
   }
   draw(false);
   const want = plays(box, go, auto);
