@@ -209,14 +209,6 @@ const once = (make) => {
   }));
 };
 
-// The agent's film: a screen before each decision, and the pictures.
-const played = once(async () => {
-  const { decisions, rgb, screens, frames } = await read("agent");
-  return { decisions, colours: packed(rgb),
-    screens: await unpack(screens, WIDTH * HEIGHT),
-    pictures: await unpack(frames, SIZE ** 2) };
-});
-
 // The titles of the workbench, whose frames are packed by fours.
 const titles = once(async () => {
   const recorded = await read("workbench");
@@ -291,17 +283,15 @@ function plays(box, go, auto = true) {
 }
 
 // A film of `count` pictures, `pace` in a second, over and over. `show(at)` draws
-// one, the first is number 1, and may return a sentence. It has a slider, unless its
-// controls are its own, with a tick where something happens. The sentence is read
-// out only if the reader has moved it. The controls are there before the figure
-// begins, so that Tab finds them.
+// one, the first is number 1, and may return a sentence, which is read out only if
+// the reader has moved it. It has a slider, unless its controls are its own. The
+// controls are there before the figure begins, so that Tab finds them.
 for (const controls of document.querySelectorAll(".controls:empty:not(.plays)")) {
   controls.innerHTML = `<button type="button" class="play">Play</button>
     <span class="slide"><input type="range" aria-label="Time" min="1" step="1" value="1"
-    autocomplete="off"><span class="ticks"></span></span>`;
+    autocomplete="off"></span>`;
 }
-function film(box, show, { count, start = 1, pace = 7.5, auto = true,
-  ticks = [] }) {
+function film(box, show, { count, start = 1, pace = 7.5, auto = true }) {
   const says = box.querySelector(".stage > .says");
   const slider = box.querySelector(".slide input");
   let at = start, every = 1, first = 1, timer = null;
@@ -342,51 +332,10 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = true,
       at = Number(slider.value);
       draw();
     });
-    box.querySelector(".ticks").innerHTML = ticks.map((tick) =>
-      `<i style="left:${100 * (tick - 1) / (count - 1)}%"></i>`).join("");
   }
   draw(false);
   const want = plays(box, go, auto);
   return { want, draw, stride, at: () => at };
-}
-
-// What the reader has guessed and scored, and what is right. It comes back at
-// the end of the story, and when the page is loaded again, unless the browser
-// keeps nothing. Another tab may have written since, so it is read anew.
-const STORE = "breakout-annotated";
-let remembered = {};
-function results() {
-  let stored = null;
-  try {
-    stored = JSON.parse(localStorage.getItem(STORE));
-  } catch { /* nothing is kept, or something else */ }
-  const isOurs = stored?.constructor === Object;
-  remembered = { ...remembered, ...(isOurs ? stored : {}) };
-  return remembered;
-}
-function remember(name, yours, right) {
-  remembered = { ...results(), [name]: [yours, right] };
-  try {
-    localStorage.setItem(STORE, JSON.stringify(remembered));
-  } catch { /* it is lost with the page */ }
-  dispatchEvent(new Event("remembered"));
-}
-
-// A figure that asks first: a guess opens the answer, and says if it was right.
-// What was pressed is then hidden, so the focus goes on to the answer.
-for (const box of document.querySelectorAll(".asked")) {
-  const choice = box.querySelector(".choice");
-  const answer = box.querySelector("details");
-  choice.addEventListener("click", ({ target }) => {
-    const guess = target.closest("button");
-    if (!guess) return;
-    const right = choice.querySelector("[value='Right.']");
-    box.querySelector(".verdict").textContent = guess.value;
-    answer.open = true;
-    remember(box.closest("figure").id, guess.textContent, right.textContent);
-  });
-  answer.addEventListener("toggle", () => answer.open &&
-    box.querySelector(".says").focus({ preventScroll: true }));
 }
 
 // A Breakout of our own. It has the measures, colors and grays of the console's
@@ -1694,6 +1643,27 @@ figure("clip", async (box, $in) => {
   show();
 });
 
+// At the end of the story, the reader's balls beside the agent's, if he has
+// played.
+const ending = $("yours");
+if (ending) {
+  const [again] = ending.getElementsByTagName("button");
+  const its = () => Board.lines.it.isWhole ? Board.lines.it.scores : [];
+  new IntersectionObserver(() => {
+    for (const output of ending.querySelectorAll("[data-who]")) {
+      const { scores } = Board.lines[output.dataset.who];
+      output.textContent = scores.length ? meanOf(scores) : "–";
+    }
+    ending.hidden = !Board.lines.you.scores.length;
+  }, { rootMargin: "900px" }).observe($("you-and-it"));
+  again.addEventListener("click", () => {
+    const line = lineOf(Board.lines.you.scores, its(), Board.seed);
+    send(line, ending.querySelector("input"), (words) => {
+      ending.querySelector("[role=status]").textContent = words;
+    });
+  });
+}
+
 // Pac-Man's four ghosts, of which a frame has one, and those that an agent
 // sees. The ghost of a frame is what is pink in it.
 figure("ghosts", async (box, $in) => {
@@ -2673,7 +2643,7 @@ figure("training", async (box, $in) => {
   const player = film(box, (at) => {
     games.forEach(({ shown, colours, behind }, i) => put(cells[i], shown[at - 1],
       { colours, label: labels[i],
-        kind: behind !== null && at >= there ? "picture" : "" }));
+        kind: answer.open && behind !== null && at >= there ? "picture" : "" }));
   }, { count, pace: PACE, auto: false,
     start: there + PACE * (calm ? 1 : -2) });
   $in(".choice").addEventListener("click", ({ target }) => {
@@ -2685,6 +2655,7 @@ figure("training", async (box, $in) => {
   answer.addEventListener("toggle", () => {
     if (!answer.open) return;
     $in(".says").focus({ preventScroll: true });
+    player.draw();
     player.want(!calm);
   });
 });

@@ -15,7 +15,7 @@ figure("training", async (box, $in) => {
   const player = film(box, (at) => {
     games.forEach(({ shown, colours, behind }, i) => put(cells[i], shown[at - 1],
       { colours, label: labels[i],
-        kind: behind !== null && at >= there ? "picture" : "" }));
+        kind: answer.open && behind !== null && at >= there ? "picture" : "" }));
   }, { count, pace: PACE, auto: false,
     start: there + PACE * (calm ? 1 : -2) });
   $in(".choice").addEventListener("click", ({ target }) => {
@@ -27,6 +27,7 @@ figure("training", async (box, $in) => {
   answer.addEventListener("toggle", () => {
     if (!answer.open) return;
     $in(".says").focus({ preventScroll: true });
+    player.draw();
     player.want(!calm);
   });
 });
