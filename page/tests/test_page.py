@@ -195,6 +195,15 @@ def test_a_link_of_a_name_says_a_sentence_and_is_no_stop(visit):
     expect(page.locator(f"[id='{anchor}']")).to_be_in_viewport()
 
 
+def test_the_settings_in_sight_are_those_of_the_program():
+    table, _, _ = html("ppo.html").partition("</table>")
+    rows = re.findall(r"<code>(\w+)</code></a></td>\n<td>(.*?)</td>", table)
+    assert {"learning_rate", "gamma", "gae_lambda", "clip"} < {*dict(rows)}
+    for name, default in rows:
+        line = TAG.sub("", defined_at("ppo.html", f"Settings.{name}"))
+        assert re.search(rf"\b{name}: \w+ = {re.escape(default)}$", line)
+
+
 # Links
 
 
