@@ -3,7 +3,6 @@
 import os
 import signal
 import sys
-import tempfile
 
 import pytest
 
@@ -30,20 +29,6 @@ def no_signal_is_ignored():
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
-
-
-@pytest.fixture(scope="module")
-def for_ray():
-    """Ray starts from this environment; yield a folder for its sockets."""
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        tempfile.TemporaryDirectory(prefix="ray") as folder,  # a short path
-    ):
-        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        # Else other programs would come first.
-        patch.setenv("RAY_worker_niceness", "0")
-        patch.setenv("RAY_AUTH_MODE", "disabled")  # it writes to HOME
-        yield folder
 
 
 @pytest.fixture

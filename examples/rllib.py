@@ -3,11 +3,21 @@
     pip install -r requirements.txt "ray[rllib]" torch tensorboard tyro
     python examples/rllib.py PongNoFrameskip-v4 --folder runs/mine
 
+On more than one machine, install the packages on each, and start Ray:
+
+    ray start --head                         # on the first machine
+    ray start --address FIRST_MACHINE:6379   # on each of the others
+    python examples/rllib.py --runners 16    # on the first
+
+A runner takes a core of any machine and plays eight games; game.py goes along.
+A runner that is killed costs its part of an update and a line, and is started
+again where there is room. An update has 1,024 steps, however many runners play
+them. Without a cluster, runners take this machine's cores.
+
 RLlib needs observations as floats, with the channels last. It takes the step
 after an end as a reset, so `Games` is in NEXT_STEP mode. Its own score,
 `episode_return_mean`, is of lives and clipped rewards; that of the run is of
-whole games. With `--runners` more processes play, each games of its own. Most
-settings are those of ppo.py; no score is published.
+whole games. Most settings are those of ppo.py; no score is published.
 
 The run is kept by run.py, as those of ppo.py are. A checkpoint, of 100 MB, has
 RLlib's own in it, which are pickles: continue only runs that you trust.
@@ -15,15 +25,21 @@ RLlib's own in it, which are pickles: continue only runs that you trust.
 
 import contextlib
 import dataclasses
+import inspect
 import pathlib
 import random
+import signal
 import sys
 import tempfile
 from typing import Any
 
 import numpy as np
+import ray
 import torch
 import tyro
+from gymnasium.spaces import Box
+from gymnasium.vector.utils import batch_space
+from gymnasium.wrappers.vector import TransformObservation
 from numpy.typing import NDArray
 from ray.rllib.algorithms import Algorithm
 from ray.rllib.algorithms.ppo import PPOConfig
@@ -33,10 +49,11 @@ from ray.tune import register_env
 # Copied, game.py lies beside this file; in this repository it lies one folder
 # up. Both come before a `game` that is installed.
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1]))
-from game import BREAKOUT, FastGame, Games
+from game import BREAKOUT, Games
 from run import (
     Ended,
     Run,
+    RunError,
     RunSettings,
     Seed,
     Whole,
@@ -55,19 +72,19 @@ NETWORK = DefaultModelConfig(
 )
 
 
-class FloatGame(FastGame):
-    """Shows floats from 0 to 1, `(84, 84, 4)`."""
-
-    def observe(self) -> NDArray:
-        pictures = np.moveaxis(super().observe(), 0, -1)
-        return pictures / np.float32(255)
+def as_floats(obs: NDArray) -> NDArray:
+    """Turn `uint8 (n, 4, 84, 84)` into `float32 (n, 84, 84, 4)`, 0 to 1."""
+    return np.moveaxis(obs, 1, -1) / np.float32(255)
 
 
 # A runner asks for its games with the items of `env_config`, and `num_envs`.
-# `gym.register("Games-v0", vector_entry_point="game:Games")` would do for a
-# single runner, in the program itself. Without a seed all would play the same.
-def make_games(options: dict[str, Any]) -> Games:
-    return Games(**{"seed": random.getrandbits(31)} | options)
+# Without a seed all would play the same.
+def make_games(options: dict[str, Any]) -> TransformObservation:
+    games = Games(**{"seed": random.getrandbits(31)} | options)
+    pictures, *size = games.single_observation_space.shape
+    space = Box(0, 1, (*size, pictures), np.float32)
+    every = batch_space(space, games.num_envs)
+    return TransformObservation(games, as_floats, every, space)
 
 
 def log_game(episode: Any, metrics_logger: Any, **_: Any) -> None:
@@ -78,15 +95,17 @@ def log_game(episode: Any, metrics_logger: Any, **_: Any) -> None:
         metrics_logger.log_value("games", game, reduce="item_series")
 
 
-def make_config(env_id: str, **options: Any) -> PPOConfig:
+def make_config(env_id: str, runners: int = 0, **options: Any) -> PPOConfig:
     """Return the settings of a training; the options are for `Games`."""
     register_env("Games", make_games)
-    here = dict(env_id=env_id, make=FloatGame, autoreset_mode="NextStep")
+    here: dict[str, Any] = dict(env_id=env_id, autoreset_mode="NextStep")
+    if runners:
+        here["processes"] = 0  # A runner has a single core.
     return (
         PPOConfig()
         .environment("Games", env_config=here | options)
         .env_runners(
-            num_env_runners=0,
+            num_env_runners=runners,
             num_envs_per_env_runner=8,
             gym_env_vectorize_mode="vector_entry_point",
         )
@@ -101,6 +120,8 @@ def make_config(env_id: str, **options: Any) -> PPOConfig:
             minibatch_size=256,
             num_epochs=4,
         )
+        # How long each update looks for a runner that was lost.
+        .fault_tolerance(env_runner_health_probe_timeout_s=1)
     )
 
 
@@ -144,28 +165,57 @@ class Learner:
             self.algorithm.restore_from_path(folder)
 
 
+def start_ray(runners: int, **options: Any) -> None:
+    """Connect to a cluster, or start one, with room for the runners."""
+    # These files go along to each machine.
+    files = [inspect.getfile(each) for each in (Games, Run, Settings)]
+    # A signal to the whole group is for the program alone, which saves first.
+    held = {signal.SIGTERM, signal.SIGHUP}
+    signal.pthread_sigmask(signal.SIG_BLOCK, held)
+    options |= dict(runtime_env={"py_modules": files})
+    ray.init(ignore_reinit_error=True, **options)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, held)
+    cores = int(ray.cluster_resources().get("CPU", 0))
+    if runners > cores:
+        raise RunError(f"{runners} runners need a core each; Ray has {cores}")
+
+
 def train(settings: Settings, config: PPOConfig) -> None:
     """Train until all steps are played, or a signal comes."""
     torch.manual_seed(settings.seed)
     with contextlib.ExitStack() as stack:
         with one_line("can't begin"):
+            start_ray(config.num_env_runners)
             algorithm = config.build_algo()
             stack.callback(algorithm.stop)
             run = Run(settings, weights=Learner(algorithm))
         # Ray notes signals, too, but the training does so last.
         stack.enter_context(run)
+        group = algorithm.env_runner_group
+        playing = config.num_env_runners
         while not run.over:
-            board = algorithm.train()["env_runners"]
-            steps = board["num_env_steps_sampled_lifetime"] - run.steps
-            ended = [Ended(*game) for game in board.get("games", [])]
-            run.add(steps, ended, {})
+            board = algorithm.train().get("env_runners", {})
+            healthy = group.num_healthy_remote_workers()
+            if healthy != playing:
+                print(
+                    f"{healthy} of {config.num_env_runners} runners play",
+                    flush=True,
+                )
+            playing = healthy
+            # NaN if all runners are lost, and nobody has played
+            steps = board.get("num_env_steps_sampled", 0)
+            if steps > 0:
+                # RLlib unpacks a list of a single game.
+                games = np.reshape(board.get("games", []), (-1, 2))
+                run.add(steps, [Ended(*game) for game in games.tolist()], {})
+            elif run.asked:
+                run.add(0, [], {})
 
 
 def main() -> None:
     """Train, as the command line says."""
     settings = read_settings(Settings, __doc__)
-    config = make_config(settings.env_id)
-    config.env_runners(num_env_runners=settings.runners)
+    config = make_config(settings.env_id, settings.runners)
     config.learners(num_gpus_per_learner=int(settings.device != "cpu"))
     train(settings, config)
 

@@ -1,37 +1,54 @@
-"""Tests of rllib.py: `Games` under RLlib."""
+"""Tests of rllib.py, on a Ray cluster of two nodes on this machine."""
 
 import csv
 import itertools
-import os
 import pathlib
 import signal
+import subprocess
 import sys
+import tempfile
 
 import numpy as np
+import psutil
 import pytest
 
 # `ray` alone doesn't bring what RLlib imports.
 pytest.importorskip("ray.rllib", exc_type=ImportError)
 
 import ray
+from ray.cluster_utils import Cluster
+from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
 from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
 
 import rllib
-from game import BREAKOUT, TRAINING
-from rllib import FloatGame, make_config
-from run import Run, read_checkpoint
+from catch import Catch
+from game import BREAKOUT, TRAINING, FastGame
+from rllib import as_floats, make_config
+from run import Run, RunError, read_checkpoint
+
+RUN = pathlib.Path("run")
 
 
 @pytest.fixture(scope="module")
-def cluster(for_ray, tmp_path_factory):
-    """Ray on this machine, with two cores."""
-    home = tmp_path_factory.mktemp("home")  # where Ray and RLlib write
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HOME", str(home))
-        patch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
-        ray.init(num_cpus=2, include_dashboard=False, _temp_dir=for_ray)
+def cluster():
+    """Two nodes of one core each, which programs find by themselves."""
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        tempfile.TemporaryDirectory(prefix="ray") as folder,  # a short path
+    ):
+        patch.setenv("HOME", folder)  # Ray and RLlib write there, too.
+        patch.setenv("RAY_TMPDIR", folder)
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.setenv("RAY_AUTH_MODE", "disabled")
+        # Else other programs would come first.
+        patch.setenv("RAY_worker_niceness", "0")
+        nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+        nodes.add_node(num_cpus=1)
+        patch.setenv("RAY_ADDRESS", nodes.address)
+        rllib.start_ray(runners=2)
         yield
         ray.shutdown()
+        nodes.shutdown()
 
 
 def test_its_episodes_are_those_of_a_game():
@@ -40,19 +57,19 @@ def test_its_episodes_are_those_of_a_game():
     config.env_runners(num_envs_per_env_runner=1).debugging(seed=5)
     runner = SingleAgentEnvRunner(config=config)
     episodes = runner.sample(num_timesteps=300, random_actions=True)
-    game = FloatGame(5, **TRAINING)
+    game = FastGame(5, **TRAINING)
     expected = game.reset()
     scores = []
     for episode in episodes:
         actions = episode.get_actions()
         seen = episode.get_observations()
         for i, action in enumerate(actions):
-            assert (seen[i] == expected).all()
+            assert (seen[i] == as_floats(expected[None])[0]).all()
             expected, reward, done, whole_game = game.step(action)
             assert episode.get_rewards(i) == reward
             assert done == (episode.is_done and i == len(actions) - 1)
         if episode.is_done:
-            assert (seen[-1] == game.final_obs).all()
+            assert (seen[-1] == as_floats(game.final_obs[None])[0]).all()
             assert episode.is_terminated == game.terminated
             info = episode.get_infos(-1)
             assert ("episode" in info) == (whole_game is not None)
@@ -61,57 +78,90 @@ def test_its_episodes_are_those_of_a_game():
     runner.stop()
 
 
-@pytest.fixture
-def train(cluster, monkeypatch, tmp_path):
-    """Train so many steps in a folder, by short games and updates."""
-    monkeypatch.chdir(tmp_path)
-    limit = {"max_num_frames_per_episode": 200}
-
-    def train(steps, runners=0):
-        config = make_config(BREAKOUT, processes=0, clip_reward=False, **limit)
-        config.env_runners(num_env_runners=runners, num_envs_per_env_runner=2)
-        updates = dict(minibatch_size=64, num_epochs=1)
-        config.training(train_batch_size_per_learner=128, **updates)
-        folder = pathlib.Path("run")
-        settings = rllib.Settings(steps=steps, folder=folder, save_every=1)
-        rllib.train(settings, config)
-
-    return train
-
-
 def curve():
     """The score by steps, of a run whose last checkpoint is as far."""
-    run = pathlib.Path("run")
-    rows = csv.DictReader((run / "curve.csv").read_text().splitlines())
-    scores = {int(row["steps"]): row["score"] for row in rows}
-    saved = read_checkpoint(run / "checkpoint.pt")
+    rows = csv.DictReader((RUN / "curve.csv").read_text().splitlines())
+    scores = {int(row["steps"]): float(row["score"]) for row in rows}
+    saved = read_checkpoint(RUN / "checkpoint.pt")
     assert saved["progress"]["steps"] == max(scores)
     return scores
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_saves_and_the_same_command_goes_on(
-    train, monkeypatch, number
-):
+def train(config, steps, **options):
+    settings = rllib.Settings(steps=steps, folder=RUN, save_every=1, **options)
+    rllib.train(settings, config)
+
+
+def test_it_learns_catch_though_a_signal_comes(cluster, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
     count = itertools.count(1)
     add = Run.add
 
     def interrupted(*args):
-        if next(count) == 2:
-            signal.raise_signal(number)
+        if next(count) == 8:
+            signal.raise_signal(signal.SIGINT)
         add(*args)
 
     monkeypatch.setattr(Run, "add", interrupted)
+    config = make_config("Catch", make=Catch, processes=0)
+    network = dict(conv_filters=[[16, 7, 7]], head_fcnet_hiddens=[64])
+    config.rl_module(model_config=DefaultModelConfig(**network))
+    config.training(
+        lr=0.004, train_batch_size_per_learner=256, minibatch_size=64
+    )
     with pytest.raises(SystemExit, match="75"):
-        train(steps=1000)
+        train(config, 5120)
     before = curve()
-    assert len(before) == 2
-    train(steps=max(before) + 1)
+    assert len(before) == 8
+    train(config, 5120)
     after = curve()
-    assert len(after) == 3 and before.items() < after.items()
+    assert len(after) == 20 and before.items() < after.items()
+    assert after[5120] > 0  # at random it is -0.5
 
 
-def test_two_runners_log_whole_games(train):
-    train(steps=256, runners=2)
-    scores = curve()
-    assert np.isfinite(float(scores[max(scores)]))
+def test_an_update_in_which_one_game_ends(cluster, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    short = {"max_num_frames_per_episode": 4 * 100}
+    config = make_config(BREAKOUT, processes=0, **short)
+    config.env_runners(num_envs_per_env_runner=1)
+    config.training(train_batch_size_per_learner=128, minibatch_size=128)
+    train(config, 128)
+    assert np.isfinite(curve()[128])
+    with pytest.raises(RunError, match="seed"):
+        train(config, 256, seed=1)
+
+
+def runners():
+    """The processes of this cluster that play."""
+    return [
+        process
+        for process in psutil.Process().children(recursive=True)
+        if "EnvRunner" in " ".join(process.cmdline())
+    ]
+
+
+def test_a_killed_runner_costs_its_part_and_a_line(cluster, tmp_path):
+    """In a program that is started in another folder than its own."""
+    command = [sys.executable, rllib.__file__, "--folder=run"]
+    command += ["--runners=2", "--save-every=1"]
+    program = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, text=True
+    )
+
+    def wait_for(words):
+        for line in program.stdout:
+            if words in line:
+                return
+        raise AssertionError(f"the program has ended before {words!r}")
+
+    with program:
+        wait_for("steps/s")
+        runners()[0].kill()
+        wait_for("1 of 2 runners play")
+        wait_for("steps/s")
+        wait_for("2 of 2 runners play")
+        program.terminate()
+        program.communicate()
+    assert program.returncode == 75
+    saved = read_checkpoint(tmp_path / "run/checkpoint.pt")
+    assert saved["progress"]["steps"] > 3 * 1024
