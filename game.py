@@ -911,7 +911,8 @@ OTHER_NAMES = {
     "repeat_action_probability": "action_repeat_probability"
     " sticky_action_prob StickyActionEnv",
     "max_num_frames_per_episode": "max_episode_steps",
-    "processes": "num_threads SubprocVecEnv AsyncVectorEnv ParallelEnvBatch",
+    "processes": "num_threads SubprocVecEnv AsyncVectorEnv ParallelEnvBatch"
+    " DummyVecEnv SyncVectorEnv EnvBatch",
     "several `Games` in turn": "batch_size",
     "a subclass with an `observe` of its own": "scale scale_obs",
     "a subclass with a `start_action` of its own": "StartWithRandomActions",

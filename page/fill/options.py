@@ -74,5 +74,11 @@ def options_table() -> str:
         [f"`{name}`", "", "", "As in Gymnasium's `AtariEnv`.", elsewhere(name)]
         for name in game.EMULATOR_OPTIONS
     ]
+    options = of_games | of_game | dict.fromkeys(game.EMULATOR_OPTIONS)
+    rows += [
+        [name, "", "", "", elsewhere(name)]
+        for name in game.OTHER_NAMES
+        if name not in options
+    ]
     head = ["option", "`Games`", "`Game`", "what it means", "elsewhere"]
     return table(head, rows)
