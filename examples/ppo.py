@@ -12,9 +12,9 @@ an action has changed by a tenth, changing it further gains nothing.
 4. Make a gradient step on each minibatch (`learn`).
 5. Repeat with the new policy (`train`).
 
-DQN learns from a memory of its last million steps, 7 GB of pictures. PPO
-learns from what it has just played and needs no memory, so it can play many
-games at once.
+Why not DQN? It learns from a memory of its last million steps, 7 GB of
+pictures. PPO needs none: it learns from what it has just played, in many games
+at once.
 
 Copy this file beside game.py, with run.py, which saves and resumes a training,
 and play.py, which plays with a trained agent. It follows CleanRL's
