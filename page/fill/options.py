@@ -71,7 +71,7 @@ def options_table() -> str:
         for name in of_games | of_game
     ]
     rows += [
-        [f"`{name}`", "", "", "As in Gymnasium's `AtariEnv`.", elsewhere(name)]
+        [f"`{name}`", "", "", "As Gymnasium's.", elsewhere(name)]
         for name in game.EMULATOR_OPTIONS
     ]
     options = of_games | of_game | dict.fromkeys(game.EMULATOR_OPTIONS)
