@@ -411,20 +411,6 @@ def test_an_interrupted_reset_of_a_game(fake):
     assert line > 10
 
 
-def test_an_interrupted_close_of_a_stopped_worker(trap, monkeypatch):
-    """In the middle of a step: by Ctrl-C, at one line after the other."""
-    monkeypatch.setattr(game, "GRACE", 0.1)  # for those that don't end
-    many = Games(2, processes=2, context="fork")
-    many.reset(seed=5)
-    os.kill(trap.player(5), signal.SIGSTOP)
-    many.step_async([NOOP] * 2)
-    for line in range(12):
-        with contextlib.suppress(KeyboardInterrupt):
-            interrupted(line, many.close)
-    many.close()
-    assert not workers_now()
-
-
 @pytest.fixture
 def ctrl_c_soon(monkeypatch):
     """A call that waits for a stopped worker to end is interrupted."""
@@ -434,17 +420,6 @@ def ctrl_c_soon(monkeypatch):
     yield pytest.raises(KeyboardInterrupt)
     signal.setitimer(signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, before)
-
-
-def test_a_close_that_is_interrupted_while_it_waits(ctrl_c_soon):
-    """The worker is ended all the same."""
-    worker = game.Worker(0, context="fork")
-    os.kill(worker.process.pid, signal.SIGSTOP)
-    with ctrl_c_soon:
-        worker.close()
-    worker.process.join(PATIENCE)
-    worker.close()
-    assert not workers_now()
 
 
 @each("name", ["close", "reset"])

@@ -393,27 +393,6 @@ def test_a_signal_to_all_processes(program):
     wait_for_ends(map(int, lines[0].split()))
 
 
-def starting():
-    warnings.simplefilter("ignore")
-    signal.signal(signal.SIGTERM, lambda *_: None)
-    for method in multiprocessing.get_all_start_methods():
-        games = Games(2, processes=2, context=method)
-        print("starts", flush=True)
-        games.reset()
-        games.step([1, 1])
-        games.close()
-
-
-def test_a_signal_to_all_processes_while_workers_start(program):
-    """As later: the program decides what happens."""
-    process = program(text_of(starting))
-    for _ in START_METHODS:
-        process.stdout.readline()
-        time.sleep(0.4)
-        os.killpg(process.pid, signal.SIGTERM)
-    end_of(process)
-
-
 def test_an_old_gymnasium(monkeypatch):
     monkeypatch.delattr(gym.vector, "AutoresetMode")
     with pytest.raises(ImportError, match="1.1"):
