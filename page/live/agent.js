@@ -1,5 +1,4 @@
-// The published agent, which plays in the page. Its network is loaded when
-// somebody first asks for it.
+// The published agent, which plays in the page. Its network is loaded once.
 const PARTS = 8; // scripts of the network
 const FRAMES = 4; // that an action is held for
 const MOST = 108_000; // frames of a game, as on the emulator
@@ -9,20 +8,15 @@ const MOVES = [0, 0, BUTTON, -BUTTON]; // NOOP, FIRE, RIGHT, LEFT
 const Agent = {
   network: null,
 
-  // `tell` is called with the share that is there.
-  async load(tell = () => {}) {
-    if (Agent.network) return;
+  load: once(async () => {
     let text = "";
-    for (let part = 0; part < PARTS; part++) {
-      tell(part / PARTS);
-      text += await read(`network${part}`);
-    }
+    for (let part = 0; part < PARTS; part++) text += await read(`network${part}`);
     const network = {};
     for (const [name, layer] of Object.entries(JSON.parse(text))) {
       network[name] = weightsOf(layer);
     }
     Agent.network = network;
-  },
+  }),
 
   // What it makes of four pictures, 4·84·84 bytes, the oldest first.
   see(pictures) {
