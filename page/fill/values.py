@@ -342,6 +342,7 @@ def agent_values() -> dict[str, str]:
         if re.fullmatch(r"Breakout-\d+", name)  # which differ in their seeds
     ]
     moving = [agents[f"{n}-0"] for n in ("Breakout", "MsPacman", "Seaquest")]
+    hope = json.loads((FIGURES / "network/hope.json").read_text("utf-8"))
     published = breakout[0]
     scores = published.scores
     means = [f"{agent.mean:.0f}" for agent in breakout]
@@ -363,6 +364,7 @@ def agent_values() -> dict[str, str]:
                 ("still", agent.scores.still),
             )
         },
+        "hope_opening": hope["opening"],
         **training_values(),
         "human_points": "31.8",  # DQN's professional tester (Mnih et al. 2015)
     }

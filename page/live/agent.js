@@ -85,57 +85,6 @@ class SeenGame {
     this.pairs = [...this.pairs.slice(1), this.shown];
     this.pictures = [...this.pictures.slice(1), pictureOf(this.shown)];
   }
-
-  // Show other states, as pairs for each picture, and go on from the last one.
-  show(pairs) {
-    this.pairs = pairs;
-    this.shown = pairs.at(-1);
-    this.pictures = pairs.map(pictureOf);
-    const { ball, paddle } = this.shown[1];
-    this.breakout.ball = ball && { ...ball };
-    this.breakout.paddle = paddle;
-    this.breakout.target = paddle;
-  }
-
-  // Move the "ball" or the "paddle", with its way in the four pictures, by so
-  // many pixels from where it was `before`, which are pairs of states.
-  move(what, across, down, before = this.pairs) {
-    this.show(before.map((pair) =>
-      pair.map((state) => moved(state, what, across, down))));
-  }
-
-  // Let the ball fly at another angle. In the newest frame it stays where it
-  // is; in the ones before it is where it would have come from.
-  turn(angle) {
-    const [, { ball }] = this.shown;
-    if (!ball) return;
-    const speed = Math.hypot(ball.vx, ball.vy);
-    const [vx, vy] = [speed * Math.cos(angle), speed * Math.sin(angle)];
-    const { left, right, top, floor } = COURT;
-    this.show(this.pairs.map((pair, i) => pair.map((state, of) => {
-      const ago = FRAMES * (this.pairs.length - 1 - i) + 1 - of;
-      const x = bounced(left, ball.x - ago * vx, right - BALL.wide);
-      const y = bounced(top, ball.y - ago * vy, floor);
-      return { ...state, ball: { ...ball, vx, vy, x, y } };
-    })));
-  }
-}
-
-// Where something is that has bounced off an edge.
-const bounced = (least, value, most) => between(least,
-  value < least ? 2 * least - value : value > most ? 2 * most - value : value,
-  most);
-
-function moved(state, what, across, down) {
-  const { left, right, top, floor } = COURT;
-  if (what === "paddle") {
-    const paddle = between(left, state.paddle + across, PADDLE.most);
-    return { ...state, paddle };
-  }
-  if (!state.ball) return state;
-  const x = between(left, state.ball.x + across, right - BALL.wide);
-  const y = between(top, state.ball.y + down, floor);
-  return { ...state, ball: { ...state.ball, x, y } };
 }
 
 // A game that the agent plays. FIRE is pressed for it, as in its training: for
@@ -197,17 +146,5 @@ class AgentGame extends SeenGame {
       this.sample();
     }
     this.frame();
-  }
-
-  // Play some steps without the network, by following the ball, so that there
-  // is something to be seen.
-  warmUp(steps) {
-    for (let frame = 0; frame < steps * FRAMES; frame++) {
-      const { ball, paddle } = this.breakout;
-      const ahead = ball ? ball.x - paddle - PADDLE.wide / 2 : 0;
-      super.frame(between(-BUTTON, ahead, BUTTON));
-    }
-    this.serving = false;
-    return this;
   }
 }

@@ -42,18 +42,6 @@ function put(cell, pixels, { label = "", kind = "", colours = GRAYS,
   context.putImageData(image, -left, -top);
 }
 
-// Show the probabilities of the actions as bars: in bold which one was
-// `sampled`, or what they `were` before something changed them.
-function showChances(rows, chances, { sampled, were }) {
-  const percent = (chance) => `${Math.round(100 * chance)}\u00a0%`;
-  chances.forEach((chance, a) => {
-    rows[a].className = a === sampled ? "chosen" : "";
-    rows[a].lastElementChild.textContent =
-      (were ? `${percent(were[a])} → ` : "") + percent(chance);
-    rows[a].style.setProperty("--share", `${100 * chance}%`);
-  });
-}
-
 // What several figures show is unpacked once, or again if it didn't arrive.
 const once = (make) => {
   let made = null;
@@ -140,7 +128,7 @@ function plays(box, go, auto = true) {
 // one, the first is number 1, and may return a sentence, which is read out only if
 // the reader has moved it. It has a slider, unless its controls are its own. The
 // controls are there before the figure begins, so that Tab finds them.
-for (const controls of document.querySelectorAll(".controls:empty:not(.plays)")) {
+for (const controls of document.querySelectorAll(".controls:empty")) {
   controls.innerHTML = `<button type="button" class="play">Play</button>
     <span class="slide"><input type="range" aria-label="Time" min="1" step="1" value="1"
     autocomplete="off"></span>`;

@@ -23,6 +23,10 @@ figure("network", async (box, $in) => {
   let isSeen = false;
   let next = 0; // place that is painted, of those that are left
 
+  // Where something is that has bounced off an edge
+  const bounced = (least, value, most) => between(least,
+    value < least ? 2 * least - value : value > most ? 2 * most - value : value,
+    most);
   const middle = () => [at.x + BALL.wide / 2, at.y + BALL.high / 2];
 
   // What the last two frames of four steps have shown, if the ball flies to a
