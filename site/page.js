@@ -188,18 +188,6 @@ function put(cell, pixels, { label = "", kind = "", colours = GRAYS,
   context.putImageData(image, -left, -top);
 }
 
-// Show the probabilities of the actions as bars: in bold which one was
-// `sampled`, or what they `were` before something changed them.
-function showChances(rows, chances, { sampled, were }) {
-  const percent = (chance) => `${Math.round(100 * chance)}\u00a0%`;
-  chances.forEach((chance, a) => {
-    rows[a].className = a === sampled ? "chosen" : "";
-    rows[a].lastElementChild.textContent =
-      (were ? `${percent(were[a])} → ` : "") + percent(chance);
-    rows[a].style.setProperty("--share", `${100 * chance}%`);
-  });
-}
-
 // What several figures show is unpacked once, or again if it didn't arrive.
 const once = (make) => {
   let made = null;
@@ -286,7 +274,7 @@ function plays(box, go, auto = true) {
 // one, the first is number 1, and may return a sentence, which is read out only if
 // the reader has moved it. It has a slider, unless its controls are its own. The
 // controls are there before the figure begins, so that Tab finds them.
-for (const controls of document.querySelectorAll(".controls:empty:not(.plays)")) {
+for (const controls of document.querySelectorAll(".controls:empty")) {
   controls.innerHTML = `<button type="button" class="play">Play</button>
     <span class="slide"><input type="range" aria-label="Time" min="1" step="1" value="1"
     autocomplete="off"></span>`;
@@ -658,8 +646,7 @@ function look(network, pictures) {
   return { odds: shares.map((share) => share / all), value };
 }
 
-// The published agent, which plays in the page. Its network is loaded when
-// somebody first asks for it.
+// The published agent, which plays in the page. Its network is loaded once.
 const PARTS = 8; // scripts of the network
 const FRAMES = 4; // that an action is held for
 const MOST = 108_000; // frames of a game, as on the emulator
@@ -669,20 +656,15 @@ const MOVES = [0, 0, BUTTON, -BUTTON]; // NOOP, FIRE, RIGHT, LEFT
 const Agent = {
   network: null,
 
-  // `tell` is called with the share that is there.
-  async load(tell = () => {}) {
-    if (Agent.network) return;
+  load: once(async () => {
     let text = "";
-    for (let part = 0; part < PARTS; part++) {
-      tell(part / PARTS);
-      text += await read(`network${part}`);
-    }
+    for (let part = 0; part < PARTS; part++) text += await read(`network${part}`);
     const network = {};
     for (const [name, layer] of Object.entries(JSON.parse(text))) {
       network[name] = weightsOf(layer);
     }
     Agent.network = network;
-  },
+  }),
 
   // What it makes of four pictures, 4·84·84 bytes, the oldest first.
   see(pictures) {
@@ -751,57 +733,6 @@ class SeenGame {
     this.pairs = [...this.pairs.slice(1), this.shown];
     this.pictures = [...this.pictures.slice(1), pictureOf(this.shown)];
   }
-
-  // Show other states, as pairs for each picture, and go on from the last one.
-  show(pairs) {
-    this.pairs = pairs;
-    this.shown = pairs.at(-1);
-    this.pictures = pairs.map(pictureOf);
-    const { ball, paddle } = this.shown[1];
-    this.breakout.ball = ball && { ...ball };
-    this.breakout.paddle = paddle;
-    this.breakout.target = paddle;
-  }
-
-  // Move the "ball" or the "paddle", with its way in the four pictures, by so
-  // many pixels from where it was `before`, which are pairs of states.
-  move(what, across, down, before = this.pairs) {
-    this.show(before.map((pair) =>
-      pair.map((state) => moved(state, what, across, down))));
-  }
-
-  // Let the ball fly at another angle. In the newest frame it stays where it
-  // is; in the ones before it is where it would have come from.
-  turn(angle) {
-    const [, { ball }] = this.shown;
-    if (!ball) return;
-    const speed = Math.hypot(ball.vx, ball.vy);
-    const [vx, vy] = [speed * Math.cos(angle), speed * Math.sin(angle)];
-    const { left, right, top, floor } = COURT;
-    this.show(this.pairs.map((pair, i) => pair.map((state, of) => {
-      const ago = FRAMES * (this.pairs.length - 1 - i) + 1 - of;
-      const x = bounced(left, ball.x - ago * vx, right - BALL.wide);
-      const y = bounced(top, ball.y - ago * vy, floor);
-      return { ...state, ball: { ...ball, vx, vy, x, y } };
-    })));
-  }
-}
-
-// Where something is that has bounced off an edge.
-const bounced = (least, value, most) => between(least,
-  value < least ? 2 * least - value : value > most ? 2 * most - value : value,
-  most);
-
-function moved(state, what, across, down) {
-  const { left, right, top, floor } = COURT;
-  if (what === "paddle") {
-    const paddle = between(left, state.paddle + across, PADDLE.most);
-    return { ...state, paddle };
-  }
-  if (!state.ball) return state;
-  const x = between(left, state.ball.x + across, right - BALL.wide);
-  const y = between(top, state.ball.y + down, floor);
-  return { ...state, ball: { ...state.ball, x, y } };
 }
 
 // A game that the agent plays. FIRE is pressed for it, as in its training: for
@@ -864,55 +795,24 @@ class AgentGame extends SeenGame {
     }
     this.frame();
   }
-
-  // Play some steps without the network, by following the ball, so that there
-  // is something to be seen.
-  warmUp(steps) {
-    for (let frame = 0; frame < steps * FRAMES; frame++) {
-      const { ball, paddle } = this.breakout;
-      const ahead = ball ? ball.x - paddle - PADDLE.wide / 2 : 0;
-      super.frame(between(-BUTTON, ahead, BUTTON));
-    }
-    this.serving = false;
-    return this;
-  }
 }
 
-// What the figures share in which something is played live.
-
-// Call `frame` 60 times a second, or `speed` times as often, as long as it runs,
-// and `draw` once for each screen. Where that can't be done `frame` is called
-// less often, and `tell` gets the share of the speed that is reached, once.
-function clock(frame, draw, tell = () => {}) {
+// Call `frame` 60 times a second as long as it runs, and `draw` once for each
+// screen. Where that can't be done `frame` is called less often.
+function clock(frame, draw) {
   const LENGTH = 1000 / 60; // ms
   const MOST = 4; // screens whose frames are made up for at once
-  const SLICE = 12; // ms of a screen for a game as fast as it goes
   let running = null;
-  let speed = 1;
   let due = 0; // when the next frame is
-  let second = null;
-  let isTold = false;
 
   function tick(now) {
     running = requestAnimationFrame(tick);
-    const length = LENGTH / speed;
-    const until = performance.now() + SLICE;
     if (now - due > MOST * LENGTH) due = now;
-    const isDue = () => length ? due <= now + length / 2 :
-      performance.now() < until;
-    while (running && isDue()) {
-      due += length;
-      second.frames += 1;
+    while (running && due <= now + LENGTH / 2) {
+      due += LENGTH;
       frame();
     }
     draw();
-    if (now - second.began < 1000) return;
-    const share = second.frames * length / (now - second.began);
-    if (length && share < 0.9 && !isTold) {
-      isTold = true;
-      tell(share);
-    }
-    second = { began: now, frames: 0 };
   }
 
   return {
@@ -924,182 +824,12 @@ function clock(frame, draw, tell = () => {}) {
       running = null;
       if (!on) return;
       due = performance.now();
-      second = { began: due, frames: 0 };
       running = requestAnimationFrame(tick);
-    },
-    at(times) {
-      speed = times;
-      isTold = false;
-      second = { began: performance.now(), frames: 0 };
     },
   };
 }
 
 const newSeed = () => Math.floor(Math.random() * 2 ** 32);
-
-// What to say of the speed of a game.
-const paceIn = (share) =>
-  `This device is busy: the game runs at ${Math.round(100 * share)} % of that speed.`;
-
-// Load the network, and say so; return whether it is there. How far it is is
-// for the eye: nobody wants to hear it eight times.
-async function loaded(says) {
-  const percent = document.createElement("span");
-  percent.ariaHidden = "true";
-  says.replaceChildren("Loading the network, 2.3 MB. ", percent);
-  try {
-    await Agent.load((share) => {
-      percent.textContent = `${Math.round(100 * share)} %`;
-    });
-    says.textContent = "";
-    return true;
-  } catch (error) {
-    if (!(error instanceof Missing)) throw error;
-    says.textContent =
-      "A part of the network didn't arrive. Press again to ask again.";
-    return false;
-  }
-}
-
-// The controls of a game that the agent plays, at several speeds or in steps.
-// They are there before the figure begins, so that Tab finds them.
-for (const controls of document.querySelectorAll(".controls.plays")) {
-  controls.innerHTML = `<button type="button" class="play"></button>` +
-    (controls.matches(".fast") ? `<span role="group" aria-label="Speed">
-      <button type="button" value="1" aria-pressed="false">×1</button>
-      <button type="button" value="4" aria-pressed="true">×4</button>
-      <button type="button" value="Infinity" aria-pressed="false"
-      title="As fast as it goes">max</button></span>` :
-      `<button type="button">Step</button>
-      <button type="button">New game</button>`);
-  controls.firstElementChild.textContent = controls.dataset.play;
-}
-
-// A figure in which the agent plays, for which the network is loaded. `show`
-// draws the game and is told if it is running; `begin` makes a new one, which,
-// if it is `endless`, follows by itself; `still` says whether the agent gets the
-// newest picture four times.
-function agentPlays(box, show, { begin = () => new AgentGame(newSeed()),
-  still = () => false, over = () => "", endless = false } = {}) {
-  const controls = box.querySelector(".controls.plays");
-  const says = box.querySelector(".tells");
-  const [play, ...others] = controls.querySelectorAll("button");
-  const tell = (words) => (says.textContent = words);
-  const time = clock(frame, () => show(game, time.running),
-    (share) => tell(paceIn(share)));
-  let game = begin();
-  let isAsking = false;
-  let wish = null;
-
-  // Show what is there, with the network's answer if it has been loaded.
-  function draw() {
-    if (Agent.network) game.look({ still: still() });
-    show(game, time.running);
-  }
-
-  // A step begins with its action, and ends with the answer to its picture.
-  function frame() {
-    if (game.decides) game.sample();
-    game.frame();
-    if (game.decides) game.look({ still: still() });
-    if (game.breakout.lives) return;
-    if (endless) {
-      show(game, true);
-      restart();
-    } else {
-      go(false);
-      tell(over(game) || `The game is over, with a score of ${game.breakout.score}.`);
-    }
-  }
-
-  function finishStep() {
-    while (!game.decides && game.breakout.lives) frame();
-  }
-
-  function restart() {
-    game = begin();
-    draw();
-  }
-
-  function go(on) {
-    const hasRun = time.running;
-    time.go(on);
-    tell("");
-    play.textContent = on ? "Pause" : controls.dataset.play;
-    if (on || !hasRun) return;
-    finishStep();
-    show(game, false);
-  }
-
-  // Load the network, if it isn't there, and then do what was asked for last.
-  // The button keeps the focus meanwhile.
-  async function ask(then = () => {}) {
-    wish = then;
-    if (isAsking) return;
-    isAsking = true;
-    const isThere = Agent.network || await loaded(says);
-    isAsking = false;
-    if (!isThere) return;
-    if (!game.answer) draw();
-    wish();
-  }
-
-  play.addEventListener("click", () => ask(() => {
-    if (!time.running && !game.breakout.lives) restart();
-    go(!time.running);
-  }));
-  if (controls.matches(".fast")) {
-    time.at(4);
-    for (const speed of others) {
-      speed.addEventListener("click", () => {
-        time.at(Number(speed.value));
-        for (const one of others) one.ariaPressed = String(one === speed);
-        tell("");
-      });
-    }
-  } else {
-    const [step, again] = others;
-    step.addEventListener("click", () => ask(() => {
-      go(false);
-      if (!game.breakout.lives) restart();
-      frame();
-      finishStep();
-      show(game, false);
-    }));
-    again.addEventListener("click", () => ask(() => {
-      tell("");
-      restart();
-    }));
-  }
-  whenUnseen(box, () => time.running && go(false));
-  box.playing = () => game;
-  draw();
-  return { ask, draw, go, restart };
-}
-
-// Show the four pictures that it was given, or would be.
-function showPictures(cells, game) {
-  const pictures = game.given ?? game.pictures;
-  pictures.forEach((picture, i) => {
-    if (cells[i].shown === picture) return;
-    cells[i].shown = picture;
-    put(cells[i], picture);
-  });
-}
-
-// Show the network's answer, if there is one.
-function showAnswer($in, answer) {
-  if (!answer) return;
-  $in(".value").textContent = answer.value.toFixed(1).replace("-", "\u2212");
-  showChances($in(".choices").children, answer.odds, {});
-}
-
-// Call `stop` when a figure isn't seen any more.
-function whenUnseen(element, stop) {
-  new IntersectionObserver((seen) => {
-    if (!seen.at(-1).isIntersecting) stop();
-  }).observe(element);
-}
 
 // The board: three games that begin alike, with the same wall and the same
 // serves. In one the agent plays, in one it is shown its newest picture four
@@ -1113,11 +843,12 @@ class Line {
     this.who = who;
     this.points = 0; // of all whole balls
     this.balls = 0;
+    this.scores = []; // of the balls of the game that is compared
   }
 
   // Begin a game that is compared with those of the other lines.
   begin(seed) {
-    this.scores = []; // of its balls
+    this.scores = [];
     this.isCapped = false; // whether one was taken away
     this.again(seed);
   }
@@ -1869,7 +1600,6 @@ figure("hero", async (box, $in) => {
   const { moment, serves } = await read("hero");
   const sent = sentIn(location.hash);
   const scene = new Line("it"); // no line of the board: its balls don't count
-  scene.scores = [];
   scene.before = moment.breakout.score;
   scene.game = goesOn(moment);
   let shown = scene;
@@ -2528,75 +2258,144 @@ figure("maximum", async (box, $in) => {
   both.addEventListener("change", () => player.draw());
 });
 
-// The reader moves the ball or the paddle, or turns the way of the ball, and the
-// network answers.
-figure("network", (box, $in) => {
+// The reader moves the ball or the paddle, or turns the ball's way, and the
+// network says what it hopes for: its value, which is painted over all places
+// where the ball could be.
+figure("network", async (box, $in) => {
+  const [COLUMNS, ROWS] = [13, 15]; // of places
+  const STRIDE = 83; // from a place to that which is painted after it
+  const [DARK, BRIGHT] = [3, 9]; // values
   const NUDGE = 4; // pixels, by an arrow key
   const TURN = Math.PI / 12; // by an arrow key
-  const FAR = 24; // pixels from the ball to the handle that turns its way
+  const FAR = 22; // pixels from the ball to the handle that turns its way
+  const SPEED = 2.83; // pixels a frame
+  const { left, right, top, floor } = COURT;
+  const [wide, high] = [right - BALL.wide - left, floor - BALL.high - top];
+  await Agent.load();
   const colours = packed(COLORS);
-  const screen = $in(".held > div");
-  const given = $in(".given").children;
-  const handles = { ball: $in(".handle.ball"), paddle: $in(".handle.paddle") };
-  const way = $in(".handle.way");
-  let from = null; // where a drag began, and what was there
+  const held = $in(".held");
+  const screen = held.firstElementChild.firstElementChild;
+  const map = $in(".hope").getContext("2d");
+  const [ball, paddle, way] =
+    ["ball", "paddle", "way"].map((name) => $in(`.handle.${name}`));
+  const at = { x: 66, y: 150, turn: -Math.PI / 3,
+    paddle: (left + PADDLE.most) / 2 };
+  let isSeen = false;
+  let next = 0; // place that is painted, of those that are left
 
-  function show(game) {
-    const [, state] = game.shown;
-    put(screen, screenOf(state), { colours });
-    place(handles.paddle, state.paddle + PADDLE.wide / 2, COURT.floor + 2);
-    for (const handle of [handles.ball, way]) {
-      handle.classList.toggle("gone", !state.ball);
-    }
-    if (state.ball) {
-      const [x, y] = middle(state.ball);
-      const turned = angle(state.ball);
-      place(handles.ball, x, y);
-      place(way, x + FAR * Math.cos(turned), y + FAR * Math.sin(turned));
-      way.style.setProperty("--turn", turned);
-    }
-    showPictures(given, game);
-    showAnswer($in, game.answer);
+  // Where something is that has bounced off an edge
+  const bounced = (least, value, most) => between(least,
+    value < least ? 2 * least - value : value > most ? 2 * most - value : value,
+    most);
+  const middle = () => [at.x + BALL.wide / 2, at.y + BALL.high / 2];
+
+  // What the last two frames of four steps have shown, if the ball flies to a
+  // place by this way. It bounces off the edges of the court.
+  function pairsTo({ x, y }) {
+    const hole = $in("[name=wall]:checked").value === "hole";
+    const state = new Breakout(null, { hole }).state();
+    const [vx, vy] = [SPEED * Math.cos(at.turn), SPEED * Math.sin(at.turn)];
+    return [12, 8, 4, 0].map((steps) => [1, 0].map((frame) => {
+      const ago = steps + frame;
+      const flown = { x: bounced(left, x - ago * vx, left + wide),
+        y: bounced(top, y - ago * vy, top + high) };
+      return { ...state, paddle: at.paddle, ball: flown };
+    }));
   }
 
-  const middle = ({ x, y }) => [x + BALL.wide / 2, y + BALL.high / 2];
-  const angle = ({ vx, vy }) => Math.atan2(vy, vx);
+  const valueAt = (there) =>
+    Agent.see(stackOf(pairsTo(there).map(pictureOf))).value;
 
-  // Put something to a place of the screen.
+  // Show what is there, and the value, with the next screen.
+  let isDue = false;
+  function show() {
+    if (!isDue) requestAnimationFrame(draw);
+    isDue = true;
+  }
+  function draw() {
+    isDue = false;
+    const [, state] = pairsTo(at).at(-1);
+    put(screen, screenOf(state), { colours });
+    const [x, y] = middle();
+    place(ball, x, y);
+    place(paddle, at.paddle + PADDLE.wide / 2, floor + PADDLE.high / 2);
+    place(way, x + FAR * Math.cos(at.turn), y + FAR * Math.sin(at.turn));
+    way.style.setProperty("--turn", at.turn);
+    $in(".value").textContent = valueAt(at).toFixed(1);
+  }
+
   function place(element, x, y) {
     element.style.setProperty("--x", 100 * x / WIDTH);
     element.style.setProperty("--y", 100 * y / HEIGHT);
   }
 
-  const player = agentPlays(box, show, {
-    begin: () => new AgentGame(newSeed(), { hole: true }).warmUp(20) });
-
-  // Change the game that stands still, and let the network answer.
-  function change(how) {
-    player.go(false);
-    how(box.playing());
-    player.draw();
-    player.ask();
+  // Paint the places that are left, one for each screen, as long as it is seen.
+  let isPainting = false;
+  function paint() {
+    isPainting = isSeen && next < COLUMNS * ROWS;
+    if (!isPainting) return;
+    const number = next * STRIDE % (COLUMNS * ROWS);
+    const [column, row] = [number % COLUMNS, Math.floor(number / COLUMNS)];
+    const value = valueAt({ x: left + wide * (column + 0.5) / COLUMNS,
+      y: top + high * (row + 0.5) / ROWS });
+    const share = between(0, (value - DARK) / (BRIGHT - DARK), 1);
+    map.clearRect(column, row, 1, 1);
+    map.fillStyle = `rgb(255 255 255 / ${0.9 * share ** 1.5})`;
+    map.fillRect(column, row, 1, 1);
+    next += 1;
+    requestAnimationFrame(paint);
+  }
+  function paintAnew() {
+    next = 0;
+    if (!isPainting) paint();
   }
 
-  for (const [what, handle] of Object.entries(handles)) {
-    drags(handle, ({ clientX, clientY }) => change((game) => {
-      from = { x: clientX, y: clientY, pairs: game.pairs };
-    }), ({ clientX, clientY }) => change((game) => {
-      const pixels = WIDTH / screen.clientWidth;
-      game.move(what, (clientX - from.x) * pixels, (clientY - from.y) * pixels,
-        from.pairs);
-    }));
-    arrows(handle, (across, down) => change((game) =>
-      game.move(what, NUDGE * across, NUDGE * down)));
+  // What the reader does
+  const moveBall = (x, y) => {
+    at.x = between(left, x, left + wide);
+    at.y = between(top, y, top + high);
+    show();
+  };
+  const movePaddle = (x) => {
+    at.paddle = between(left, x, PADDLE.most);
+    show();
+    paintAnew();
+  };
+  const turn = (angle) => {
+    at.turn = angle;
+    show();
+    paintAnew();
+  };
+
+  const moves = {
+    ball: (x, y) => moveBall(x - BALL.wide / 2, y - BALL.high / 2),
+    paddle: (x) => movePaddle(x - PADDLE.wide / 2),
+    way: (x, y) => turn(Math.atan2(y - middle()[1], x - middle()[0])),
+  };
+  let dragged = null; // what the pointer moves: the ball, if none was meant
+  function drag({ clientX, clientY }) {
+    const { x, y, width } = held.getBoundingClientRect();
+    const pixels = WIDTH / width;
+    moves[dragged]((clientX - x) * pixels, (clientY - y) * pixels);
   }
-  drags(way, () => player.go(false), ({ clientX, clientY }) => change((game) => {
-    const { left, top, width } = screen.getBoundingClientRect();
-    const [x, y] = middle(game.shown[1].ball).map((at) => at * width / WIDTH);
-    game.turn(Math.atan2(clientY - top - y, clientX - left - x));
-  }));
-  arrows(way, (across, down) => change((game) =>
-    game.turn(angle(game.shown[1].ball) + TURN * (across + down))));
+  drags(held, (event) => {
+    const handle = event.target.closest(".handle") ?? ball;
+    dragged = Object.keys(moves).find((name) => handle.matches(`.${name}`));
+    drag(event);
+  }, drag);
+  arrows(ball, (across, down) =>
+    moveBall(at.x + NUDGE * across, at.y + NUDGE * down));
+  arrows(paddle, (across) => movePaddle(at.paddle + NUDGE * across));
+  arrows(way, (across, down) => turn(at.turn + TURN * (across + down)));
+  $in("fieldset").addEventListener("change", () => {
+    show();
+    paintAnew();
+  });
+  new IntersectionObserver((seen) => {
+    isSeen = seen.at(-1).isIntersecting;
+    if (!isPainting) paint();
+  }).observe(held);
+  draw();
 });
 
 // One step, frame by frame: which of its frames the agent sees, and as what.

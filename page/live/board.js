@@ -10,11 +10,12 @@ class Line {
     this.who = who;
     this.points = 0; // of all whole balls
     this.balls = 0;
+    this.scores = []; // of the balls of the game that is compared
   }
 
   // Begin a game that is compared with those of the other lines.
   begin(seed) {
-    this.scores = []; // of its balls
+    this.scores = [];
     this.isCapped = false; // whether one was taken away
     this.again(seed);
   }

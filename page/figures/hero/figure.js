@@ -27,7 +27,6 @@ figure("hero", async (box, $in) => {
   const { moment, serves } = await read("hero");
   const sent = sentIn(location.hash);
   const scene = new Line("it"); // no line of the board: its balls don't count
-  scene.scores = [];
   scene.before = moment.breakout.score;
   scene.game = goesOn(moment);
   let shown = scene;
