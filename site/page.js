@@ -999,6 +999,7 @@ if ($("run")) (() => {
   const [shots, texts] = held.children;
   const [select, back, play, next, slider, number, end] = controls.children;
   const code = [...document.querySelectorAll(".card [data-row]")];
+  place.parentElement.querySelector("figure")?.remove();
   let recorded = null, scene = null, at = 0, timer = null;
   let isBar = false; // the panel is above the window
   let isTouched = false; // the reader has used its controls
@@ -1171,7 +1172,7 @@ if ($("run")) (() => {
 
   // What is read or has the focus doesn't lie below the bar.
   function makeRoom() {
-    const height = isBar && !box.hidden ? `${box.offsetHeight}px` : "";
+    const height = isBar && isTouched && !box.hidden ? `${box.offsetHeight}px` : "";
     document.body.style.paddingBottom = height;
     document.documentElement.style.scrollPaddingBottom = height;
   }
@@ -1181,7 +1182,8 @@ if ($("run")) (() => {
   function dock(below) {
     if (below === isBar) return;
     pause();
-    place.style.height = below ? `${place.offsetHeight}px` : "";
+    const { height } = place.getBoundingClientRect();
+    place.style.height = below ? `${height}px` : "";
     isBar = below;
     isTouched = false;
     box.hidden = false;

@@ -295,11 +295,15 @@ def test_a_recording_that_does_not_come_is_asked_for_again(new_context):
     expect(page.locator("#run .number")).to_have_text(re.compile("1 of"))
 
 
-def test_without_scripts_or_on_paper_its_place_has_a_picture(visit):
-    page = visit("game.html")
-    page.emulate_media(media="print")
-    bare = visit("game.html", java_script_enabled=False)
-    for one in page, bare:
-        expect(one.locator("#run")).to_be_hidden()
-        expect(one.locator("#game img")).to_be_visible()
+def test_without_scripts_its_place_has_a_picture(visit):
+    page = visit("game.html", java_script_enabled=False)
+    expect(page.locator("#run")).to_be_hidden()
+    expect(page.locator("#game img")).to_be_visible()
     assert 'id="run"' not in html("engine.html")
+
+
+def test_on_paper_it_is_a_panel_without_controls(tutorial):
+    page = tutorial()
+    page.emulate_media(media="print")
+    expect(page.locator("#run .code")).to_be_visible()
+    expect(page.locator("#run .controls")).to_be_hidden()
