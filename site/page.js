@@ -1611,7 +1611,7 @@ figure("hero", async (box, $in) => {
   let copies = 0; // older pictures that are copies of the newest
   let trail = [];
   let aim = null; // where the pointer is
-  const time = clock(() => act.next().done && halt(), draw);
+  const time = clock(frame, draw);
 
   const isReaders = () => Board.playing === "you";
   const say = (words) => {
@@ -1786,12 +1786,12 @@ figure("hero", async (box, $in) => {
     }
     stage.classList.remove("moved");
     result.hidden = false;
+    say("The same serves, three balls each:");
     while (unseen()) {
       compare();
       yield;
     }
     compare();
-    say("");
   }
 
   // The agent's two games, from the same serves, go on while the reader plays.
@@ -1813,6 +1813,12 @@ figure("hero", async (box, $in) => {
 
   // What the reader does
 
+  function frame() {
+    if (!act.next().done) return;
+    act = null;
+    halt();
+  }
+
   function run(what) {
     act = what;
     isRunning = true;
@@ -1833,6 +1839,7 @@ figure("hero", async (box, $in) => {
     begin.hidden = true;
     result.hidden = true;
     copies = 0;
+    aim = null;
     Board.playing = who;
     stage.classList.toggle("mine", isReaders());
     stage.classList.toggle("moved", isReaders());
@@ -1867,6 +1874,13 @@ figure("hero", async (box, $in) => {
     const button = target.closest("button");
     if (button) press(button.value);
   });
+  // A press on the board ends the scenes, pauses, or accepts to play.
+  for (const pane of [board, now]) {
+    pane.addEventListener("click", () => {
+      const isAsked = buttons[2].matches(".asks");
+      if (!isReaders()) press(isAsked ? "you" : Board.playing);
+    });
+  }
   begin.addEventListener("click", () => {
     begin.hidden = true;
     next = scenes;
@@ -2263,7 +2277,7 @@ figure("maximum", async (box, $in) => {
 // The reader moves the ball or the paddle, or turns the ball's way, and the
 // network says what it hopes for: its value, which is painted over all places
 // where the ball could be.
-figure("network", async (box, $in) => {
+figure("network", async (_, $in) => {
   const [COLUMNS, ROWS] = [13, 15]; // of places
   const STRIDE = 83; // from a place to that which is painted after it
   const [DARK, BRIGHT] = [3, 9]; // values

@@ -200,8 +200,11 @@ def test_the_board_plays_by_itself_until_it_is_your_turn(hasty):
         "still": {"points": 0, "balls": 1},
         "you": {"points": 0, "balls": 0},
     }
-    scores = page.evaluate("Board.lines.it.game.breakout.hits")
-    assert scores > 0  # the same serve, returned
+    flown = "Board.lines.it.game.breakout.flown"
+    assert page.evaluate("Board.lines.it.game.breakout.hits")
+    paused = page.evaluate(flown)
+    line(page, "it").click()
+    soon(page, f"{flown} > {paused}")
 
 
 def test_only_whole_balls_count(hasty):
@@ -291,11 +294,14 @@ def test_who_wants_less_motion_presses_first(hasty):
     soon(page, f"{frame} > 8")
 
 
-def test_a_touch_ends_the_scenes(hasty):
+@pytest.mark.parametrize("touched", [".who [value=it]", ".court canvas"])
+def test_a_touch_ends_the_scenes(hasty, touched):
     page = hasty(reduced_motion="no-preference")
-    line(page, "still").click()
-    soon(page, "Board.tallies.still.balls > 1")
-    assert page.evaluate("Board.who") == "still"
+    soon(page, "Agent.network")
+    page.locator(f"#hero {touched}").click()
+    soon(page, "Board.lines.it.game.breakout.flown > 400")
+    assert page.evaluate("Board.who") == "it"
+    assert tallies(page)["still"]["balls"] == 0
 
 
 def test_a_line_pauses_what_it_plays(hasty):

@@ -36,7 +36,7 @@ figure("hero", async (box, $in) => {
   let copies = 0; // older pictures that are copies of the newest
   let trail = [];
   let aim = null; // where the pointer is
-  const time = clock(() => act.next().done && halt(), draw);
+  const time = clock(frame, draw);
 
   const isReaders = () => Board.playing === "you";
   const say = (words) => {
@@ -211,12 +211,12 @@ figure("hero", async (box, $in) => {
     }
     stage.classList.remove("moved");
     result.hidden = false;
+    say("The same serves, three balls each:");
     while (unseen()) {
       compare();
       yield;
     }
     compare();
-    say("");
   }
 
   // The agent's two games, from the same serves, go on while the reader plays.
@@ -238,6 +238,12 @@ figure("hero", async (box, $in) => {
 
   // What the reader does
 
+  function frame() {
+    if (!act.next().done) return;
+    act = null;
+    halt();
+  }
+
   function run(what) {
     act = what;
     isRunning = true;
@@ -258,6 +264,7 @@ figure("hero", async (box, $in) => {
     begin.hidden = true;
     result.hidden = true;
     copies = 0;
+    aim = null;
     Board.playing = who;
     stage.classList.toggle("mine", isReaders());
     stage.classList.toggle("moved", isReaders());
@@ -292,6 +299,13 @@ figure("hero", async (box, $in) => {
     const button = target.closest("button");
     if (button) press(button.value);
   });
+  // A press on the board ends the scenes, pauses, or accepts to play.
+  for (const pane of [board, now]) {
+    pane.addEventListener("click", () => {
+      const isAsked = buttons[2].matches(".asks");
+      if (!isReaders()) press(isAsked ? "you" : Board.playing);
+    });
+  }
   begin.addEventListener("click", () => {
     begin.hidden = true;
     next = scenes;

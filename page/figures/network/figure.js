@@ -1,7 +1,7 @@
 // The reader moves the ball or the paddle, or turns the ball's way, and the
 // network says what it hopes for: its value, which is painted over all places
 // where the ball could be.
-figure("network", async (box, $in) => {
+figure("network", async (_, $in) => {
   const [COLUMNS, ROWS] = [13, 15]; // of places
   const STRIDE = 83; // from a place to that which is painted after it
   const [DARK, BRIGHT] = [3, 9]; // values
