@@ -80,25 +80,6 @@ class Drawing:
         place = f"translate({x:g} {y:g}) rotate({turn:.4g})"
         self.put("path", "quiet", d="M1 0-7 4-7-4z", transform=place)
 
-    def image(
-        self,
-        x: float,
-        y: float,
-        width: float,
-        height: float,
-        picture: np.ndarray,
-    ) -> None:
-        self.put(
-            "image",
-            "",
-            preserveAspectRatio="none",
-            x=x,
-            y=y,
-            width=width,
-            height=height,
-            href=f"data:image/png;base64,{png(picture)}",
-        )
-
     def svg(self) -> str:
         style = palette() + (STYLE / "drawing.css").read_text("utf-8")
         return (
