@@ -661,6 +661,10 @@ def raise_own(error):
     that it has interrupted.
     """
     for frame, _ in traceback.walk_tb(error.__traceback__):
+        # A look at the locals of a frame that handles an error keeps both,
+        # and what else is in it, until the garbage collection.
+        if frame.f_globals is globals():
+            continue
         for value in frame.f_locals.values():
             values = value if isinstance(value, tuple) else (value,)
             if any(isinstance(one, types.FrameType) for one in values):
