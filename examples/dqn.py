@@ -15,7 +15,6 @@ continued fills it again before it learns.
 import collections
 import dataclasses
 import math
-import os
 import pathlib
 import random
 import sys
@@ -34,7 +33,6 @@ from run import (
     Ended,
     Learned,
     Run,
-    RunError,
     Share,
     Whole,
     one_line,
@@ -109,25 +107,6 @@ class Memory:
             torch.as_tensor(np.array(column))
             for column in zip(*drawn, strict=True)
         ]
-
-
-def check_memory(settings: Settings, games: Games) -> None:
-    """Refuse a memory that the machine can't hold."""
-    shape = games.single_observation_space.shape
-    assert shape
-    steps = min(settings.memory, settings.steps)
-    size = steps * math.prod(shape[1:]) / 1e9
-    try:
-        machine = (
-            os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e9
-        )
-    except (AttributeError, ValueError):
-        return  # Windows doesn't tell
-    if size > machine:
-        raise RunError(
-            f"--memory can't be {settings.memory:,}: it needs {size:,.1f} GB, "
-            f"and this machine has {machine:,.1f} GB"
-        )
 
 
 def make_network(games: Games) -> nn.Module:
@@ -209,7 +188,6 @@ def train(settings: Settings) -> None:
         torch.manual_seed(settings.seed)
         # Another process would only be waited for.
         games = settings.make_games(1, processes=0)
-        check_memory(settings, games)
         network = make_network(games).to(settings.device)
         target = make_network(games).to(settings.device)
         target.load_state_dict(network.state_dict())
@@ -261,7 +239,7 @@ def load(saved: dict[str, Any], path: pathlib.Path, device: str) -> Learned:
         network = make_network(games).to(device)
     network.load_state_dict(saved["weights"])
 
-    def act(obs: np.ndarray, most_likely: bool = True) -> list[int]:
+    def act(obs: np.ndarray, most_likely: bool = False) -> list[int]:
         return choose(network, obs, explore=0)  # play.py explores.
 
     return Learned(act, settings)

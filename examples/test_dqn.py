@@ -1,5 +1,6 @@
 """Tests of dqn.py."""
 
+import json
 import pathlib
 from unittest import mock
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+import catch
 import dqn
 import play
 from game import Games
@@ -73,24 +75,33 @@ def test_it_learns_the_reward_and_what_follows(terminated):
     assert value == pytest.approx(worth, abs=0.01)
 
 
-def test_a_run_is_continued_and_plays(train):
-    """With one picture of 64×48 in color."""
-    small = "--stack 1 --size 64 48 --no-grayscale"
+def test_a_run_is_continued_and_plays(train, start):
+    """With one picture of 64×48 in color, and its random actions."""
+    small = "--stack 1 --size 64 48 --no-grayscale --explore 0.25"
     train(f"--steps 300 --learn-after 120 --save-every 1 {small}")
     train("--steps 500")
     rows = torch.load(FOLDER / "checkpoint.pt")["progress"]["rows"]
     # The memory had to be filled again.
     learned = [row["steps"] for row in rows if "loss" in row]
     assert learned == [200, 300, 500]
-    act, settings = play.load(FOLDER)
-    with settings.make_games(2, processes=0, clip_reward=False) as games:
-        assert len(play.whole_games(act, games, 0)) == 2
+    with pytest.raises(RunError, match="seed is 8 now, and was 0"):
+        train("--seed 8")
+    short = "--max-num-frames-per-episode=200 --games=1 --json=scores.json"
+    start(play.main, FOLDER, "--device=cpu", *short.split())
+    played = json.loads(pathlib.Path("scores.json").read_text())
+    assert played["explore"] == 0.25 and played["scores"]["served"]
 
 
-def test_a_memory_that_the_machine_cannot_hold_is_refused(train):
-    """It says how large it would be; what isn't filled is no matter."""
-    steps = 10**10
-    with pytest.raises(RunError, match="needs 70,560.0 GB"):
-        train(f"--memory {steps} --steps {steps}")
-    assert not FOLDER.exists()
-    train(f"--memory {steps} --steps 100")
+def test_it_learns_catch(train, monkeypatch):
+    """From the picture alone, and plays it with its random actions."""
+    make = {"make": catch.Catch}
+    make_games = dqn.Settings.make_games
+    monkeypatch.setattr(
+        dqn.Settings,
+        "make_games",
+        lambda *args, **options: make_games(*args, **options | make),
+    )
+    train("Catch --steps 6_000 --learn-after 500 --target-every 200")
+    rows = torch.load(FOLDER / "checkpoint.pt")["progress"]["rows"]
+    # At random it is -0.7.
+    assert rows[-1]["score"] > 0
