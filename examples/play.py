@@ -179,6 +179,7 @@ def evaluate(learned: Learned, options: Options) -> dict[str, Any]:
     """Play whole games in each way; print their scores and return them."""
     act, settings = learned
     ways = protocols(learned, options.given())
+    how: Any = dict(explore=options.explore, most_likely=options.most_likely)
     scored = {}
     scores = {}
     for way, protocol in ways.items():
@@ -190,12 +191,7 @@ def evaluate(learned: Learned, options: Options) -> dict[str, Any]:
         scored[way] = judged.scored
         with games:
             scores[way] = whole_games(
-                act,
-                games,
-                judged.seed,
-                scored=judged.scored,
-                explore=options.explore,
-                most_likely=options.most_likely,
+                act, games, judged.seed, scored=judged.scored, **how
             )
         what = "" if judged.scored == "game" else f", each a {judged.scored}"
         print(
@@ -207,8 +203,7 @@ def evaluate(learned: Learned, options: Options) -> dict[str, Any]:
         "weights": str(find(options.what)),
         "env_id": settings.env_id,
         "seed": settings.seed,
-        "most_likely": options.most_likely,
-        "explore": options.explore,
+        **how,
         "about": run.describe(settings),
         "protocols": ways,
         "scored": scored,
@@ -219,17 +214,7 @@ def evaluate(learned: Learned, options: Options) -> dict[str, Any]:
 def film(learned: Learned, path: pathlib.Path, options: Options) -> None:
     """Play one whole game, as in training, and film it."""
     act, settings = learned
-    # The film has its name when it is whole.
-    new = path.with_name(f"{path.stem}-new{path.suffix}")
-    count = 0
-
-    def show(screen: np.ndarray) -> None:
-        nonlocal count
-        count += 1
-        picture = cv2.cvtColor(screen, cv2.COLOR_RGB2BGR)
-        nearest = cv2.INTER_NEAREST
-        writer.write(cv2.resize(picture, size, interpolation=nearest))
-
+    new = path.with_name(f"{path.stem}-new{path.suffix}")  # until it is whole
     changes = WAYS["served"] | options.given()
     with settings.make_games(1, processes=0, **changes) as games:
         games.reset()
@@ -237,30 +222,24 @@ def film(learned: Learned, path: pathlib.Path, options: Options) -> None:
         size = 2 * width, 2 * height  # Each pixel becomes four.
         rate = 60 / settings.action_repeat
         codec = cv2.VideoWriter_fourcc(*"vp09")
-        with one_line(f"{path} can't be written"):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            writer = cv2.VideoWriter(str(new), codec, rate, size)
-            # OpenCV raises no errors. Nobody should wait for a game in vain.
-            if path.is_dir() or not writer.isOpened():
-                raise OSError("it is a folder, or OpenCV has no VP9")
-            try:
-                print("plays a whole game, and films it", flush=True)
-                whole_games(
-                    act,
-                    games,
-                    settings.seed,
-                    show,
-                    explore=options.explore,
-                    most_likely=options.most_likely,
-                )
-                writer.release()
-                written = cv2.VideoCapture(str(new))
-                if written.get(cv2.CAP_PROP_FRAME_COUNT) != count:
-                    raise OSError("only a part could be written")
-                new.replace(path)
-            finally:
-                writer.release()
-                new.unlink(missing_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        writer = cv2.VideoWriter(str(new), codec, rate, size)
+        # OpenCV raises no errors. Nobody should wait for a game in vain.
+        if path.is_dir() or not writer.isOpened():
+            raise RunError(f"{path} can't be written, or OpenCV has no VP9")
+
+        def show(screen: np.ndarray) -> None:
+            picture = cv2.cvtColor(screen, cv2.COLOR_RGB2BGR)
+            nearest = cv2.INTER_NEAREST
+            writer.write(cv2.resize(picture, size, interpolation=nearest))
+
+        print("plays a whole game, and films it", flush=True)
+        how: Any = dict(
+            explore=options.explore, most_likely=options.most_likely
+        )
+        whole_games(act, games, settings.seed, show, **how)
+        writer.release()
+    new.replace(path)
     print(path)
 
 
