@@ -65,33 +65,31 @@ class Options:
         hint = typing.get_type_hints(type(self), include_extras=True)[name]
         if type(None) in typing.get_args(hint):
             hint = typing.get_args(hint)[0]
-        if value is not None:
-            value = check_option(name, value, hint)
+        # A checkpoint with NumPy's types couldn't be read.
+        if hasattr(value, "tolist"):
+            value = value.tolist()
+        if isinstance(value, list):
+            value = tuple(value)
+        if hint is pathlib.Path and value is not None:
+            value = pathlib.Path(value).expanduser()
+        kind = getattr(hint, "__origin__", hint)
+        if kind in LIMITS and value is not None:
+            limits = LIMITS[kind] if hint is kind else hint.__metadata__[0]
+            value = check_number(name, value, kind, limits)
         super().__setattr__(name, value)
 
 
-def check_option(name: str, value: Any, hint: Any) -> Any:
-    """Return an option as plain Python, or refuse it by its name."""
-    # A checkpoint with NumPy's types couldn't be read.
-    value = value.tolist() if hasattr(value, "tolist") else value
-    kind = getattr(hint, "__origin__", hint)
-    if kind is pathlib.Path:
-        return pathlib.Path(value).expanduser()
-    if kind is tuple:
-        return tuple(check_option(name, each, int) for each in value)
-    if kind not in LIMITS:
-        return value
-    low, high = LIMITS[kind] if hint is kind else hint.__metadata__[0]
-    is_number = isinstance(value, (int, float)) and value is not True
-    fits = is_number and low <= value <= high and value < math.inf
-    if not fits or kind(value) != value:
-        expected = "an integer" if kind is int else "a number"
-        raise RunError(
-            f"--{name.replace('_', '-')} can't be {value!r}: expected "
-            f"{expected} from {low}"
-            + (f" to {high}" if high < math.inf else "")
-        )
-    return kind(value)
+def check_number(name: str, value: Any, kind: type, limits: Limits) -> Any:
+    """Return a number as its type, or refuse it by its name."""
+    is_number = type(value) in (int, float)
+    fits = is_number and limits.low <= value <= limits.high
+    if fits and value < math.inf and kind(value) == value:
+        return kind(value)
+    expected = "an integer" if kind is int else "a number"
+    raise RunError(
+        f"--{name.replace('_', '-')} can't be {value!r}: expected {expected} "
+        f"from {limits.low} to {limits.high}"
+    )
 
 
 @dataclasses.dataclass

@@ -5,6 +5,9 @@ import inspect
 import multiprocessing
 import os
 import pathlib
+import signal
+import subprocess
+import sys
 from multiprocessing.process import BaseProcess
 from unittest import mock
 
@@ -68,6 +71,78 @@ def test_a_group_is_asked_while_a_lost_worker_is_replaced(
     assert saved_steps() == 64
     train("")
     assert saved_steps() == 128
+
+
+@pytest.mark.parametrize(
+    ("sent", "code"),
+    [(signal.SIGTERM, 75), (signal.SIGKILL, -signal.SIGKILL)],
+)
+def test_a_group_is_asked_or_killed_and_the_same_command_goes_on(
+    tmp_path, sent, code
+):
+    def start(steps):
+        command = [sys.executable, ppo.__file__, "--folder", "run"]
+        command += [*SHORT.split(), "--save-every", "1", "--processes", "1"]
+        return subprocess.Popen(
+            [*command, "--steps", str(steps)],
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+            start_new_session=True,
+        )
+
+    program = start(10**6)
+    while "steps/s" not in program.stdout.readline():
+        assert program.poll() is None
+    os.killpg(program.pid, sent)
+    # It returns when no process of the group can print any more.
+    program.communicate(timeout=600)
+    assert program.returncode == code
+    steps = saved_steps(tmp_path / "run") + 32
+    program = start(steps)
+    program.communicate(timeout=600)
+    assert program.returncode == 0
+    assert saved_steps(tmp_path / "run") == steps
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("PongNoFrameskip-v4", "env_id"),
+        ("--seed 8", "seed"),
+        ("--stack 2", "stack"),
+        ("--full-action-space", "full_action_space"),
+    ],
+)
+def test_what_a_continued_run_cannot_change_is_refused(train, command, name):
+    train("--steps 32 --processes 0")
+    before = (FOLDER / "checkpoint.pt").read_bytes()
+    with pytest.raises(run.RunError, match=f"{name} is .* now, and was"):
+        train(f"{command} --steps 64 --processes 0")
+    assert (FOLDER / "checkpoint.pt").read_bytes() == before
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "sched_setaffinity"), reason="no choice of cores here"
+)
+def test_one_thread_makes_equal_weights_on_one_core_and_on_all(tmp_path):
+    core = min(os.sched_getaffinity(0))
+    made = []
+    for cores in ({core}, os.sched_getaffinity(0)):
+        folder = tmp_path / f"on {len(cores)}, {len(made)}"
+        command = f"--threads 1 --steps 32 --processes 0 {SHORT}".split()
+        environment = os.environ.copy()
+        environment.pop("OMP_NUM_THREADS", None)
+        subprocess.run(
+            [sys.executable, ppo.__file__, "--folder", folder, *command],
+            env=environment,
+            preexec_fn=lambda: os.sched_setaffinity(0, cores),  # noqa: B023
+            check=True,
+        )
+        made.append(saved(folder))
+    one, all_ = (each["weights"] for each in made)
+    assert [each["about"]["threads"] for each in made] == [1, 1]
+    assert all(one[name].equal(all_[name]) for name in one)
 
 
 @pytest.mark.parametrize(
