@@ -24,7 +24,7 @@ import ppo
 from run import read_settings, run_program
 
 SIDE = 7  # rows, and columns
-CELL = 12  # pixels
+CELL = 6  # pixels
 
 
 class Catch:
@@ -64,14 +64,14 @@ class Catch:
         return self.reset(), reward, True, info
 
     def observe(self) -> NDArray:
-        """Draw the game: `uint8 (1, 84, 84)`, one picture."""
+        """Draw the game: `uint8 (1, 42, 42)`, one picture."""
         board = np.zeros((1, SIDE, SIDE), np.uint8)
         board[0, -1, self.paddle] = 128
         board[0, self.row, self.ball] = 255
         return board.repeat(CELL, 1).repeat(CELL, 2)
 
     def render(self) -> NDArray:
-        """Draw a screen as wide as the console's, `uint8 (84, 160, 3)`."""
+        """Draw a screen as wide as the console's, `uint8 (42, 160, 3)`."""
         margin = (160 - SIDE * CELL) // 2
         padding = [(0, 0), (margin, margin)]
         screen = np.pad(self.observe()[0], padding, constant_values=64)
@@ -86,8 +86,13 @@ class Settings(ppo.Settings):
 
     env_id: tyro.conf.Positional[str] = "Catch"
     """Name of the game."""
-    steps: int = 20_480
+    steps: int = 40_960
     """Steps of the whole training, in all games together."""
+    # A game has six steps, so it learns more often than from longer ones.
+    rollout: int = 32
+    """Steps of each game between two updates."""
+    minibatch: int = 64
+    """Samples in a minibatch, a quarter of an update of 8 games."""
 
     def make_games(self, count: int, **options: Any) -> ppo.Games:
         return super().make_games(count, **{"make": Catch} | options)

@@ -30,7 +30,7 @@ def test_a_ball_is_caught_or_missed():
 
 
 def test_ppo_learns_it_and_plays_it(start):
-    short = "--steps 12_288 --threads 1 --processes 0"
+    short = "--steps 16_384 --threads 1 --processes 0"
     start(
         lambda: ppo.train(read_settings(catch.Settings)),
         *(f"--folder {FOLDER} --device cpu {short}".split()),
