@@ -303,7 +303,8 @@ class Run:
             try:
                 self._lock.acquire()
             except filelock.Timeout as error:
-                raise RunError(f"{self.folder} is in use") from error
+                words = f"another program trains in {self.folder}"
+                raise RunError(words) from error
         self._path = self.folder / "checkpoint.pt"
         if self._path.exists():
             self._continue()
@@ -323,17 +324,20 @@ class Run:
         saved = read_checkpoint(self._path)
         before = saved_settings(type(self.settings), saved, self._path).kept()
         now = self.settings.kept()
-        changed = [name for name in now if now[name] != before[name]]
-        for name in changed:
-            words = f"{name} is {now[name]} now, and was {before[name]}"
-            if name in self.settings.fixed:
-                raise RunError(f"{self._path} can't go on: {words}")
-            print(words)
+        changed = {
+            name: f"{name} is {now[name]} now, and was {before[name]}"
+            for name in now
+            if now[name] != before[name]
+        }
+        for name in self.settings.fixed & changed.keys():
+            raise RunError(f"{self._path} can't go on: {changed[name]}")
         with one_line(f"{self._path} doesn't fit"):
             for name, part in self._parts.items():
                 part.load_state_dict(saved[name])
             self.random.set_state(saved["random"])
             self._progress = Progress(**saved["progress"])
+        for words in changed.values():
+            print(words)
 
     def __enter__(self) -> "Run":
         # TensorBoard gets all rows anew: a kill may have lost the last one.
@@ -343,8 +347,10 @@ class Run:
         self._log(self._progress.rows)
         for name in ("SIGINT", "SIGTERM", "SIGHUP"):
             number = getattr(signal, name, None)  # Windows has no SIGHUP.
-            # What a shell ignores (`nohup`) stays ignored.
-            if number and signal.getsignal(number) is not signal.SIG_IGN:
+            # What a shell ignores (`nohup`) stays ignored. None is a handler
+            # that isn't Python's.
+            ignored = (signal.SIG_IGN, None)
+            if number and signal.getsignal(number) not in ignored:
                 self._handlers[number] = signal.signal(number, self._note)
         # From this line on a signal saves before it ends the program.
         print(

@@ -462,7 +462,7 @@ def test_the_second_of_two_programs_in_a_folder_ends(start):
     with popen("--sleep 0.1 --save-every 1 --rate 0.25") as program:
         while saved_steps() < 20:
             program.stdout.readline()
-        with refused(f"{FOLDER} is in use"):
+        with refused(f"another program trains in {FOLDER}"):
             start("--rate 0.75 --steps 10")
         assert settings_file()["rate"] == 0.25
         program.kill()
