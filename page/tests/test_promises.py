@@ -66,8 +66,10 @@ def test_a_figure_asks_again_for_what_did_not_arrive(served, name, figure):
 def test_the_board_asks_again_for_a_network_that_did_not_arrive(served, part):
     """Meanwhile nothing plays."""
     page = served
+    address = page.url
+    page.goto("about:blank")
     refuse_once(page, f"network{part}")
-    page.reload()
+    page.goto(address)
     board = page.locator("#hero")
     again = board.get_by_role("button", name="Ask again")
     expect(again).to_be_visible()
