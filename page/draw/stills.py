@@ -39,6 +39,9 @@ def take() -> None:
                 name = figure.get_attribute("id")
                 if (SITE / f"figures/{name}.svg").exists():
                     continue  # which is its picture
+                # The first screen is the picture of a page that is sent.
+                wide = 1280 if name == "hero" else size["width"]
+                page.set_viewport_size(size | {"width": wide})
                 figure.scroll_into_view_if_needed()
                 page.wait_for_timeout(500)
                 still = SITE / f"figures/{name}.png"
