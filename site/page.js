@@ -1385,9 +1385,9 @@ if (ending) {
   new IntersectionObserver(() => {
     for (const output of ending.querySelectorAll("[data-who]")) {
       const { scores } = Board.lines[output.dataset.who];
-      output.textContent = scores.length ? meanOf(scores) : "–";
+      output.textContent = scores?.length ? meanOf(scores) : "–";
     }
-    ending.hidden = !Board.lines.you.scores.length;
+    ending.hidden = !Board.lines.you.scores?.length;
   }, { rootMargin: "900px" }).observe($("you-and-it"));
   again.addEventListener("click", () => {
     const line = lineOf(Board.lines.you.scores, its(), Board.seed);
