@@ -4,7 +4,7 @@
 figure("network", async (_, $in) => {
   const [COLUMNS, ROWS] = [13, 15]; // of places
   const STRIDE = 83; // from a place to that which is painted after it
-  const [DARK, BRIGHT] = [3, 9]; // values
+  const [DARK, BRIGHT] = [1, 9]; // values
   const NUDGE = 4; // pixels, by an arrow key
   const TURN = Math.PI / 12; // by an arrow key
   const FAR = 22; // pixels from the ball to the handle that turns its way
