@@ -2461,19 +2461,31 @@ figure("training", async (box, $in) => {
         kind: answer.open && behind !== null && at >= there ? "picture" : "" }));
   }, { count, pace: PACE, auto: false,
     start: there + PACE * (calm ? 1 : -2) });
-  $in(".choice").addEventListener("click", ({ target }) => {
+
+  function turn() {
+    player.draw();
+    player.want(answer.open && !calm);
+  }
+  answer.addEventListener("toggle", turn);
+  turn();
+});
+
+// A guess opens the answer, and the focus goes on to it, even before the games
+// are there.
+const guessed = $("training");
+if (guessed) {
+  const answer = guessed.querySelector("details");
+  guessed.querySelector(".choice").addEventListener("click", ({ target }) => {
     const guess = target.closest("button");
     if (!guess) return;
-    $in(".verdict").textContent = `${guess.value}. `;
+    guessed.querySelector(".verdict").textContent = `${guess.value}. `;
     answer.open = true;
   });
   answer.addEventListener("toggle", () => {
     if (!answer.open) return;
-    $in(".says").focus({ preventScroll: true });
-    player.draw();
-    player.want(!calm);
+    guessed.querySelector(".says").focus({ preventScroll: true });
   });
-});
+}
 
 // The workbench: real frames, and what an agent would see of them if it were
 // made with other settings.
