@@ -26,7 +26,7 @@ function figure(name, begin) {
   if (!box) return;
   let pressed = null;
   const press = ({ target }) => {
-    pressed = target.closest(".controls button") ?? pressed;
+    pressed = target.closest(".controls button, .begin") ?? pressed;
   };
   box.addEventListener("click", press);
   async function start() {
@@ -1576,6 +1576,9 @@ figure("guess", async (_, $in) => {
 // The first screen: a game that the agent plays, its pictures, and three lines,
 // which say who plays and how well. It begins with scenes that play by
 // themselves.
+for (const begin of document.querySelectorAll("#hero .begin")) {
+  begin.hidden = !calm; // there before the figure begins, so that Tab finds it
+}
 figure("hero", async (box, $in) => {
   const SCENE = 300; // frames before its motion is taken away
   const SAID = 100; // frames before the first words are followed by others
@@ -1943,7 +1946,6 @@ figure("hero", async (box, $in) => {
     $in(".sent").hidden = false;
   }
   Board.begin(sent?.serves ?? serves[0]);
-  begin.hidden = !calm;
   draw();
   if (Board.playing !== "it") choose(Board.playing);
   load();

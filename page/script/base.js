@@ -25,7 +25,7 @@ function figure(name, begin) {
   if (!box) return;
   let pressed = null;
   const press = ({ target }) => {
-    pressed = target.closest(".controls button") ?? pressed;
+    pressed = target.closest(".controls button, .begin") ?? pressed;
   };
   box.addEventListener("click", press);
   async function start() {
