@@ -345,13 +345,11 @@ def agent_values() -> dict[str, str]:
     hope = json.loads((FIGURES / "network/hope.json").read_text("utf-8"))
     published = breakout[0]
     scores = published.scores
-    means = [f"{agent.mean:.0f}" for agent in breakout]
     return {
         "agent_points": f"{scores.film[0]:.0f}",
         "agent_mean": f"{published.mean:.1f}",
         "agent_alone": whole_games(scores.alone),
         "agents_trained_on": trained_on(agents.values()),
-        "breakout_means": listed(means),
         "breakout_end": whole_games([agent.last_score for agent in breakout]),
         "breakout_hours": f"{published.hours:.0f}",
         "agent_table": agent_table(agents),
