@@ -61,13 +61,13 @@ if ($("run")) (() => {
       running.length = line[2].length - 1;
       running.push(line);
     }
-    unmark();
+    unmarkLines();
     pane.firstChild.replaceChildren(listing(running));
     const [row, last, inside] = running.at(-1);
     const text = linesOf(code, row, last).map((line) => line.textContent.trim());
     where.ariaLive = timer ? "off" : "polite";
     where.textContent = `${scene.call}: ${inside.join(" › ")}: ${text.join(" ")}`;
-    mark(running);
+    markLines(running);
   }
 
   function drawValues(shown) {
@@ -137,7 +137,7 @@ if ($("run")) (() => {
 
   // Mark the line that runs, in the panel or in the page, and there the calls
   // that lead to it.
-  function mark(running) {
+  function markLines(running) {
     const [row, last] = running.at(-1);
     const marked =
       linesOf(isBar ? code : pane.querySelectorAll("[data-row]"), row, last);
@@ -153,7 +153,7 @@ if ($("run")) (() => {
     return pane.scrollTo(0, Math.max(least, Math.min(pane.scrollTop, most)));
   }
 
-  function unmark() {
+  function unmarkLines() {
     for (const line of code) {
       line.ariaCurrent = null;
       line.classList.remove("calls");
@@ -235,7 +235,7 @@ if ($("run")) (() => {
 
   function close() {
     pause();
-    unmark();
+    unmarkLines();
     box.hidden = true;
     makeRoom();
   }

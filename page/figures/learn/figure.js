@@ -108,7 +108,10 @@ class TablePlayer {
 
   row(seen) {
     let row = this.table.get(seen);
-    if (!row) this.table.set(seen, row = [0.5, 0.5, 0.5]);
+    if (!row) {
+      row = [0.5, 0.5, 0.5];
+      this.table.set(seen, row);
+    }
     return row;
   }
 
