@@ -2477,7 +2477,7 @@ figure("training", async (box, $in) => {
 
 // A guess opens the answer, and the focus goes on to it, even before the games
 // are there.
-const guessed = $("training");
+const guessed = document.querySelector("figure#training");
 if (guessed) {
   const answer = guessed.querySelector("details");
   guessed.querySelector(".choice").addEventListener("click", ({ target }) => {
