@@ -231,6 +231,20 @@ def fast_game_table(columns: Mapping[str, Speeds]) -> str:
     return table(["one game", "`FastGame` beside `Game`"], rows)
 
 
+def runners_table(runners: Speeds) -> str:
+    """Steps a second of ppo.py and of RLlib with more and more runners."""
+    rows = [
+        [words, f"{runners.middle(name):,.0f}"]
+        for name, words in {
+            "ppo": "`ppo.py`",
+            "rllib0": "`rllib.py`",
+            "rllib1": "`rllib.py --runners 1`",
+            "rllib2": "`rllib.py --runners 2`",
+        }.items()
+    ]
+    return table(["eight games, or eight a runner", "steps a second"], rows)
+
+
 def beside_async(columns: Mapping[str, Speeds], ours: str) -> str:
     """Ours beside the fastest asynchronous engine of each title."""
     comparisons = {}
@@ -297,6 +311,7 @@ def speed_values() -> dict[str, str]:
     more |= read_titles("lockstep256", ", 256 games")
     more |= read_titles("restart", ", a lost life restarts")
     updates = read("updates", Speeds)["Breakout"]
+    runners = read("runners", Speeds)["Breakout"]
     waits = read_titles("waits")
     crowd = read("crowd", Speeds)["Breakout"]
     one_game = read_titles("fast_game")
@@ -319,6 +334,9 @@ def speed_values() -> dict[str, str]:
         "updates_table": ratios_table({"an update of PPO": updates}),
         "updates_on": measured([updates]),
         "updates_precision": updates.precision,
+        "runners_table": runners_table(runners),
+        "runners_on": measured([runners]),
+        "runners_precision": runners.precision,
         "training_hours": f"{10e6 / updates.middle('games') / 3600:.1f}",
         "lockstep_table": ratios_table(lockstep | more),
         "lockstep_on": measured([*lockstep.values(), *more.values()]),
