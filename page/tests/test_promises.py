@@ -170,3 +170,7 @@ def test_all_figures_are_printed(visit):
     expect(page.locator(".screen").first).to_have_css(
         "print-color-adjust", "exact"
     )
+    # No guess can be made on paper, so no picture waits for one.
+    expect(page.locator("#training .screen > img")).to_have_css(
+        "filter", "none"
+    )
