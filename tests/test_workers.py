@@ -2,7 +2,6 @@
 
 import contextlib
 import gc
-import itertools
 import multiprocessing
 import os
 import re
@@ -308,25 +307,6 @@ def test_an_error_of_a_signal_handler(trap, monkeypatch):
             many.step([NOOP] * 4)
         assert raised.value is error
     signal.signal(signal.SIGUSR1, before)
-
-
-def test_a_worker_that_dies_within_a_message(trap, monkeypatch):
-    """It is lost as any other."""
-    answers = itertools.count()
-    send = game.send
-
-    def break_off(remote, message):
-        if next(answers) < 2:
-            return send(remote, message)
-        os.write(remote.fileno(), b"..")
-        os._exit(1)
-
-    monkeypatch.setattr(game, "send", break_off)
-    with Games(2, processes=1, context="fork") as many:
-        first, _ = many.reset()
-        many.step([FIRE] * 2)
-        with pytest.warns(RuntimeWarning):
-            assert same(many.step([FIRE] * 2)[0], first)
 
 
 @each("n, timeout", [(60, 0.01), (1, 60)])
