@@ -553,21 +553,6 @@ def test_every_game_is_closed(tmp_path, processes):
     assert names == {"start 10", "start 11", "end 10", "end 11", "end 12"}
 
 
-def test_a_game_that_cannot_be_shown_is_closed():
-    class Dark(FastGame):
-        closed = False
-
-        def render(self):
-            raise ArithmeticError
-
-        def close(self):
-            Dark.closed = True
-
-    with pytest.raises(ArithmeticError):
-        Games(2, make=Dark, processes=0)
-    assert Dark.closed
-
-
 def test_infos_that_change():
     """Keys, shapes and types are those of the first one."""
 
