@@ -171,7 +171,11 @@ def test_a_process_that_may_have_none():
 
 
 def test_an_error_that_only_the_worker_knows():
-    """It arrives in words, as does one of megabytes."""
+    """It arrives in words, as do one of megabytes and a changed one."""
+
+    class Changed(Exception):
+        def __reduce__(self):
+            return str, ("a text",)
 
     class Odd(FastGame):
         def reset(self, seed=None):
@@ -182,9 +186,14 @@ def test_an_error_that_only_the_worker_knows():
         def step(self, action):
             raise ValueError("a bug" * 2_000_000)
 
+        def render(self):
+            raise Changed("a bug")
+
     with Worker(0, make=Odd) as worker:
         with pytest.raises(RuntimeError, match="only_here.Odd: a bug"):
             ask(worker, "reset")
+        with pytest.raises(RuntimeError, match="Changed: a bug"):
+            ask(worker, "render")
         worker.child.send(("step", NOOP))
         # The worker has sent it without anybody who reads it.
         assert worker.child.poll(PATIENCE)
@@ -211,22 +220,6 @@ def test_a_worker_that_dies_after_one_write(letter):
 
     worker = Worker(0, make=Long, context="fork")
     with worker, pytest.raises(RuntimeError, match="ArithmeticError: ."):
-        ask(worker, "reset")
-
-
-def test_an_error_that_is_unpickled_as_something_else():
-    """Its words arrive."""
-
-    class Odd(Exception):
-        def __reduce__(self):
-            return str, ("a text",)
-
-    class Failing(FastGame):
-        def reset(self, seed=None):
-            raise Odd("a bug")
-
-    worker = Worker(0, make=Failing, context="fork")
-    with worker, pytest.raises(RuntimeError, match="Odd: a bug"):
         ask(worker, "reset")
 
 
