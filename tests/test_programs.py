@@ -183,14 +183,6 @@ def test_without_a_guard(program):
     assert "__name__ == '__main__'" in "".join(errors)
 
 
-def test_from_standard_input():
-    """A worker can't import such a program; that is among what is likely."""
-    text = text_of(unguarded)
-    program = [sys.executable, "-"]
-    done = subprocess.run(program, input=text, capture_output=True, text=True)
-    assert done.returncode == 1 and "standard input" in done.stderr
-
-
 # What newer Pythons do: they let the forkserver import the program. Here its
 # thread holds a lock nearly always, which a forked process would inherit.
 IMPORTED = """
