@@ -183,47 +183,6 @@ def test_without_a_guard(program):
     assert "__name__ == '__main__'" in "".join(errors)
 
 
-# What newer Pythons do: they let the forkserver import the program. Here its
-# thread holds a lock nearly always, which a forked process would inherit.
-IMPORTED = """
-import threading
-from multiprocessing import spawn
-
-data_before = spawn.get_preparation_data
-
-def data_for_a_server(name):
-    data = data_before(name)
-    return data | {"main_path": data.get("init_main_from_path")}
-
-spawn.get_preparation_data = data_for_a_server
-lock = threading.Lock()
-
-def hold():
-    while True:
-        with lock:
-            time.sleep(0.01)
-        time.sleep(0.0001)
-
-threading.Thread(target=hold, daemon=True).start()
-"""
-
-
-def locking():
-    class Locking(Game):
-        def observe(self):
-            with sys.modules["__main__"].lock:
-                return super().observe()
-
-    with Games(2, processes=1, make=Locking) as many:
-        many.reset()
-
-
-def test_a_program_that_starts_a_thread(program):
-    """When it is imported; no worker waits for what that thread holds."""
-    text = text_of(locking).replace(IMPORTS, IMPORTS + IMPORTED)
-    end_of(program(text))
-
-
 def leaving():
     join = multiprocessing.process.BaseProcess.join
 

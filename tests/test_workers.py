@@ -10,7 +10,7 @@ import sys
 import time
 import traceback
 import types
-from multiprocessing import connection
+from multiprocessing import connection, forkserver
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 
@@ -110,10 +110,15 @@ def test_the_loop_may_be_started_by_hand():
 
 
 def test_workers_are_forked_of_a_server():
-    """As Python 3.14 has it by default: a server has no threads."""
+    """As Python 3.14 has it by default: a server has no threads.
+
+    Newer Pythons would let it import the program, which may start some.
+    """
     server = multiprocessing.get_context("forkserver")
     with Worker(0) as worker:
         assert isinstance(worker.process, server.Process)
+        preloaded = forkserver._forkserver._preload_modules
+        assert "__main__" not in preloaded
 
 
 @each("method", START_METHODS)
