@@ -389,11 +389,6 @@ def test_a_worker_whose_start_is_interrupted(trap):
 
 def test_an_interrupted_reset_of_a_game(fake):
     """A step asks for a reset: no stack mixes two games."""
-    for line in range(20):
-        first, _ = fake()
-        with contextlib.suppress(KeyboardInterrupt):
-            interrupted(line, first.reset)
-        first.render()
     one, _ = fake(noop_max=1, fire_on_reset=True)
     played = [(5,), (8, 9), (12, 13), (16, 17), (20, 21)]
     for line in itertools.count():
