@@ -4,7 +4,7 @@ PPO (proximal policy optimization) improves a policy, a network that gives each
 action a probability. Actions that went better than expected become likelier,
 the others less likely. Each step that was played is learned from four times.
 Clipping keeps the policy close to the one that played: when the probability of
-an action has changed by a tenth, changing it further gains nothing.
+an action has risen or fallen by a tenth, as wanted, more of it gains nothing.
 
 1. Play 128 steps in each of 8 games (`Player.play`).
 2. Estimate how much better than expected each action was (`advantages`).
@@ -135,7 +135,7 @@ class Settings(GameSettings):
     rollout: int = 128
     """Steps of each game between two updates."""
     minibatch: int = 256
-    """Samples in a minibatch, a quarter of an update of 8 games."""
+    """Samples in a minibatch; CleanRL has four minibatches in any update."""
     epochs: int = 4
     """How often an update learns from each sample."""
     learning_rate: float = 2.5e-4
@@ -143,11 +143,11 @@ class Settings(GameSettings):
     anneal: bool = True
     """Let the learning rate fall to 0 over the training."""
     gamma: Share = 0.99
-    """Discount: the worth of a reward one step earlier."""
+    """Discount: what a reward of 1 in the next step is worth now."""
     gae_lambda: Share = 0.95
     """How far advantages look ahead, from 0 to 1."""
     clip: float = 0.1
-    """Change of the policy or the values beyond which nothing is gained."""
+    """Change of a ratio, or of a value, beyond which nothing is gained."""
     clip_values: bool = True
     """Clip the change of the values, and not of the policy alone."""
     normalize_advantages: bool = True
@@ -161,7 +161,7 @@ class Settings(GameSettings):
     max_gradient: float = 0.5
     """Largest norm of all gradients together."""
     bfloat16: bool = dataclasses.field(default_factory=has_fast_bfloat16)
-    """Compute in half precision, which is the default where it is fast."""
+    """Compute in half precision; by default where it is fast."""
     threads: int | None = None
     """Threads of PyTorch while it learns; None: PyTorch's own choice."""
     processes: Whole | None = None
@@ -171,9 +171,9 @@ class Settings(GameSettings):
 # ## The network
 
 
-def layer(module: Any, std: float = 2**0.5) -> Any:
-    """Initialize a layer with orthogonal weights and no bias (Baselines)."""
-    nn.init.orthogonal_(module.weight, std)
+def layer(module: Any, gain: float = 2**0.5) -> Any:
+    """Begin with orthogonal weights, times `gain`, and biases of 0."""
+    nn.init.orthogonal_(module.weight, gain)
     nn.init.zeros_(module.bias)
     return module
 
@@ -195,9 +195,9 @@ class Agent(nn.Module):
         # 64 * 7 * 7 for pictures of 84×84
         size = self.body(torch.zeros(1, channels, height, width)).numel()
         self.body.append(layer(nn.Linear(size, 512))).append(nn.ReLU())
-        # A small `std` makes all actions almost equally likely (Baselines).
-        self.policy = layer(nn.Linear(512, actions), std=0.01)
-        self.value = layer(nn.Linear(512, 1), std=1)
+        # A small `gain` makes all actions almost equally likely (Baselines).
+        self.policy = layer(nn.Linear(512, actions), gain=0.01)
+        self.value = layer(nn.Linear(512, 1), gain=1)
         # Convolutions are faster on a CPU if channels come last in memory.
         self.to(memory_format=torch.channels_last)
 
@@ -229,7 +229,8 @@ class Agent(nn.Module):
             hidden = self.body(scaled.movedim(3, 1)).float()
         # The two heads compute in full precision.
         value = self.value(hidden).squeeze(1)
-        # `Run` checks that numbers are finite.
+        # The distribution needn't check its numbers in each step. `Run` checks
+        # once an update that losses and weights are finite.
         policy = Categorical(logits=self.policy(hidden), validate_args=False)
         return policy, value
 
@@ -295,13 +296,14 @@ class Player:
 
     @torch.no_grad()
     def play(self) -> tuple[Batch, list[Ended]]:
-        """Play one update; return it, and the whole games that have ended."""
+        """Play for an update; return the steps, and the games that ended."""
         device = next(self.agent.parameters()).device
         seen = []
         outcomes = []
         ended: list[Ended] = []
-        # PyTorch casts the weights to bfloat16 once for this whole block, not
-        # once for each step.
+        # `look` casts the weights to bfloat16 by `autocast`, which keeps them
+        # until the outermost such block ends. This block casts nothing itself:
+        # thanks to it they are cast once, and not in each step.
         with torch.autocast(device.type, enabled=False):
             for _ in range(self.settings.rollout):
                 obs = torch.as_tensor(self.obs, device=device)
@@ -325,7 +327,7 @@ class Player:
             obs = torch.as_tensor(self.obs, device=device)
             next_values = self.agent(obs)[1]
 
-        # each (steps, games, …)
+        # Each column has the shape (steps, games, …).
         columns = [torch.stack(column) for column in zip(*seen, strict=True)]
         table = torch.as_tensor(np.array(outcomes, np.float32), device=device)
         values = columns[-1]
@@ -348,9 +350,9 @@ class Player:
 # value: if the reward and the value after it are worth more than the value
 # before, the action was better than expected.
 #
-# The steps after that test it, too. But the later a step, the more it is due
-# to other actions. λ says how much later steps count: with 0 only the next
-# step counts, with 1 all that follow.
+# Later steps test it, too. But the later a step, the more it is due to other
+# actions. λ says how much later steps count: with 0 only the step of the
+# action itself counts, with 1 all to the end of the episode.
 #
 # An episode that is *terminated* is over, and no rewards follow. By default a
 # lost life terminates it, too (`on_life_loss`). One that is *truncated* was
@@ -405,12 +407,14 @@ def advantages(
 # Actions whose advantage is positive become likelier, the others less likely.
 # But the advantages are those of the policy that played. The further the
 # policy moves from it, the less they tell. So PPO compares the probability of
-# an action with what it was when it was played. This is the *ratio*. Beyond
-# 1 ± `clip` a further change gains nothing. So the policy may leave this
-# range, but has no reason to, and several epochs can learn from a batch.
+# an action with what it was when it was played. This is the *ratio*. Once it
+# is beyond 1 ± `clip`, and on the side that the advantage asks for, a further
+# change gains nothing. (The wrong side is never clipped.) So the policy stays
+# close enough for several epochs to learn from a batch.
 #
-# In the formulas π is `policy`, ρ `ratio`, ε `clip`, A `advantages`,
-# V `values`, R `returns` and H `entropy`. L is a loss, which is minimized.
+# In the formulas π is `policy`, ρ `ratio`, ε `clip`, V `values`, R `returns`
+# and H `entropy`. A is normalized, R is not. L is a loss, the mean over a
+# minibatch, and is minimized.
 def learn(
     agent: Agent,
     optimizer: torch.optim.Optimizer,
@@ -457,6 +461,8 @@ def learn(
             #
             # $$L_V = \frac{1}{2} \, \max((V - R)^2, \;
             # (V_{\text{clipped}} - R)^2)$$
+            #
+            # A clipped value is at most ε from the old one.
             errors = (values - returns) ** 2
             if settings.clip_values:
                 change_of_values = (values - old_values).clamp(-clip, clip)
@@ -536,8 +542,8 @@ def train(
     Raises:
         SystemExit: A signal has ended the training before its last step.
     """
-    # The number of threads changes how sums are rounded, those of the first
-    # weights, too.
+    # The number of threads decides how sums are rounded, also in the first
+    # weights.
     threads = settings.threads or torch.get_num_threads()
     torch.set_num_threads(threads)
     with one_line("can't begin"):

@@ -337,7 +337,6 @@ def speed_values() -> dict[str, str]:
         "runners_table": runners_table(runners),
         "runners_on": measured([runners]),
         "runners_precision": runners.precision,
-        "training_hours": f"{10e6 / updates.middle('games') / 3600:.1f}",
         "lockstep_table": ratios_table(lockstep | more),
         "lockstep_on": measured([*lockstep.values(), *more.values()]),
         "crowd_step": spread(crowd.beside("games64")),

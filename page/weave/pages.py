@@ -82,12 +82,17 @@ tutorial](site/game.html)."""
 LEARNER = "# PPO, annotated"
 CLIP = """![The clipped objective over the ratio: a line that rises up to 1 + ε
 and is flat from there on.](site/figures/clip.svg "What PPO maximizes for an
-action. Drag the ratio, or an edge. The bars are the ratios of a minibatch at
-the end of an update of the published agent.")"""
+action. Drag the ratio, or an edge. The bars are the ratios of 256 steps at the
+end of an update, by a trained agent at half of the first learning rate.")"""
 CURVES = """![The scores of the trainings in
-Breakout.](site/figures/breakout.svg "The scores of this program in Breakout, a
-line for each seed. [A table](docs/learning.md) compares them with those of
-other programs.")"""
+Breakout.](site/figures/breakout.svg "Scores in Breakout, a line for each
+seed, by earlier commits of this program.")"""
+SCORES = """Four agents end at {breakout_end} points in Breakout, by a hundred games.
+CleanRL publishes 414.66 ± 28.09. Seed 0 took {breakout_hours} hours on two
+cores. [More](docs/learning.md)
+
+The files to copy: [`ppo.py`](examples/ppo.py), [`run.py`](examples/run.py),
+[`play.py`](examples/play.py), [`game.py`](game.py)."""
 GO_ON = "[The engine](site/engine.html)"
 LEARN = "[The learner](site/ppo.html) trains an agent on these games."
 # Where a link or a picture leads
@@ -281,7 +286,8 @@ def source_pages(
         if name == "ppo.html":
             figures = page.of_text(f"{CLIP}\n\n{CURVES}")
             table = page.of_text(settings_table(module))
-            shown = f'<div class="beside">{figures}</div>\n{table}'
+            scores = page.of_text(SCORES.format_map(values))
+            shown = f'<div class="beside">{figures}</div>\n{scores}{table}'
             html = html.replace("</ol>\n", f"</ol>\n{shown}", 1)
         yield name, html
 

@@ -28,7 +28,8 @@ figure("clip", async (box, $in) => {
     box.querySelectorAll("polyline.edge").forEach((edge, i) =>
       set(edge, { points: `${x(edges[i])},${TOP} ${x(edges[i])},${BOTTOM}` }));
     box.querySelectorAll("text.edge").forEach((name, i) =>
-      set(name, { x: within(x(edges[i]), x(0.9 * i + 0.05), x(0.9 * i + 1.05)) }));
+      // Side by side, however small ε is
+      set(name, { x: x(i ? Math.max(edges[1], 1.05) : Math.min(edges[0], 0.95)) }));
     box.querySelectorAll(".level").forEach((level, i) => {
       level.textContent = `${A + (i - 1) / 2}`.replace("-", "\u2212");
     });
