@@ -70,8 +70,8 @@ class Game:
     """
     One Atari game, the way DQN saw it.
 
-    1. It begins with some [no-op frames](#how-a-game-begins): `noop_max`.
-    2. [FIRE](#how-a-game-begins) starts the play: `fire_on_reset`.
+    1. It may begin with [no-op frames](#how-a-game-begins): `noop_max`.
+    2. [FIRE](#how-a-game-begins) may start the play: `fire_on_reset`.
     3. An action is [held for four frames](#one-step): `action_repeat`.
     4. Of the last two frames [the brighter pixels](#one-step) are kept.
     5. They become a [gray picture](#small-and-gray): `size`, `grayscale`.
@@ -80,7 +80,8 @@ class Game:
     8. A [lost life](#what-ends-an-episode) may end an episode: `on_life_loss`.
     9. The [next episode](#the-end-of-an-episode) begins within the same step.
 
-    A returned array never changes later.
+    By default nothing of 1, 2 and 7 is done; [training](#how-to-train) does
+    all three. A returned array is the caller's, and never changes later.
 
     Attributes:
         env: The Gymnasium environment; `env.action_space` is `Discrete`.
@@ -211,10 +212,12 @@ class Game:
         reward = 0.0
         before_last = None
         for frame in range(1, self.action_repeat + 1):
+            # The emulator, `_ale`, plays a frame and returns its points.
             reward += self._ale.act(self._actions[action])
 
-            # Lives are read after every frame: one lost and one won within a
-            # step would cancel out. What a lost life does is an option.
+            # Lives are read after every frame. If they were read once a step,
+            # one lost and one won would cancel out. What a lost life does is
+            # an option.
             lives = self._ale.lives()
             life_lost = lives < self._lives
             self._lives = lives
@@ -273,15 +276,16 @@ class Game:
         """Return the stack as an observation, `(4, 84, 84)`."""
         return np.array(self._pictures)
 
-    # ### Three options to turn
+    # ### Turn the options
     #
     # `action_repeat`, `stack` and `size` decide what an agent sees. Play
     # Breakout at 42×42, with single pixels picked and without the maximum: how
-    # often is the ball gone from all four pictures?
+    # often is the ball gone from all four pictures? And what is left of
+    # Asteroids without the maximum?
     #
     # ![The last eight frames of a game, and the four pictures that are made of
     # them.](site/figures/workbench.png "Real frames, and what an agent sees of
-    # them. The code is the call whose pictures these are.")
+    # them. The code is the call that makes these pictures, if there is one.")
 
     # ### What ends an episode
     #
@@ -313,7 +317,7 @@ class Game:
         """Begin the next episode; return the `episode_info` of this one."""
         # By default a game is limited to 108,000 frames, half an hour. A game
         # that this limit ends is truncated, not terminated: learners estimate
-        # its missing rewards from its last observation.
+        # its missing rewards from its last observation, `final_obs`.
         game_lost = self._ale.game_over(with_truncation=False)
         truncated = game_over and not game_lost
         self.terminated = ended_by_life or not truncated
@@ -352,7 +356,7 @@ class Game:
 
     def _start_game(self, seed=None):
         """Reset the emulator, and play the no-op frames."""
-        # Ctrl-C may interrupt what follows. As long as the stack is empty,
+        # Ctrl-C may interrupt what follows. Until the stack is filled again,
         # `step` raises `ResetNeeded`, so no stack mixes two games.
         self._pictures.clear()
         self.env.unwrapped.reset(seed=seed)
@@ -367,8 +371,8 @@ class Game:
         for _ in range(rng.integers(1, self.noop_max + 1)):
             action = self.start_action(rng)
             self._score += self._ale.act(self._actions[action])
-            # A small limit on frames may end the game already. As in
-            # Gymnasium, it is reset with the same seed, and the rest of the
+            # A small `max_num_frames_per_episode` may end the game already. As
+            # in Gymnasium, it is reset with the same seed, and the rest of the
             # no-op frames follow.
             if self._ale.game_over():
                 self.env.unwrapped.reset(seed=seed)
@@ -533,10 +537,15 @@ class Worker:
 
 # ## How to train
 #
-# Most agents are trained with these settings. `Games` has them by default.
-# `Game` and `Worker` have the defaults of labml.ai's module, so that its PPO
-# runs on them. Play an agent that was trained on `Games` with `Game(seed,
-# **TRAINING)`.
+# An agent learns from many games at once:
+#
+# ```python
+# with Games(8) as games:
+#     obs, infos = games.reset()  # uint8 (8, 4, 84, 84)
+#     while True:
+#         actions = games.action_space.sample()  # your agent's
+#         obs, rewards, terminated, truncated, infos = games.step(actions)
+# ```
 #
 # The learner here is [PPO](examples/ppo.py): it learns from what many games
 # have just played, while DQN needs a memory of a million pictures, 7 GB, from
@@ -546,9 +555,14 @@ class Worker:
 # it returns.](site/figures/layers.svg "What becomes of a step. DQN has a value
 # for each button in place of the last two.")
 #
-# To claim something new, take `"ignore"` and an id with *sticky actions*, such
-# as `"ALE/Breakout-v5"`: now and then the console repeats the previous action
-# (Machado et al. 2018).
+# Most agents are trained with the settings below. `Games` has them by default.
+# `Game` and `Worker` have the defaults of labml.ai's module, so that its PPO
+# runs on them. Play an agent that was trained on `Games` with `Game(seed,
+# **TRAINING)`.
+#
+# If you publish new results, take `"ignore"` and an id with *sticky actions*,
+# such as `"ALE/Breakout-v5"`: now and then the console repeats the previous
+# action (Machado et al. 2018).
 TRAINING: dict[str, Any] = dict(
     on_life_loss="continue",  # what a lost life does to the episode
     noop_max=30,  # a game begins with 1 to 30 no-op frames
