@@ -12,7 +12,10 @@ FIGURES = HERE / "figures"
 STYLE = HERE / "style"
 RESULTS = ROOT / "measure/results"
 # The system's, in which the pages are tested and photographed
-BROWSERS = "chromium", "chromium-browser", "google-chrome"
+BROWSERS = [
+    "chromium-headless-shell",
+    *("chromium", "chromium-browser", "google-chrome"),
+]
 CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 
 sys.path += [str(ROOT), str(ROOT / "examples")]
