@@ -5,6 +5,7 @@ import re
 
 import cv2
 import numpy as np
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from paths import SITE
@@ -20,6 +21,14 @@ def look_at(page, name):
     figure.scroll_into_view_if_needed()
     expect(figure).to_have_class(re.compile("begun"))
     return figure
+
+
+def check_for_everybody(page):
+    """Axe finds nothing that keeps somebody from using the page."""
+    found = Axe().run(
+        page, options={"preload": False, "resultTypes": ["violations"]}
+    )
+    assert found.violations_count == 0, found.generate_report()
 
 
 def until(page, name, condition):
