@@ -2,17 +2,14 @@
 
     git show origin/main:game.py > OLD.py
     python measure/compare.py OLD.py    # 6 minutes
-    python measure/compare.py OLD.py --parts turn --titles Pong Seaquest
     python measure/compare.py OLD.py --parts games --games 64
+    python measure/compare.py OLD.py --parts games --titles Pong Seaquest
 
 The parts: `games` (`Games` in lockstep, by the settings of `TRAINING`),
-`restart` (likewise, where each lost life resets), `module` (likewise, of games
-that do nothing, so that game.py alone works), `worker` (`Worker`s), and `turn`
-(`Games` of one process each, taken as they become ready, with a network that
-waits 1.5 ms). In each round old and new play one after the other, and the
-next round begins with the other one. Prints the median of the rounds' ratios
-new / old, and between which values the true median lies with 95 %. Below 1 the
-new one is slower.
+`restart` (likewise, where each lost life resets), and `worker` (`Worker`s). In
+each round old and new play one after the other, and the next round begins with
+the other one. Prints the median of the rounds' ratios new / old, and between
+which values the true median lies with 95 %. Below 1 the new one is slower.
 
 Other processes lie elsewhere in memory, and may be faster: on two shared cores
 an old one beside itself was 0.979 (0.956 to 0.994). So compare it with itself,
@@ -31,18 +28,15 @@ from functools import partial
 from statistics import median
 from typing import Any
 
-from common import CORES, ROOT, take_turns
+from common import ROOT, take_turns
 from contenders import Contender
 from game import TRAINING
 
-NETWORK = 0.0015  # seconds that it takes for a batch
-# Which kind of contender plays, with which options and network.
-PARTS: dict[str, tuple[str, dict[str, Any], float]] = {
-    "games": ("games", {}, 0),
-    "restart": ("games", {"on_life_loss": "restart"}, 0),
-    "module": ("still_games", {}, 0),
-    "worker": ("workers", {}, 0),
-    "turn": ("ready_first", {"count": CORES + 3}, NETWORK),
+# Which kind of contender plays, with which options.
+PARTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "games": ("games", {}),
+    "restart": ("games", {"on_life_loss": "restart"}),
+    "worker": ("workers", {}),
 }
 
 
@@ -64,11 +58,11 @@ def compare(
     run: argparse.Namespace,
 ) -> list[float]:
     """Let old and new take turns; return the ratios of their speeds."""
-    kind, options, wait = PARTS[part]
+    kind, options = PARTS[part]
     options = TRAINING | options | {"title": title, "num_envs": run.games}
     with contextlib.ExitStack() as stack:
         players = {
-            name: stack.enter_context(Contender(kind, options, wait, folder))
+            name: stack.enter_context(Contender(kind, options, folder=folder))
             for name, folder in folders.items()
         }
         found = take_turns(

@@ -170,21 +170,6 @@ def games(title: str, num_envs: int, **options: Any) -> Played:
         yield env.step(row)[0], num_envs
 
 
-def still_games(title: str, num_envs: int, **options: Any) -> Played:
-    """`Games` whose games do nothing, so that the module alone works."""
-    from game import FastGame
-
-    class Still(FastGame):
-        def reset(self, seed: Any = None) -> np.ndarray:
-            self.obs = super().reset(seed)
-            return self.obs
-
-        def step(self, action: Any) -> tuple:
-            return self.obs, 0.0, False, None
-
-    return games(title, num_envs, make=Still, **options)
-
-
 def ready_first(
     title: str, num_envs: int, count: int, **options: Any
 ) -> Played:
@@ -243,7 +228,6 @@ ALL = (
     gymnasium,
     sb3,
     games,
-    still_games,
     ready_first,
     workers,
     one_game,
