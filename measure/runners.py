@@ -12,39 +12,20 @@ epochs. In each round every side plays and learns one update.
   program itself plays eight games. RLlib computes in float32
 """
 
-import contextlib
 from collections.abc import Generator
-from functools import partial
-from typing import Any
-
-import torch
 
 import common
-import ppo
 import rllib
+import updates
 from game import BREAKOUT
-from updates import play_update
 
 COUNTS = (0, 1, 2)  # of runners
 
 
-def ppo_updates(settings: ppo.Settings) -> Generator[int]:
-    """Play and learn as ppo.py does; yield the steps of each update."""
-    threads = torch.get_num_threads()
-    with settings.make_games(settings.games) as games:
-        agent, optimizer = ppo.make_agent(settings, games)
-        optimizer.param_groups[0]["lr"] = settings.learning_rate
-        player = ppo.Player(agent, games, settings, seed=0)
-        while True:
-            torch.set_num_threads(1)
-            batch, _ = player.play()
-            torch.set_num_threads(threads)
-            ppo.learn(agent, optimizer, batch, settings, player.random)
-            yield len(batch.obs)
-
-
 def rllib_updates(runners: int) -> Generator[int]:
     """Play and learn as rllib.py does; yield the steps of each update."""
+    # So many cores that all runners find room, whatever this machine has.
+    rllib.start_ray(sum(COUNTS), num_cpus=sum(COUNTS))
     algorithm = rllib.make_config(BREAKOUT, runners).build_algo()
     try:
         while True:
@@ -54,35 +35,7 @@ def rllib_updates(runners: int) -> Generator[int]:
         algorithm.stop()
 
 
-def take_turns(rounds: int) -> dict[str, Any]:
-    """Let the sides play and learn in turn; return their steps a second."""
-    half = ppo.has_fast_bfloat16()
-    settings = ppo.Settings(device="cpu", bfloat16=half)
-    # So many cores that all runners find room, whatever this machine has.
-    rllib.start_ray(sum(COUNTS), num_cpus=sum(COUNTS))
-    sides = {"ppo": ppo_updates(settings)}
-    sides |= {f"rllib{count}": rllib_updates(count) for count in COUNTS}
-    with contextlib.ExitStack() as stack:
-        players = {}
-        for name, side in sides.items():
-            stack.enter_context(contextlib.closing(side))
-            next(side)  # to warm up
-            players[name] = partial(play_update, name, side)
-        speeds = common.take_turns(players, rounds)
-    return {
-        "precision": "bfloat16" if half else "float32",  # of ppo.py
-        "threads": torch.get_num_threads(),
-        "rows": {name: {"speed": speed} for name, speed in speeds.items()},
-    }
-
-
-def main() -> None:
-    parser = common.options(__doc__)
-    parser.add_argument("--rounds", type=int, default=15)
-    run = parser.parse_args()
-    parts = {"Breakout": lambda: take_turns(run.rounds)}
-    common.measure(run, "runners", parts)
-
-
 if __name__ == "__main__":
-    main()
+    sides = {"ppo": updates.updates("games", trained=False)}
+    sides |= {f"rllib{count}": rllib_updates(count) for count in COUNTS}
+    updates.measure(common.options(__doc__), "runners", sides)

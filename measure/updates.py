@@ -15,9 +15,10 @@ more. In each round every side plays and learns one update.
 - single: the same in one process under `SyncVectorEnv`, as CleanRL plays them
 """
 
+import argparse
 import contextlib
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from functools import partial
 from typing import Any
 
@@ -34,7 +35,8 @@ import play
 import ppo
 from game import BREAKOUT, Games
 
-GAMES = 8
+SETTINGS = ppo.Settings(device="cpu")
+GAMES = SETTINGS.games
 SIDES = ["games", "envpool", "wrappers", "single"]
 
 
@@ -86,20 +88,22 @@ def make(side: str) -> Any:
     return vector([make_game] * GAMES, autoreset_mode=AutoresetMode.SAME_STEP)
 
 
-def updates(side: str, settings: ppo.Settings) -> Generator[int]:
+def updates(side: str, trained: bool = True) -> Generator[int]:
     """Play and learn; yield the steps of each update."""
     threads = torch.get_num_threads()
     with contextlib.closing(make(side)) as games:
-        agent, optimizer = ppo.make_agent(settings, games)
-        agent.load_state_dict(torch.load(play.PUBLISHED))
-        optimizer.param_groups[0]["lr"] = 0.0
-        player = ppo.Player(agent, games, settings, seed=0)
+        agent, optimizer = ppo.make_agent(SETTINGS, games)
+        optimizer.param_groups[0]["lr"] = SETTINGS.learning_rate
+        if trained:
+            agent.load_state_dict(torch.load(play.PUBLISHED))
+            optimizer.param_groups[0]["lr"] = 0.0
+        player = ppo.Player(agent, games, SETTINGS, seed=0)
         while True:
             # Nobody else plays while the network of `single` computes.
             torch.set_num_threads(threads if side == "single" else 1)
             batch, _ = player.play()
             torch.set_num_threads(threads)
-            ppo.learn(agent, optimizer, batch, settings, player.random)
+            ppo.learn(agent, optimizer, batch, SETTINGS, player.random)
             yield len(batch.obs)
 
 
@@ -111,32 +115,36 @@ def play_update(name: str, side: Generator[int]) -> float:
     return speed
 
 
-def take_turns(rounds: int) -> dict[str, Any]:
+def take_turns(
+    sides: Mapping[str, Generator[int]], rounds: int
+) -> dict[str, Any]:
     """Let the sides play and learn in turn; return their steps a second."""
-    half = ppo.has_fast_bfloat16()
-    settings = ppo.Settings(games=GAMES, device="cpu", bfloat16=half)
     with contextlib.ExitStack() as stack:
         players = {}
-        for name in SIDES:
-            side = updates(name, settings)
+        for name, side in sides.items():
             stack.enter_context(contextlib.closing(side))
             next(side)  # to warm up
             players[name] = partial(play_update, name, side)
         speeds = common.take_turns(players, rounds)
     return {
-        "precision": "bfloat16" if half else "float32",
+        "precision": "bfloat16" if SETTINGS.bfloat16 else "float32",
         "threads": torch.get_num_threads(),
         "rows": {name: {"speed": speed} for name, speed in speeds.items()},
     }
 
 
-def main() -> None:
-    parser = common.options(__doc__)
+def measure(
+    parser: argparse.ArgumentParser,
+    instrument: str,
+    sides: Mapping[str, Generator[int]],
+) -> None:
+    """Measure the sides, as the command line says."""
     parser.add_argument("--rounds", type=int, default=15)
     run = parser.parse_args()
-    parts = {"Breakout": lambda: take_turns(run.rounds)}
-    common.measure(run, "updates", parts)
+    parts = {"Breakout": lambda: take_turns(sides, run.rounds)}
+    common.measure(run, instrument, parts)
 
 
 if __name__ == "__main__":
-    main()
+    sides = {side: updates(side) for side in SIDES}
+    measure(common.options(__doc__), "updates", sides)
