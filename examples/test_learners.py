@@ -141,10 +141,3 @@ def test_titles_of_several_heights_are_shown(name, tmp_path, monkeypatch):
         env.step([0, 0])
     videos = list(tmp_path.glob("videos/*.mp4"))
     assert len(videos) == (name == "RecordVideo")
-
-
-@pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
-def test_wrong_scores_are_not_recorded_in_silence(mode):
-    """`RecordEpisodeStatistics` would count lives and clipped rewards."""
-    with pytest.raises(ValueError, match="episode"):
-        play(vector.RecordEpisodeStatistics, mode)
