@@ -8,7 +8,6 @@ import subprocess
 import numpy as np
 import pytest
 import torch
-from gymnasium.vector import VectorWrapper
 from gymnasium.wrappers import vector
 from skrl.envs.wrappers.torch import wrap_env
 from torchrl.envs import GymWrapper
@@ -117,27 +116,3 @@ def test_wrappers(name, mode, tmp_path, monkeypatch):
     refused = pytest.raises((ValueError, BufferError))
     with contextlib.nullcontext() if works else refused:
         play(wrapper, mode, actions, **options)
-
-
-class SameHeight(VectorWrapper):
-    """Fills screens up to the height of the highest."""
-
-    def render(self):
-        screens = self.env.render()
-        most = max(len(screen) for screen in screens)
-        pads = [((0, most - len(one)), (0, 0), (0, 0)) for one in screens]
-        return tuple(map(np.pad, screens, pads))
-
-
-@pytest.mark.parametrize("name", ["RecordVideo", "HumanRendering"])
-def test_titles_of_several_heights_are_shown(name, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    titles = ["BreakoutNoFrameskip-v4", "AirRaidNoFrameskip-v4"]
-    options = dict(processes=0, full_action_space=True)
-    games = SameHeight(Games(2, titles, **options))
-    wrapper = getattr(vector, name)
-    with contextlib.closing(wrapper(games, **IN_BOTH[name])) as env:
-        env.reset()
-        env.step([0, 0])
-    videos = list(tmp_path.glob("videos/*.mp4"))
-    assert len(videos) == (name == "RecordVideo")
