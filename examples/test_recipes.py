@@ -1,4 +1,4 @@
-"""Programs of one's own on ppo.py, run.py and play.py, to start from."""
+"""Programs of one's own on ppo.py, to start from."""
 
 import copy
 import json
@@ -7,15 +7,12 @@ import pathlib
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 import torch
 from gymnasium.vector import VectorWrapper
 from torch import nn
 
-import play
 import ppo
-import run
 
 TINY = dict(games=2, rollout=16, minibatch=16, epochs=1, save_every=1)
 TINY |= dict(device="cpu", processes=0, threads=1, folder=pathlib.Path("run"))
@@ -177,45 +174,3 @@ def test_a_reward_for_novelty_is_learned_and_goes_on(here):
     assert not second.guess.weight.equal(before["guess.weight"])
     steps = second.optimizer.state_dict()["state"][0]["step"]
     assert steps == 2 * first.optimizer.state_dict()["state"][0]["step"]
-
-
-class Evaluated:
-    """Learns as ppo.py does, and plays whole games now and then."""
-
-    def __init__(self, settings, every):
-        options = dict(clip_reward=False, max_num_frames_per_episode=200)
-        self.games = settings.make_games(2, processes=0, **options)
-        self.every = every
-        self.updates = 0
-        self.last = 0.0
-
-    def __call__(self, agent, optimizer, batch, settings, random):
-        figures = ppo.learn(agent, optimizer, batch, settings, random)
-        if self.updates % self.every == 0:
-            # The evaluation changes nothing of the training.
-            with torch.random.fork_rng():
-                scores = play.whole_games(
-                    lambda obs: (
-                        agent(torch.as_tensor(obs))[0].sample().tolist()
-                    ),
-                    self.games,
-                    seed=1000,
-                )
-            self.last = np.mean(scores)
-        self.updates += 1
-        return figures | {"evaluation": self.last}
-
-
-def test_an_evaluation_while_it_trains_is_in_the_curve(here):
-    settings = ppo.Settings(steps=96, **TINY)
-    learn = Evaluated(settings, every=2)
-    ppo.train(settings, learn=learn)
-    with_it = run.read_checkpoint(settings.folder / "checkpoint.pt")
-    rows = with_it["progress"]["rows"]
-    assert [row["evaluation"] >= 0 for row in rows] == [True] * 3
-    settings.folder = pathlib.Path("plain")
-    ppo.train(settings)
-    plain = run.read_checkpoint(settings.folder / "checkpoint.pt")
-    torch.testing.assert_close(
-        with_it["weights"], plain["weights"], rtol=0, atol=0
-    )
