@@ -2,13 +2,11 @@
 
 import dataclasses
 import inspect
-import multiprocessing
 import os
 import pathlib
 import signal
 import subprocess
 import sys
-from multiprocessing.process import BaseProcess
 from unittest import mock
 
 import numpy as np
@@ -41,36 +39,6 @@ def saved_steps(folder=FOLDER):
 
 
 # What is asked of a training while it goes
-
-
-@pytest.mark.filterwarnings("ignore:the worker:RuntimeWarning")
-def test_a_group_is_asked_while_a_lost_worker_is_replaced(
-    train, monkeypatch, number
-):
-    """The new worker gets the signal, too, while it imports."""
-    start = BaseProcess.start
-    updates = []
-
-    def start_and_ask(process):
-        monkeypatch.setattr(BaseProcess, "start", start)
-        start(process)
-        os.kill(process.pid, number)
-        os.kill(os.getpid(), number)
-
-    def kill_and_learn(*args):
-        if not updates:
-            multiprocessing.active_children()[0].kill()
-            monkeypatch.setattr(BaseProcess, "start", start_and_ask)
-        updates.append(1)
-        return ppo.learn(*args)
-
-    short = dict(games=2, rollout=16, minibatch=16, epochs=1, device="cpu")
-    settings = ppo.Settings(steps=128, folder=FOLDER, **short)
-    with pytest.raises(SystemExit, match="75"):
-        ppo.train(settings, learn=kill_and_learn)
-    assert saved_steps() == 64
-    train("")
-    assert saved_steps() == 128
 
 
 @pytest.mark.parametrize(
