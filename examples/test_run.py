@@ -185,17 +185,6 @@ def test_runs_without_a_folder_never_meet(start):
     ]
 
 
-def test_a_part_of_a_learner_goes_on(start):
-    """Whatever has a `state_dict`: another network and its optimizer."""
-    first, second = (torch.nn.Linear(1, 1) for _ in range(2))
-    for steps_, network in ((10, first), (20, second)):
-        optimizer = torch.optim.Adam(network.parameters())
-        parts = dict(guess=network, guess_optimizer=optimizer)
-        with Run(Settings(steps=steps_, folder=FOLDER), **parts) as training:
-            training.add(10, [], {})
-    assert second.weight.equal(first.weight)
-
-
 # What settings may be
 
 
