@@ -380,17 +380,6 @@ def test_a_run_says_what_it_is_computed_on_and_by(start):
     assert settings_file()["about"]["begun"] == about["begun"]
 
 
-def test_a_start_that_crashed_leaves_no_history(start):
-    def fail(training, network):
-        raise KeyError("a mistake")
-
-    with pytest.raises(KeyError):
-        start("--steps 10", fail)
-    crashed = settings_file()["about"]["begun"]
-    start("--steps 10")
-    assert settings_file()["about"]["begun"] > crashed
-
-
 # Signals
 
 
