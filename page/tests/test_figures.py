@@ -240,7 +240,7 @@ def test_a_reader_watches_it_learn(visit):
 def test_it_learns_by_itself_while_it_is_seen(visit):
     page = visit(reduced_motion="no-preference")
     look_at(page, "learn")
-    page.wait_for_function("() => Learn.players[0].steps > 2000")
+    page.wait_for_function("() => Learn.players[0].steps > 20")
 
 
 # The workbench

@@ -136,6 +136,11 @@ def to_the_bar(page):
     return bar
 
 
+# A line a second would take its time: ten of them do.
+FAST = """{
+  const wait = setTimeout;
+  setTimeout = (call, ms) => wait(call, ms / 10);
+}"""
 # What is marked, and whether it can be seen: in the panel or above the bar
 SEEN = """() => {
     const here = document.querySelector("main [aria-current=step]");
@@ -201,7 +206,7 @@ def test_it_plays_by_itself_while_it_is_seen(visit):
 
 def test_the_page_moves_only_when_a_function_ends(tutorial):
     """While a step plays in the bar, once: it is longer than the window."""
-    page = tutorial()
+    page = tutorial(script=FAST)
     page.set_viewport_size({"width": 1280, "height": 800})
     bar = to_the_bar(page)
     page.evaluate("""() => {
@@ -215,7 +220,7 @@ def test_the_page_moves_only_when_a_function_ends(tutorial):
 
 
 def test_keys_and_controls_go_through_the_lines(tutorial):
-    page = tutorial()
+    page = tutorial(script=FAST)
     bar = to_the_bar(page)
     slider = bar.get_by_label("Line", exact=True)
     following = bar.get_by_role("button", name="Next line")
