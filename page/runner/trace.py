@@ -256,10 +256,6 @@ def scene(
     action: int | None,
     lines: list[Line],
 ) -> dict[str, Any]:
-    # What happens in the first two frames of a step is seen in the third.
-    third = (
-        n for n, line in enumerate(lines) if line[2].get("frame") == ("3", ())
-    )
     return {
         "name": name,
         "call": call,
@@ -267,7 +263,6 @@ def scene(
         "options": options,
         "actions": actions,
         "action": action,
-        "opens": next(third, 0),
         "lines": lines,
     }
 
