@@ -164,8 +164,6 @@ def text_of(value: Any) -> str:
         return f"({', '.join(map(text_of, value))})"
     if isinstance(value, list) and not all(map(text_of, value)):
         return ""
-    if isinstance(value, type):
-        return value.__name__
     if isinstance(value, OBJECTS):
         return f"a {type(value).__name__}"
     if isinstance(value, PLAIN):
