@@ -6,7 +6,7 @@ game. The figures show what was recorded.
 """
 
 import functools
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -58,8 +58,8 @@ def untrained(seed: int) -> torch.nn.Module:
 
 
 def game_of() -> Game:
-    """The game that the agent plays, with raw rewards."""
-    return Game(SEED, BREAKOUT, **TRAINING | {"clip_reward": False})
+    """The game that the agent plays."""
+    return Game(SEED, BREAKOUT, **TRAINING)
 
 
 @torch.no_grad()
@@ -69,10 +69,8 @@ def ask(obs: np.ndarray) -> Answer:
 
 
 @torch.no_grad()
-def play(
-    network: torch.nn.Module,
-) -> tuple[list[Moment], dict[str, Any]]:
-    """Play a game, with raw rewards; return its moments and its `info`."""
+def play(network: torch.nn.Module) -> list[Moment]:
+    """Play a game."""
     torch.manual_seed(SEED)
     game = game_of()
     moments: list[Moment] = []
@@ -82,7 +80,7 @@ def play(
         action = policy.sample().item()
         moments.append(Moment(game.render(), action))
         obs, _, _, info = game.step(action)
-    return moments, info
+    return moments
 
 
 def film(moments: list[Moment], start: int, most: int) -> Film:

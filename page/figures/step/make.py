@@ -14,7 +14,7 @@ def record() -> dict[str, Any]:
     """The action of each step, and its four frames."""
     from record.published import agent, game_of, play
 
-    moments, _ = play(agent())
+    moments = play(agent())
     actions = [moment.action for moment in moments]
     game = game_of()
     ale = game.env.unwrapped.ale

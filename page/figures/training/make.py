@@ -28,7 +28,7 @@ def played(steps: int, network: Any) -> dict[str, Any]:
     """
     from record.published import film, play
 
-    moments, info = play(network)
+    moments = play(network)
     there = [moment.screen[BEHIND].any() for moment in moments]
     behind = there.index(True) if any(there) else None
     start = max(0, (behind or 0) - SHOWN // 2)
@@ -37,7 +37,6 @@ def played(steps: int, network: Any) -> dict[str, Any]:
         "run": RUN,
         "trained": steps,
         "behind": behind,
-        "score": int(info["reward"]),
         "rgb": shown.rgb,
         "screens": shown.screens,
     }
