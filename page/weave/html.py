@@ -28,7 +28,7 @@ from weave.names import Uses
 
 Tags = Mapping[tuple[int, int], str]  # by the index of a line and a column
 
-# What has a color of its own in the story, in words and in code.
+# Words that have a color of their own in the story
 COLORED = "third|fourth|picture"
 # Tokens that have a style, by their short names in Pygments
 STYLED = re.compile("k|c|s|ow|nf|nc")
@@ -144,7 +144,7 @@ class Page:
         return self._program(tokens[at].content, "bash", "")
 
     def _program(self, text: str, language: str, _: str) -> str:
-        """Return a program as a listing, with the colors of the story."""
+        """Return a program as a listing."""
         lines = text.splitlines()
         tags: Tags = {}
         with contextlib.suppress(SyntaxError):  # a part of a program
@@ -154,20 +154,12 @@ class Page:
                     (row - 1, column): self.link(name)
                     for (row, column), name in found.items()
                 }
-        html = colored(text, language or "text", tags, COLORED)
+        html = colored(text, language or "text", tags)
         return listing([("", line) for line in html])
 
 
-def colored(
-    code: str,
-    language: str,
-    tags: Tags,
-    words: str = "",
-) -> list[str]:
-    """Return the lines of code as HTML.
-
-    `tags` open links. Some `words` have a class of their own name.
-    """
+def colored(code: str, language: str, tags: Tags) -> list[str]:
+    """Return the lines of code as HTML; `tags` open links."""
     lines = [""]
     column = 0
     lexer = get_lexer_by_name(language, stripnl=False)
@@ -177,9 +169,6 @@ def colored(
         value = "".join(text for _, text in values)
         for part in re.split(r"(?<=\n)", value):
             text = escape(part.rstrip("\n"), quote=False)
-            if words:
-                word = r'<span class="\1">\1</span>'
-                text = re.sub(rf"\b({words})\b", word, text)
             # A narrow window breaks a line there, and not within a word.
             text = re.sub(r"^(?=\.)|(?<=[(\[])$", "<wbr>", text)
             if text and STYLED.match(short):
