@@ -340,11 +340,7 @@ def rows(page: Page, text: str) -> Iterator[str]:
     words = things = ""
     for block in SyntaxTreeNode(page.markdown.parse(text)).children:
         html = page.of_tokens(block.to_tokens())
-        if re.match("</?(section|details)", html):  # of rows
-            yield row(words, things) + html
-            words = things = ""
-            continue
-        if block.type in ("fence", "table") or html.startswith("<figure"):
+        if html.startswith("<figure"):
             things += html
             continue
         if things or block.type == "heading":
