@@ -106,13 +106,9 @@ class Uses(ast.NodeVisitor):
         self.visit(tree)
 
     def method(self, owners: list[str], name: str) -> str | None:
-        """Return what the first of some classes, or of their bases, has."""
-        for owner in owners:
-            if f"{owner}.{name}" in self.names:
-                return self.names[f"{owner}.{name}"]
-            if found := self.method(self.bases.get(owner, []), name):
-                return found
-        return None
+        """Return what the first of some classes has."""
+        found = (self.names.get(f"{owner}.{name}") for owner in owners)
+        return next(filter(None, found), None)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         self.owner = node.name
