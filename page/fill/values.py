@@ -266,8 +266,6 @@ def read_titles(name: str, ending: str = "") -> dict[str, Speeds]:
 
 def whole_games(scores: Sequence[float]) -> str:
     """The mean of whole games, and the range."""
-    if not scores:
-        return "–"
     return f"{mean(scores):.1f} ({min(scores):.0f} to {max(scores):.0f})"
 
 
