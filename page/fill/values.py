@@ -149,23 +149,6 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return "\n".join(f"|{'|'.join(map(str, line))}|" for line in lines)
 
 
-def grid(
-    corner: str,
-    columns: Mapping[str, Mapping[str, str]],
-    names: Mapping[str, str],
-) -> str:
-    """A table of columns of cells; `names` has the words of each row."""
-    found = {name for cells in columns.values() for name in cells}
-    if unnamed := found - names.keys():
-        raise ValueError(f"values.py has no name for {sorted(unnamed)}")
-    rows = [
-        [words, *(cells.get(name, "–") for cells in columns.values())]
-        for name, words in names.items()
-        if name in found
-    ]
-    return table([corner, *columns], rows)
-
-
 def listed(words: Sequence[str]) -> str:
     """Words as a sentence lists them."""
     *most, last = words
@@ -215,11 +198,16 @@ def spread(ratios: Sequence[float]) -> str:
 
 def ratios_table(columns: Mapping[str, Speeds]) -> str:
     """How many times as fast `Games` is as each of the others."""
-    cells = {
-        head: {name: spread(r) for name, r in column.beside_all().items()}
-        for head, column in columns.items()
-    }
-    return grid("`Games` beside", cells, NAMES)
+    ratios = [column.beside_all() for column in columns.values()]
+    found = {name for column in ratios for name in column}
+    if unnamed := found - NAMES.keys():
+        raise ValueError(f"values.py has no name for {sorted(unnamed)}")
+    rows = [
+        [words, *(spread(r[name]) if name in r else "–" for r in ratios)]
+        for name, words in NAMES.items()
+        if name in found
+    ]
+    return table(["`Games` beside", *columns], rows)
 
 
 def fast_game_table(columns: Mapping[str, Speeds]) -> str:
