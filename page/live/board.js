@@ -54,12 +54,6 @@ class Line {
     this.scores.push(points);
     this.isCapped ||= breakout.flown > LONGEST;
   }
-
-  // The four pictures that its player gets.
-  get given() {
-    const { pictures } = this.game;
-    return this.who === "still" ? Array(4).fill(pictures.at(-1)) : pictures;
-  }
 }
 
 const Board = {

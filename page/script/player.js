@@ -177,5 +177,5 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = true }) {
   }
   draw(false);
   const want = plays(box, go, auto);
-  return { want, draw, stride, at: () => at };
+  return { want, draw, stride };
 }
