@@ -24,9 +24,8 @@ const packed = (rgb) => rgb.map(([r, g, b]) =>
 const GRAYS = packed(Array.from({ length: 256 }, (_, v) => [v, v, v]));
 
 // Draw pixels in a canvas, which may have a label below it, or the part of them
-// that is shown: left, top, width, height. They are numbers of `colours`, or
-// colours if that is null. Without pixels the place is blank. The style says
-// how large it is.
+// that is shown: left, top, width, height. They are numbers of `colours`. Without
+// pixels the place is blank. The style says how large it is.
 function put(cell, pixels, { label = "", kind = "", colours = GRAYS,
   width = pixels?.length === SIZE ** 2 ? SIZE : WIDTH, part = null } = {}) {
   const [canvas, name] = cell.children, context = canvas.getContext("2d");
@@ -36,8 +35,7 @@ function put(cell, pixels, { label = "", kind = "", colours = GRAYS,
   if (!pixels) return;
   const [left, top, ...size] = part ?? [0, 0, width, pixels.length / width];
   [canvas.width, canvas.height] = size;
-  const rgba = new Uint32Array(pixels);
-  if (colours) rgba.forEach((v, i) => (rgba[i] = colours[v]));
+  const rgba = new Uint32Array(pixels).map((v) => colours[v]);
   const image = new ImageData(new Uint8ClampedArray(rgba.buffer), width);
   context.putImageData(image, -left, -top);
 }
