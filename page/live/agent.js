@@ -93,7 +93,6 @@ class AgentGame extends SeenGame {
   constructor(seed, options) {
     super(seed, options);
     this.random = randomFrom(~seed);
-    this.answer = null; // of the network, to the pictures that it was given
     this.fire();
   }
 
@@ -104,23 +103,14 @@ class AgentGame extends SeenGame {
     this.serving = true;
   }
 
-  // Whether an action is sampled before the next frame.
-  get decides() {
-    return this.count % FRAMES === 0 && !this.serving;
-  }
-
-  // Ask the network. With `still` it is given the newest picture four times.
-  look({ still = false } = {}) {
-    const [newest] = this.pictures.slice(-1);
-    this.given = still ? Array(4).fill(newest) : this.pictures;
-    this.answer = look(Agent.network, stackOf(this.given));
-  }
-
-  // Sample the action of the next four frames.
-  sample() {
+  // Ask the network for the action of the next four frames, and sample it. With
+  // `still` it is given the newest picture four times.
+  decide({ still = false } = {}) {
+    const given = still ? Array(4).fill(this.pictures.at(-1)) : this.pictures;
+    const { odds } = look(Agent.network, stackOf(given));
     let left = this.random();
     this.action = 0;
-    for (const share of this.answer.odds) {
+    for (const share of odds) {
       left -= share;
       if (left < 0) return;
       this.action += 1;
@@ -141,10 +131,7 @@ class AgentGame extends SeenGame {
 
   // Play a frame, and before it ask the network if an action is due.
   play(options) {
-    if (this.decides) {
-      this.look(options);
-      this.sample();
-    }
+    if (this.count % FRAMES === 0 && !this.serving) this.decide(options);
     this.frame();
   }
 }
