@@ -13,16 +13,21 @@ function sentIn(hash) {
 }
 
 // The line and the address.
-function lineOf(yours, its, serves) {
+function lineOf({ you, it }) {
+  const yours = meanOf(you.scores);
   const address = new URL(location.href);
-  address.hash = `got=${meanOf(yours)}&serves=${serves}`;
-  const beside = its.length ? ` It got ${meanOf(its)}.` : "";
-  return `I got ${meanOf(yours)} a ball in Breakout, seeing what a network ` +
+  address.hash = `got=${yours}&serves=${Board.seed}`;
+  const beside = it.isWhole ? ` It got ${meanOf(it.scores)}.` : "";
+  return `I got ${yours} a ball in Breakout, seeing what a network ` +
     `sees.${beside} ${address}`;
 }
 
-// Share it, or copy it; it is shown in a field, too, in case neither can be.
-async function send(line, field, tell) {
+// Share it, or copy it; it is shown in the field of a box, too, in case neither
+// can be.
+async function send(box) {
+  const line = lineOf(Board.lines);
+  const field = box.querySelector("input");
+  const status = box.querySelector("[role=status]");
   field.value = line;
   field.hidden = false;
   field.select();
@@ -31,9 +36,9 @@ async function send(line, field, tell) {
       await navigator.share({ text: line });
     } else {
       await navigator.clipboard.writeText(line);
-      tell("Copied.");
+      status.textContent = "Copied.";
     }
   } catch {
-    tell("Copy this line:");
+    status.textContent = "Copy this line:";
   }
 }

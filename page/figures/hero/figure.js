@@ -315,11 +315,7 @@ figure("hero", async (box, $in) => {
     if (Agent.network) run(next());
   });
   $in(".again").addEventListener("click", () => choose("you"));
-  $in(".send").addEventListener("click", () => {
-    const its = it.isWhole ? it.scores : [];
-    send(lineOf(you.scores, its, Board.seed), $in("input"),
-      (words) => ($in("[role=status]").textContent = words));
-  });
+  $in(".send").addEventListener("click", () => send(result));
   for (const event of ["pointermove", "pointerdown"]) {
     stage.addEventListener(event, ({ clientX, isPrimary }) => {
       if (!isPrimary) return;
