@@ -11,14 +11,13 @@ figure("clip", async (box, $in) => {
   const set = (part, attributes) => {
     for (const name in attributes) part.setAttribute(name, attributes[name]);
   };
-  const within = (value, low, high) => Math.min(Math.max(value, low), high);
   const shown = (number) => number.toFixed(2).replace("-", "\u2212");
 
   function show() {
     const A = Number(advantage.value), rho = Number(ratio.value);
     const epsilon = Number(clip.value);
     const objective = (at) =>
-      Math.min(at * A, within(at, 1 - epsilon, 1 + epsilon) * A);
+      Math.min(at * A, between(1 - epsilon, at, 1 + epsilon) * A);
     // The middle of the axis is the advantage, where the ratio is 1.
     const y = (value) => (TOP + BOTTOM) / 2 - (BOTTOM - TOP) * (value - A);
     const line = (value, ...places) =>
@@ -40,7 +39,7 @@ figure("clip", async (box, $in) => {
     set($in(".pull"), { visibility: isFlat ? "hidden" : "visible",
       transform: `translate(${x(rho)} ${y(objective(rho))}) scale(${A} 1)` });
 
-    const clipped = within(rho, ...edges);
+    const clipped = between(edges[0], rho, edges[1]);
     $in(".terms").textContent = `min(${shown(rho * A)}, ${shown(clipped * A)})`;
     $in("output").textContent = shown(objective(rho));
     const numbers = box.querySelectorAll("label > span");

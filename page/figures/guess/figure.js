@@ -15,7 +15,7 @@ figure("guess", async (_, $in) => {
   // the four close to the ball: neither bricks nor paddle are in these.
   function draw(at, later = [], seen = round) {
     const middle = 7 * game.left[at] + 17;
-    const left = Math.max(0, Math.min(SIZE - 28, middle - 14));
+    const left = between(0, middle - 14, SIZE - 28);
     const part = [left, 38, 28, 36];
     const four = pictures.slice(at - 3, at + 1);
     four.forEach((pixels, i) => put(stack[i], seen || i === 3 ? pixels : null,

@@ -144,7 +144,7 @@ class TablePlayer {
   // Bricks a ball, of the last 50
   get mean() {
     const { ended } = this;
-    return ended.reduce((sum, points) => sum + points, 0) / (ended.length || 1);
+    return sum(ended) / (ended.length || 1);
   }
 }
 
@@ -209,7 +209,7 @@ figure("learn", async (box, $in) => {
   }
 
   function begin() {
-    Learn.begin(Math.floor(Math.random() * 2 ** 32));
+    Learn.begin(newSeed());
     restart();
   }
 
