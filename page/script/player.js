@@ -1,6 +1,5 @@
 // What the figures share: how recorded pictures are unpacked and drawn, and
 // the player.
-const ACTIONS = ["NOOP", "FIRE", "RIGHT", "LEFT"];
 
 // Readers who want less motion start the films by hand.
 const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -1,6 +1,6 @@
 // One step, frame by frame: which of its frames the agent sees, and as what.
 figure("step", async (box, $in) => {
-  const BUTTONS = ["no button", ...ACTIONS.slice(1)];
+  const BUTTONS = ["no button", "FIRE", "RIGHT", "LEFT"];
   const KINDS = ["thrown", "thrown", "third", "fourth"];
   const SHOWN = 4; // pictures, so that the first steps are seen in them alone
   const frames = $in(".frames").children, stack = $in(".stack").children;
