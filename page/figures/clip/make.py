@@ -43,7 +43,7 @@ def draw_clip() -> str:
     flat = y(1 + CLIP)
     corner = (high, flat)
     d.line((x(LEAST), y(LEAST)), corner, (RIGHT, flat), kind="objective")
-    d.put("path", "pull ink", d="M11 0h26m-8-6 8 6-8 6")
+    d.put("path", "pull", d="M11 0h26m-8-6 8 6-8 6")
     d.put("circle", "point", cx=x(RATIO), cy=flat, r=8)
     return d.svg()
 
