@@ -2,9 +2,9 @@
 
     python page/build.py --record training
 
-plays a game with each checkpoint of `runs/Breakout-RUN/` (`kept-STEPS.pt`
-`checkpoint-STEPS.pt`, and `checkpoint.pt`, the end), and with random weights,
-those it began with. `Breakout-RUN.csv` in `measure/results/` is its curve.
+plays a game with each checkpoint of `runs/Breakout-RUN/`, and with random
+weights, those it began with. `Breakout-RUN.csv` in `measure/results/` is its
+curve.
 Games of the run whose weights aren't there any more stay as they are recorded.
 """
 
@@ -53,8 +53,8 @@ def record() -> dict[str, Any]:
         if game["run"] == RUN
     }
     folder = ROOT / f"runs/Breakout-{RUN}"
-    paths = [*folder.glob("*-*.pt"), *folder.glob("checkpoint.pt")]
-    for saved in (torch.load(path, "cpu") for path in paths):
+    for path in folder.glob("checkpoint*.pt"):
+        saved = torch.load(path, "cpu")
         steps = saved["progress"]["steps"]
         games[0] = played(0, untrained(saved["settings"]["seed"]))
         games[steps] = played(steps, agent_of(saved["weights"]))
