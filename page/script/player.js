@@ -88,11 +88,9 @@ function drags(element, begin, move) {
   element.addEventListener("pointermove", (event) => {
     if (event.pointerId === by) move(event);
   });
-  for (const name of ["pointerup", "pointercancel", "lostpointercapture"]) {
-    element.addEventListener(name, ({ pointerId }) => {
-      if (pointerId === by) by = null;
-    });
-  }
+  element.addEventListener("lostpointercapture", ({ pointerId }) => {
+    if (pointerId === by) by = null;
+  });
 }
 
 // The button of what plays. It plays by itself while it is in the middle of the
