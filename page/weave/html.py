@@ -28,8 +28,6 @@ from weave.names import Uses
 
 Tags = Mapping[tuple[int, int], str]  # by the index of a line and a column
 
-# Words that have a color of their own in the story
-COLORED = "third|fourth|picture"
 # Tokens that have a style, by their short names in Pygments
 STYLED = re.compile("k|c|s|ow|nf|nc")
 
@@ -91,8 +89,9 @@ class Page:
     def of_tokens(self, tokens: list[Token]) -> str:
         html = self.markdown.renderer.render(tokens, self.markdown.options, {})
         html = re.sub("(?s)<p>(<figure.*?</figure>)</p>", r"\1", html)
+        # Words that have a color of their own in the story
         strong = r'<strong class="\1">\1'
-        return re.sub(f"<strong>({COLORED})", strong, html)
+        return re.sub("<strong>(third|fourth|picture)", strong, html)
 
     def meaning(self, code: str) -> str:
         """Return the full name of what is meant by words of code."""
