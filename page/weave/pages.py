@@ -87,9 +87,9 @@ end of an update, by a trained agent at half of the first learning rate.")"""
 CURVES = """![The scores of the trainings in
 Breakout.](site/figures/breakout.svg "Scores in Breakout, a line for each
 seed, by earlier commits of this program.")"""
-SCORES = """Four agents end at {breakout_end} points in Breakout, by a hundred games.
-CleanRL publishes 414.66 ± 28.09. Seed 0 took {breakout_hours} hours on two
-cores. [More](docs/learning.md)
+SCORES = """Four agents end at {breakout_end} points in Breakout, by a hundred
+games. CleanRL publishes 414.66 ± 28.09. Seed 0 took {breakout_hours} hours on
+two cores. [More](docs/learning.md)
 
 The files to copy: [`ppo.py`](examples/ppo.py), [`run.py`](examples/run.py),
 [`play.py`](examples/play.py), [`game.py`](game.py)."""
