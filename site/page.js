@@ -146,7 +146,6 @@ function shrunk(screen, size, mean) {
 
 // What the figures share: how recorded pictures are unpacked and drawn, and
 // the player.
-const ACTIONS = ["NOOP", "FIRE", "RIGHT", "LEFT"];
 
 // Readers who want less motion start the films by hand.
 const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -170,9 +169,8 @@ const packed = (rgb) => rgb.map(([r, g, b]) =>
 const GRAYS = packed(Array.from({ length: 256 }, (_, v) => [v, v, v]));
 
 // Draw pixels in a canvas, which may have a label below it, or the part of them
-// that is shown: left, top, width, height. They are numbers of `colours`, or
-// colours if that is null. Without pixels the place is blank. The style says
-// how large it is.
+// that is shown: left, top, width, height. They are numbers of `colours`. Without
+// pixels the place is blank. The style says how large it is.
 function put(cell, pixels, { label = "", kind = "", colours = GRAYS,
   width = pixels?.length === SIZE ** 2 ? SIZE : WIDTH, part = null } = {}) {
   const [canvas, name] = cell.children, context = canvas.getContext("2d");
@@ -182,8 +180,7 @@ function put(cell, pixels, { label = "", kind = "", colours = GRAYS,
   if (!pixels) return;
   const [left, top, ...size] = part ?? [0, 0, width, pixels.length / width];
   [canvas.width, canvas.height] = size;
-  const rgba = new Uint32Array(pixels);
-  if (colours) rgba.forEach((v, i) => (rgba[i] = colours[v]));
+  const rgba = new Uint32Array(pixels).map((v) => colours[v]);
   const image = new ImageData(new Uint8ClampedArray(rgba.buffer), width);
   context.putImageData(image, -left, -top);
 }
@@ -237,11 +234,9 @@ function drags(element, begin, move) {
   element.addEventListener("pointermove", (event) => {
     if (event.pointerId === by) move(event);
   });
-  for (const name of ["pointerup", "pointercancel", "lostpointercapture"]) {
-    element.addEventListener(name, ({ pointerId }) => {
-      if (pointerId === by) by = null;
-    });
-  }
+  element.addEventListener("lostpointercapture", ({ pointerId }) => {
+    if (pointerId === by) by = null;
+  });
 }
 
 // The button of what plays. It plays by itself while it is in the middle of the
@@ -323,7 +318,7 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = true }) {
   }
   draw(false);
   const want = plays(box, go, auto);
-  return { want, draw, stride, at: () => at };
+  return { want, draw, stride };
 }
 
 // A Breakout of our own. It has the measures, colors and grays of the console's
@@ -741,7 +736,6 @@ class AgentGame extends SeenGame {
   constructor(seed, options) {
     super(seed, options);
     this.random = randomFrom(~seed);
-    this.answer = null; // of the network, to the pictures that it was given
     this.fire();
   }
 
@@ -752,23 +746,14 @@ class AgentGame extends SeenGame {
     this.serving = true;
   }
 
-  // Whether an action is sampled before the next frame.
-  get decides() {
-    return this.count % FRAMES === 0 && !this.serving;
-  }
-
-  // Ask the network. With `still` it is given the newest picture four times.
-  look({ still = false } = {}) {
-    const [newest] = this.pictures.slice(-1);
-    this.given = still ? Array(4).fill(newest) : this.pictures;
-    this.answer = look(Agent.network, stackOf(this.given));
-  }
-
-  // Sample the action of the next four frames.
-  sample() {
+  // Ask the network for the action of the next four frames, and sample it. With
+  // `still` it is given the newest picture four times.
+  decide({ still = false } = {}) {
+    const given = still ? Array(4).fill(this.pictures.at(-1)) : this.pictures;
+    const { odds } = look(Agent.network, stackOf(given));
     let left = this.random();
     this.action = 0;
-    for (const share of this.answer.odds) {
+    for (const share of odds) {
       left -= share;
       if (left < 0) return;
       this.action += 1;
@@ -789,10 +774,7 @@ class AgentGame extends SeenGame {
 
   // Play a frame, and before it ask the network if an action is due.
   play(options) {
-    if (this.decides) {
-      this.look(options);
-      this.sample();
-    }
+    if (this.count % FRAMES === 0 && !this.serving) this.decide(options);
     this.frame();
   }
 }
@@ -887,12 +869,6 @@ class Line {
     this.scores.push(points);
     this.isCapped ||= breakout.flown > LONGEST;
   }
-
-  // The four pictures that its player gets.
-  get given() {
-    const { pictures } = this.game;
-    return this.who === "still" ? Array(4).fill(pictures.at(-1)) : pictures;
-  }
 }
 
 const Board = {
@@ -962,16 +938,21 @@ function sentIn(hash) {
 }
 
 // The line and the address.
-function lineOf(yours, its, serves) {
+function lineOf({ you, it }) {
+  const yours = meanOf(you.scores);
   const address = new URL(location.href);
-  address.hash = `got=${meanOf(yours)}&serves=${serves}`;
-  const beside = its.length ? ` It got ${meanOf(its)}.` : "";
-  return `I got ${meanOf(yours)} a ball in Breakout, seeing what a network ` +
+  address.hash = `got=${yours}&serves=${Board.seed}`;
+  const beside = it.isWhole ? ` It got ${meanOf(it.scores)}.` : "";
+  return `I got ${yours} a ball in Breakout, seeing what a network ` +
     `sees.${beside} ${address}`;
 }
 
-// Share it, or copy it; it is shown in a field, too, in case neither can be.
-async function send(line, field, tell) {
+// Share it, or copy it; it is shown in the field of a box, too, in case neither
+// can be.
+async function send(box) {
+  const line = lineOf(Board.lines);
+  const field = box.querySelector("input");
+  const status = box.querySelector("[role=status]");
   field.value = line;
   field.hidden = false;
   field.select();
@@ -980,10 +961,10 @@ async function send(line, field, tell) {
       await navigator.share({ text: line });
     } else {
       await navigator.clipboard.writeText(line);
-      tell("Copied.");
+      status.textContent = "Copied.";
     }
   } catch {
-    tell("Copy this line:");
+    status.textContent = "Copy this line:";
   }
 }
 
@@ -1292,14 +1273,13 @@ figure("clip", async (box, $in) => {
   const set = (part, attributes) => {
     for (const name in attributes) part.setAttribute(name, attributes[name]);
   };
-  const within = (value, low, high) => Math.min(Math.max(value, low), high);
   const shown = (number) => number.toFixed(2).replace("-", "\u2212");
 
   function show() {
     const A = Number(advantage.value), rho = Number(ratio.value);
     const epsilon = Number(clip.value);
     const objective = (at) =>
-      Math.min(at * A, within(at, 1 - epsilon, 1 + epsilon) * A);
+      Math.min(at * A, between(1 - epsilon, at, 1 + epsilon) * A);
     // The middle of the axis is the advantage, where the ratio is 1.
     const y = (value) => (TOP + BOTTOM) / 2 - (BOTTOM - TOP) * (value - A);
     const line = (value, ...places) =>
@@ -1321,7 +1301,7 @@ figure("clip", async (box, $in) => {
     set($in(".pull"), { visibility: isFlat ? "hidden" : "visible",
       transform: `translate(${x(rho)} ${y(objective(rho))}) scale(${A} 1)` });
 
-    const clipped = within(rho, ...edges);
+    const clipped = between(edges[0], rho, edges[1]);
     $in(".terms").textContent = `min(${shown(rho * A)}, ${shown(clipped * A)})`;
     $in("output").textContent = shown(objective(rho));
     const numbers = box.querySelectorAll("label > span");
@@ -1381,21 +1361,14 @@ figure("clip", async (box, $in) => {
 // played.
 const ending = $("yours");
 if (ending) {
-  const [again] = ending.getElementsByTagName("button");
-  const its = () => Board.lines.it.isWhole ? Board.lines.it.scores : [];
   new IntersectionObserver(() => {
     for (const output of ending.querySelectorAll("[data-who]")) {
       const { scores } = Board.lines[output.dataset.who];
-      output.textContent = scores?.length ? meanOf(scores) : "–";
+      output.textContent = scores.length ? meanOf(scores) : "–";
     }
-    ending.hidden = !Board.lines.you.scores?.length;
+    ending.hidden = !Board.lines.you.scores.length;
   }, { rootMargin: "900px" }).observe($("you-and-it"));
-  again.addEventListener("click", () => {
-    const line = lineOf(Board.lines.you.scores, its(), Board.seed);
-    send(line, ending.querySelector("input"), (words) => {
-      ending.querySelector("[role=status]").textContent = words;
-    });
-  });
+  ending.querySelector("button").addEventListener("click", () => send(ending));
 }
 
 // Pac-Man's four ghosts, of which a frame has one, and those that an agent
@@ -1488,7 +1461,7 @@ figure("guess", async (_, $in) => {
   // the four close to the ball: neither bricks nor paddle are in these.
   function draw(at, later = [], seen = round) {
     const middle = 7 * game.left[at] + 17;
-    const left = Math.max(0, Math.min(SIZE - 28, middle - 14));
+    const left = between(0, middle - 14, SIZE - 28);
     const part = [left, 38, 28, 36];
     const four = pictures.slice(at - 3, at + 1);
     four.forEach((pixels, i) => put(stack[i], seen || i === 3 ? pixels : null,
@@ -1891,11 +1864,7 @@ figure("hero", async (box, $in) => {
     if (Agent.network) run(next());
   });
   $in(".again").addEventListener("click", () => choose("you"));
-  $in(".send").addEventListener("click", () => {
-    const its = it.isWhole ? it.scores : [];
-    send(lineOf(you.scores, its, Board.seed), $in("input"),
-      (words) => ($in("[role=status]").textContent = words));
-  });
+  $in(".send").addEventListener("click", () => send(result));
   for (const event of ["pointermove", "pointerdown"]) {
     stage.addEventListener(event, ({ clientX, isPrimary }) => {
       if (!isPrimary) return;
@@ -2098,7 +2067,7 @@ class TablePlayer {
   // Bricks a ball, of the last 50
   get mean() {
     const { ended } = this;
-    return ended.reduce((sum, points) => sum + points, 0) / (ended.length || 1);
+    return sum(ended) / (ended.length || 1);
   }
 }
 
@@ -2163,7 +2132,7 @@ figure("learn", async (box, $in) => {
   }
 
   function begin() {
-    Learn.begin(Math.floor(Math.random() * 2 ** 32));
+    Learn.begin(newSeed());
     restart();
   }
 
@@ -2422,7 +2391,7 @@ figure("network", async (_, $in) => {
 
 // One step, frame by frame: which of its frames the agent sees, and as what.
 figure("step", async (box, $in) => {
-  const BUTTONS = ["no button", ...ACTIONS.slice(1)];
+  const BUTTONS = ["no button", "FIRE", "RIGHT", "LEFT"];
   const KINDS = ["thrown", "thrown", "third", "fourth"];
   const SHOWN = 4; // pictures, so that the first steps are seen in them alone
   const frames = $in(".frames").children, stack = $in(".stack").children;

@@ -6,7 +6,7 @@ game. The figures show what was recorded.
 """
 
 import functools
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -24,13 +24,6 @@ class Moment(NamedTuple):
 
     screen: np.ndarray
     action: int
-
-
-class Film(NamedTuple):
-    """Screens as indices into `rgb`, packed."""
-
-    rgb: list[list[int]]
-    screens: str
 
 
 class Answer(NamedTuple):
@@ -83,11 +76,11 @@ def play(network: torch.nn.Module) -> list[Moment]:
     return moments
 
 
-def film(moments: list[Moment], start: int, most: int) -> Film:
-    """A part of a game: `most` screens, from number `start` on."""
-    part = moments[start : start + most]
+def film(part: list[Moment]) -> dict[str, Any]:
+    """The screens of a part of a game, as indices into `rgb`, packed."""
     screens = np.array([moment.screen for moment in part])
     rgb, indices = np.unique(
         screens.reshape(-1, 3), axis=0, return_inverse=True
     )
-    return Film(rgb.tolist(), pack(indices.reshape(screens.shape[:3])))
+    packed = pack(indices.reshape(screens.shape[:3]))
+    return {"rgb": rgb.tolist(), "screens": packed}

@@ -32,13 +32,11 @@ def played(steps: int, network: Any) -> dict[str, Any]:
     there = [moment.screen[BEHIND].any() for moment in moments]
     behind = there.index(True) if any(there) else None
     start = max(0, (behind or 0) - SHOWN // 2)
-    shown = film(moments, start, SHOWN)
     return {
         "run": RUN,
         "trained": steps,
         "behind": behind,
-        "rgb": shown.rgb,
-        "screens": shown.screens,
+        **film(moments[start : start + SHOWN]),
     }
 
 
