@@ -101,7 +101,8 @@ def test_it_learns_catch(train, monkeypatch):
         "make_games",
         lambda *args, **options: make_games(*args, **options | make),
     )
-    train("Catch --steps 6_000 --learn-after 500 --target-every 200")
+    train("Catch --steps 5_000 --learn-after 500 --target-every 200")
     rows = torch.load(FOLDER / "checkpoint.pt")["progress"]["rows"]
-    # At random the mean of a hundred games is -0.71, with a deviation of 0.07.
-    assert rows[-1]["score"] > -0.43
+    # Each of 1,000 steps, so of 500 games together. At random the mean of so
+    # many is -0.71, with a deviation of 0.03.
+    assert np.mean([row["score"] for row in rows[-3:]]) > -0.58
