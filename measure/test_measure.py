@@ -46,7 +46,7 @@ def test_a_part_replaces_itself_and_nothing_else(publish, tmp_path):
 
 
 def test_the_benchmark_writes_a_part_for_each_title(publish, monkeypatch):
-    names = ["games", "ale_few"]
+    names = ["games", "ale"]
     part = benchmark.Part(names, ["Pong"], wait=0.001)
     monkeypatch.setitem(benchmark.PARTS, "waits", part)
     monkeypatch.setattr(benchmark, "TUNING", 0.1)
@@ -116,13 +116,14 @@ def test_old_and_new_play_with_their_own_module(tmp_path, part):
 
 
 @pytest.mark.parametrize("side", ["games", "envpool", "wrappers"])
-def test_every_side_plays_what_the_others_play(side):
+def test_every_side_plays_what_the_others_play(monkeypatch, side):
     """Pictures of the same kind, and episodes that end with a life."""
+    monkeypatch.setattr(updates, "GAMES", 2)
     games = updates.make(side)
     obs, _ = games.reset(seed=0)
-    assert (obs.shape, obs.dtype) == ((updates.GAMES, 4, 84, 84), np.uint8)
+    assert (obs.shape, obs.dtype) == ((2, 4, 84, 84), np.uint8)
     lives = 0
-    actions = np.arange(updates.GAMES) % games.single_action_space.n
+    actions = np.arange(2)
     for _ in range(60):
         obs, rewards, terminated, *_ = games.step(actions)
         lives += terminated.sum()
