@@ -142,8 +142,7 @@ def runners():
 
 def test_a_killed_runner_costs_its_part_and_a_line(cluster, tmp_path):
     """In a program that is started in another folder than its own."""
-    command = [sys.executable, rllib.__file__, "--folder=run"]
-    command += ["--runners=2", "--save-every=1"]
+    command = [sys.executable, rllib.__file__, "--folder=run", "--runners=2"]
     program = subprocess.Popen(
         command, cwd=tmp_path, stdout=subprocess.PIPE, text=True
     )
