@@ -29,7 +29,8 @@ figure("ghosts", async (box, $in) => {
   function rings(place, shown, absent = []) {
     place.innerHTML = [...shown, ...absent].map((i) => {
       const [x, y] = found[i];
-      return `<i class="${absent.includes(i) ? "unseen" : ""}" style="left:${
+      const kinds = [absent.includes(i) && "unseen", x > 0.8 && "right"];
+      return `<i class="${kinds.filter(Boolean).join(" ")}" style="left:${
         100 * x}%;top:${100 * y}%"><b>${i % GHOSTS + 1}</b></i>`;
     }).join("");
   }
@@ -61,7 +62,7 @@ figure("ghosts", async (box, $in) => {
     const names = unseen.map((at) => at % GHOSTS + 1).sort();
     return names.length ?
       `Ghosts ${names.join(" and ")} are in none of its four pictures.` :
-      "All four ghosts are in its pictures.";
+      "Its four pictures together have all four ghosts.";
   }
 
   const player = film(box, show,

@@ -96,7 +96,7 @@ figure("guess", async (_, $in) => {
     begin(1 - round);
     $in(".says").textContent =
       round ? "Now from four pictures." : "From one picture.";
-    $in(".controls").focus({ preventScroll: true });
+    up.focus({ preventScroll: true });
   });
   begin(0);
 });

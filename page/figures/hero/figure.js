@@ -197,7 +197,8 @@ figure("hero", async (box, $in) => {
 
   // The reader's game is counted down; after three balls it is compared.
   function* yours() {
-    say("You get three balls.");
+    say(matchMedia("(hover: none)").matches ? "Three balls. Slide a finger." :
+      "Three balls. Move the mouse, or ← →.");
     for (const number of [3, 2, 1]) {
       clearOver();
       putOver(number, "count", WIDTH / 2, HEIGHT / 2);
@@ -214,6 +215,8 @@ figure("hero", async (box, $in) => {
     }
     stage.classList.remove("moved");
     result.hidden = false;
+    // From the line that was pressed, the next buttons are behind.
+    if (buttons[2].matches(":focus")) $in(".send").focus({ preventScroll: true });
     say("The same serves, three balls each:");
     while (unseen()) {
       compare();

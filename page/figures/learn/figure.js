@@ -295,6 +295,7 @@ figure("learn", async (box, $in) => {
   slider.max = Math.log(HOUR);
   slider.addEventListener("input", () => {
     chosen = Math.exp(slider.value);
+    if (act === ACTS.length - 1) tell("They go on.");
     draw();
   });
   $in(".again").addEventListener("click", begin);

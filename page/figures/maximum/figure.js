@@ -14,7 +14,7 @@ figure("maximum", async (box, $in) => {
     const grays = frames.map((frame) => frame.map((v) => game.gray[v]));
     put(small, shrunk(both.checked ? brighter(...grays) : grays[1], SIZE, true),
       { label: "the picture, brightened", kind: "picture" });
-    return both.checked ? "The rocks are on one frame, the ship on the other, and both in the picture." :
+    return both.checked ? "The rocks are on one frame, the rest on the other, and all in the picture." :
       "The rocks are always on the other frame: an agent would never see one.";
   }, { count: game.frames.length, start: START, pace: 15 });
   player.stride(REPEAT, 1);
