@@ -42,6 +42,7 @@ figure("hero", async (box, $in) => {
   const time = clock(frame, draw);
 
   const isReaders = () => Board.playing === "you";
+  const isTouched = matchMedia("(hover: none)").matches;
   const say = (words) => {
     if (says.textContent !== words) says.textContent = words;
   };
@@ -105,7 +106,7 @@ figure("hero", async (box, $in) => {
     const { from, wide } = gapOf(state);
     if (wide < 1) return "Missed.";
     putOver(wide, "gap", from, COURT.floor, wide);
-    return `Missed by ${counted(wide, "pixel")}.`;
+    return `Missed by ${wide} of ${WIDTH} pixels.`;
   }
 
   // The three lines say who plays, and how many points a whole ball has brought.
@@ -114,7 +115,10 @@ figure("hero", async (box, $in) => {
       const { who, points, balls: count } = lines[button.value];
       const [, mean, note] = button.children;
       button.ariaPressed = String(who === Board.playing);
-      if (!count) continue;
+      if (!count) {
+        if (who !== "you") note.textContent = "counts whole balls";
+        continue;
+      }
       mean.textContent = `${rounded(points, count)} a ball`;
       note.textContent = counted(count, "ball");
     }
@@ -191,14 +195,16 @@ figure("hero", async (box, $in) => {
     while (!it.game.breakout.hits && !it.balls) yield* turn(it);
     if (!it.balls) say("It hits.");
     for (let frame = 0; frame < SCENE / 4; frame++) yield* turn(it);
-    say(sent ? `Your turn. Somebody got ${sent.got} a ball.` : "Your turn.");
+    say(sent ? `Your turn. Somebody got ${sent.got} a ball.` :
+      isTouched ? "Your turn: tap the picture." :
+        "Your turn: click the picture, or press ← or →.");
     buttons[2].classList.add("asks");
   }
 
   // The reader's game is counted down; after three balls it is compared.
   function* yours() {
-    say(matchMedia("(hover: none)").matches ? "Three balls. Slide a finger." :
-      "Three balls. Move the mouse, or ← →.");
+    say(isTouched ? "Three balls. Slide a finger." :
+      "Three balls. Move the mouse, or press ← or →.");
     for (const number of [3, 2, 1]) {
       clearOver();
       putOver(number, "count", WIDTH / 2, HEIGHT / 2);
@@ -217,10 +223,15 @@ figure("hero", async (box, $in) => {
     result.hidden = false;
     // From the line that was pressed, the next buttons are behind.
     if (buttons[2].matches(":focus")) $in(".send").focus({ preventScroll: true });
-    say("The same serves, three balls each:");
-    while (unseen()) {
+    say("Three balls each, from the same serves.");
+    stage.classList.add("replays");
+    const again = new Line("it");
+    again.begin(Board.seed);
+    see(again);
+    while (unseen() || !again.isWhole) {
       compare();
-      yield;
+      if (again.isWhole) yield;
+      else yield* turn(again);
     }
     compare();
   }
@@ -274,6 +285,7 @@ figure("hero", async (box, $in) => {
     Board.playing = who;
     stage.classList.toggle("mine", isReaders());
     stage.classList.toggle("moved", isReaders());
+    stage.classList.remove("replays");
     see(lines[who]);
     tell();
     stage.scrollIntoView({ block: "nearest" });
@@ -329,7 +341,9 @@ figure("hero", async (box, $in) => {
   const isMoved = () => isReaders() && time.running && !you.isOver;
   addEventListener("keydown", (event) => {
     const [across] = arrowOf(event) ?? [0];
-    if (!across || !isMoved() || event.target.closest("input")) return;
+    if (!across || event.target.closest("input, .handle")) return;
+    if (isSeen && buttons[2].matches(".asks")) choose("you");
+    if (!isMoved()) return;
     event.preventDefault();
     aim = null;
     if (!held.includes(across)) held.unshift(across);

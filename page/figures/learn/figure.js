@@ -278,7 +278,7 @@ figure("learn", async (box, $in) => {
   }
 
   function played(steps) {
-    if (steps < HOUR / 60) return `${Math.floor(steps / SLOW)} seconds`;
+    if (steps < HOUR / 60) return `${Math.floor(steps / SLOW)} s`;
     if (steps < HOUR) return `${Math.floor(60 * steps / HOUR)} minutes`;
     return `${(steps / HOUR).toFixed(1)} hours`;
   }
