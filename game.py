@@ -537,15 +537,10 @@ class Worker:
 
 # ## How to train
 #
-# An agent learns from many games at once:
-#
-# ```python
-# with Games(8) as games:
-#     obs, infos = games.reset()  # uint8 (8, 4, 84, 84)
-#     while True:
-#         actions = games.action_space.sample()  # your agent's
-#         obs, rewards, terminated, truncated, infos = games.step(actions)
-# ```
+# An agent learns from many games at once. `games = Games(8)` has the calls of
+# a Gymnasium vector environment: `obs, infos = games.reset()`, and then, for
+# each step, `obs, rewards, terminated, truncated, infos =
+# games.step(actions)`.
 #
 # The learner here is [PPO](examples/ppo.py): it learns from what many games
 # have just played, while DQN needs a memory of a million pictures, 7 GB, from

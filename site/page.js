@@ -1402,7 +1402,8 @@ figure("ghosts", async (box, $in) => {
   function rings(place, shown, absent = []) {
     place.innerHTML = [...shown, ...absent].map((i) => {
       const [x, y] = found[i];
-      return `<i class="${absent.includes(i) ? "unseen" : ""}" style="left:${
+      const kinds = [absent.includes(i) && "unseen", x > 0.8 && "right"];
+      return `<i class="${kinds.filter(Boolean).join(" ")}" style="left:${
         100 * x}%;top:${100 * y}%"><b>${i % GHOSTS + 1}</b></i>`;
     }).join("");
   }
@@ -1434,7 +1435,7 @@ figure("ghosts", async (box, $in) => {
     const names = unseen.map((at) => at % GHOSTS + 1).sort();
     return names.length ?
       `Ghosts ${names.join(" and ")} are in none of its four pictures.` :
-      "All four ghosts are in its pictures.";
+      "Its four pictures together have all four ghosts.";
   }
 
   const player = film(box, show,
@@ -1542,7 +1543,7 @@ figure("guess", async (_, $in) => {
     begin(1 - round);
     $in(".says").textContent =
       round ? "Now from four pictures." : "From one picture.";
-    $in(".controls").focus({ preventScroll: true });
+    up.focus({ preventScroll: true });
   });
   begin(0);
 });
@@ -1591,6 +1592,7 @@ figure("hero", async (box, $in) => {
   const time = clock(frame, draw);
 
   const isReaders = () => Board.playing === "you";
+  const isTouched = matchMedia("(hover: none)").matches;
   const say = (words) => {
     if (says.textContent !== words) says.textContent = words;
   };
@@ -1654,7 +1656,7 @@ figure("hero", async (box, $in) => {
     const { from, wide } = gapOf(state);
     if (wide < 1) return "Missed.";
     putOver(wide, "gap", from, COURT.floor, wide);
-    return `Missed by ${counted(wide, "pixel")}.`;
+    return `Missed by ${wide} of ${WIDTH} pixels.`;
   }
 
   // The three lines say who plays, and how many points a whole ball has brought.
@@ -1663,7 +1665,10 @@ figure("hero", async (box, $in) => {
       const { who, points, balls: count } = lines[button.value];
       const [, mean, note] = button.children;
       button.ariaPressed = String(who === Board.playing);
-      if (!count) continue;
+      if (!count) {
+        if (who !== "you") note.textContent = "counts whole balls";
+        continue;
+      }
       mean.textContent = `${rounded(points, count)} a ball`;
       note.textContent = counted(count, "ball");
     }
@@ -1740,13 +1745,16 @@ figure("hero", async (box, $in) => {
     while (!it.game.breakout.hits && !it.balls) yield* turn(it);
     if (!it.balls) say("It hits.");
     for (let frame = 0; frame < SCENE / 4; frame++) yield* turn(it);
-    say(sent ? `Your turn. Somebody got ${sent.got} a ball.` : "Your turn.");
+    say(sent ? `Your turn. Somebody got ${sent.got} a ball.` :
+      isTouched ? "Your turn: tap the picture." :
+        "Your turn: click the picture, or press ← or →.");
     buttons[2].classList.add("asks");
   }
 
   // The reader's game is counted down; after three balls it is compared.
   function* yours() {
-    say("You get three balls.");
+    say(isTouched ? "Three balls. Slide a finger." :
+      "Three balls. Move the mouse, or press ← or →.");
     for (const number of [3, 2, 1]) {
       clearOver();
       putOver(number, "count", WIDTH / 2, HEIGHT / 2);
@@ -1763,10 +1771,17 @@ figure("hero", async (box, $in) => {
     }
     stage.classList.remove("moved");
     result.hidden = false;
-    say("The same serves, three balls each:");
-    while (unseen()) {
+    // From the line that was pressed, the next buttons are behind.
+    if (buttons[2].matches(":focus")) $in(".send").focus({ preventScroll: true });
+    say("Three balls each, from the same serves.");
+    stage.classList.add("replays");
+    const again = new Line("it");
+    again.begin(Board.seed);
+    see(again);
+    while (unseen() || !again.isWhole) {
       compare();
-      yield;
+      if (again.isWhole) yield;
+      else yield* turn(again);
     }
     compare();
   }
@@ -1820,6 +1835,7 @@ figure("hero", async (box, $in) => {
     Board.playing = who;
     stage.classList.toggle("mine", isReaders());
     stage.classList.toggle("moved", isReaders());
+    stage.classList.remove("replays");
     see(lines[who]);
     tell();
     stage.scrollIntoView({ block: "nearest" });
@@ -1875,7 +1891,9 @@ figure("hero", async (box, $in) => {
   const isMoved = () => isReaders() && time.running && !you.isOver;
   addEventListener("keydown", (event) => {
     const [across] = arrowOf(event) ?? [0];
-    if (!across || !isMoved() || event.target.closest("input")) return;
+    if (!across || event.target.closest("input, .handle")) return;
+    if (isSeen && buttons[2].matches(".asks")) choose("you");
+    if (!isMoved()) return;
     event.preventDefault();
     aim = null;
     if (!held.includes(across)) held.unshift(across);
@@ -2201,7 +2219,7 @@ figure("learn", async (box, $in) => {
   }
 
   function played(steps) {
-    if (steps < HOUR / 60) return `${Math.floor(steps / SLOW)} seconds`;
+    if (steps < HOUR / 60) return `${Math.floor(steps / SLOW)} s`;
     if (steps < HOUR) return `${Math.floor(60 * steps / HOUR)} minutes`;
     return `${(steps / HOUR).toFixed(1)} hours`;
   }
@@ -2218,6 +2236,7 @@ figure("learn", async (box, $in) => {
   slider.max = Math.log(HOUR);
   slider.addEventListener("input", () => {
     chosen = Math.exp(slider.value);
+    if (act === ACTS.length - 1) tell("They go on.");
     draw();
   });
   $in(".again").addEventListener("click", begin);
@@ -2229,13 +2248,15 @@ figure("learn", async (box, $in) => {
 // Asteroids, which draws its rocks on every second frame: the third and the
 // fourth frame of a step, and the picture, of both or of the fourth alone.
 figure("maximum", async (box, $in) => {
-  const REPEAT = 4, START = 232;
+  const REPEAT = 4;
+  const WITH_SHIP = [[232, 272], [324, 372]]; // frames
   const game = (await titles()).Asteroids, colours = packed(game.rgb);
+  const all = WITH_SHIP.flatMap((part) => game.frames.slice(...part));
   const [, third, fourth] = $in(".screen").children;
   const small = $in(".small").firstElementChild, both = $in("[type=checkbox]");
 
   const player = film(box, (end) => {
-    const frames = [end - 2, end - 1].map((i) => game.frames[i]);
+    const frames = [end - 2, end - 1].map((i) => all[i]);
     put(third, frames[0], { colours, label: "Asteroids, frame 3",
       kind: both.checked ? "third" : "thrown" });
     put(fourth, frames[1], { colours, label: "frame 4", kind: "fourth" });
@@ -2244,7 +2265,7 @@ figure("maximum", async (box, $in) => {
       { label: "the picture, brightened", kind: "picture" });
     return both.checked ? "The rocks are on one frame, the ship on the other, and both in the picture." :
       "The rocks are always on the other frame: an agent would never see one.";
-  }, { count: game.frames.length, start: START, pace: 15 });
+  }, { count: all.length, start: REPEAT, pace: 15 });
   player.stride(REPEAT, 1);
   both.addEventListener("change", () => player.draw());
 });
