@@ -300,7 +300,7 @@ def test_an_error_of_a_signal_handler(trap, monkeypatch):
 
 
 @each("n, timeout", [(60, 0.01), (1, 60)])
-def test_a_start_may_take_its_time(monkeypatch, n, timeout):
+def test_a_start_may_take_its_time(trap, monkeypatch, n, timeout):
     """Longer with many games, and never less than a step."""
 
     class Slow(FastGame):
