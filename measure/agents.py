@@ -6,8 +6,8 @@
 
 Copies the curve, plays 30 whole games in both ways that play.py has, and 30 in
 which nothing moves in what the agent sees: its newest picture in place of all
-of them. The part of agents.json is called after the title and the seed, or
-`--name`. `film` is the game that `play.py --film` shows. A few minutes.
+of them. The part of agents.json is called after the title and the seed. `film`
+is the game that `play.py --film` shows. A few minutes.
 
 The part says by which commit the agent was trained, as the checkpoint does.
 """
@@ -74,17 +74,12 @@ def judge(folder: pathlib.Path, ways: list[str]) -> dict[str, Any]:
 
 def main() -> None:
     parser = common.options(__doc__)
-    parser.add_argument(
-        "folder",
-        type=pathlib.Path,
-        help="folder of the run",
-    )
-    parser.add_argument("--name", help="of the part; or title and seed")
+    parser.add_argument("folder", type=pathlib.Path, help="of the run")
     parser.add_argument("--ways", nargs="+", default=WAYS, choices=WAYS)
     run = parser.parse_args()
     data = judge(run.folder, run.ways)
     program = "" if data["program"] == "ppo" else f"-{data['program']}"
-    name = run.name or f"{data['title']}{program}-{data['run']}"
+    name = f"{data['title']}{program}-{data['run']}"
     common.measure(run, "agents", {name: lambda: data})
     if run.publish:
         curve = common.folder() / f"{name}.csv"
