@@ -80,8 +80,8 @@ class Game:
     8. A [lost life](#what-ends-an-episode) may end an episode: `on_life_loss`.
     9. The [next episode](#the-end-of-an-episode) begins within the same step.
 
-    By default nothing of 1, 2 and 7 is done; [training](#how-to-train) does
-    all three. A returned array is the caller's, and never changes later.
+    By default 1, 2 and 7 are off; [training](#how-to-train) turns them on. A
+    returned array is the caller's, and never changes later.
 
     Attributes:
         env: The Gymnasium environment; `env.action_space` is `Discrete`.
@@ -285,7 +285,7 @@ class Game:
     #
     # ![The last eight frames of a game, and the four pictures that are made of
     # them.](site/figures/workbench.png "Real frames, and what an agent sees of
-    # them. The code is the call that makes these pictures, if there is one.")
+    # them. Below is the call that makes these pictures.")
 
     # ### What ends an episode
     #
@@ -547,8 +547,8 @@ class Worker:
 # which it learns again and again. Their networks differ in the last layer.
 #
 # ![A step of Game, and the layers of the network, each with the shape of what
-# it returns.](site/figures/layers.svg "What becomes of a step. DQN has a value
-# for each button in place of the last two.")
+# it returns.](site/figures/layers.svg "What becomes of a step. In
+# place of the last two layers, DQN has one, with a value for each button.")
 #
 # Most agents are trained with the settings below. `Games` has them by default.
 # `Game` and `Worker` have the defaults of labml.ai's module, so that its PPO

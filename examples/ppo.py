@@ -3,8 +3,9 @@
 PPO (proximal policy optimization) improves a policy, a network that gives each
 action a probability. Actions that went better than expected become likelier,
 the others less likely. Each step that was played is learned from four times.
-Clipping keeps the policy close to the one that played: when the probability of
-an action has risen or fallen by a tenth, as wanted, more of it gains nothing.
+Clipping keeps the policy close to the one that played: once the probability of
+an action has changed by a tenth in the wanted direction, changing it further
+gains nothing.
 
 1. Play 128 steps in each of 8 games (`Player.play`).
 2. Estimate how much better than expected each action was (`advantages`).
@@ -17,13 +18,15 @@ pictures. PPO needs none: it learns from what it has just played, in many games
 at once.
 
 Copy this file beside game.py, with run.py, which saves and resumes a training,
-and play.py, which plays with a trained agent. It follows CleanRL's
-`ppo_atari.py`; a comment says where it differs.
+and play.py, which plays with a trained agent. It follows `ppo_atari.py` of
+CleanRL, which follows OpenAI's Baselines; comments say where it differs. In
+this repository, on a GPU if there is one:
 
     pip install -r requirements.txt torch tensorboard tyro
-    python examples/ppo.py                     # train on Breakout, in runs/
-    python examples/ppo.py --folder runs/mine  # begin there, or continue
-    python examples/play.py runs/mine          # play 30 whole games
+    python examples/ppo.py                      # Breakout, 10 million steps
+    python examples/ppo.py PongNoFrameskip-v4 --steps 4_000_000
+    python examples/ppo.py --folder runs/mine   # begin there, or continue
+    python examples/play.py runs/mine           # play 30 whole games
     tensorboard --logdir runs
 """
 

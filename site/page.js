@@ -1773,13 +1773,13 @@ figure("hero", async (box, $in) => {
     result.hidden = false;
     // From the line that was pressed, the next buttons are behind.
     if (buttons[2].matches(":focus")) $in(".send").focus({ preventScroll: true });
-    say("Three balls each, from the same serves.");
     stage.classList.add("replays");
     const again = new Line("it");
     again.begin(Board.seed);
     see(again);
     while (unseen() || !again.isWhole) {
       compare();
+      say("Three balls each, from the same serves.");
       if (again.isWhole) yield;
       else yield* turn(again);
     }
@@ -1827,7 +1827,7 @@ figure("hero", async (box, $in) => {
     if (who === "you" && you.isOver) {
       Board.begin(serves[(serves.indexOf(Board.seed) + 1) % serves.length]);
     }
-    buttons[2].classList.remove("asks");
+    buttons[2].classList.toggle("asks", who !== "you" && !you.balls);
     begin.hidden = true;
     result.hidden = true;
     copies = 0;
@@ -1867,10 +1867,11 @@ figure("hero", async (box, $in) => {
     const button = target.closest("button");
     if (button) press(button.value);
   });
-  // A press on the board ends the scenes, pauses, or accepts to play.
+  // A press on the board ends the scenes, pauses, or accepts to play. One on the
+  // picture that the reader would play in accepts, always.
   for (const pane of [board, now]) {
     pane.addEventListener("click", () => {
-      const isAsked = buttons[2].matches(".asks");
+      const isAsked = pane === now || buttons[2].matches(".asks");
       if (!isReaders()) press(isAsked ? "you" : Board.playing);
     });
   }
@@ -2137,7 +2138,7 @@ figure("learn", async (box, $in) => {
     { says: () => "Now both, an hour of play in a second.",
       pace: () => HOUR, speeds: (pace) => [pace, pace],
       over: ([one]) => one.steps >= END },
-    { says: (all) => "After 8 hours: %1 bricks a ball with the picture before, %2 without."
+    { says: (all) => "After 8 hours: %1 bricks a ball with the picture before, %2 without. They go on."
         .replace(/%(.)/g, (_, i) => all[i - 1].mean.toFixed(1)),
       pace: () => SLOW, speeds: (pace) => [pace, pace], over: () => false },
   ];
@@ -2236,7 +2237,6 @@ figure("learn", async (box, $in) => {
   slider.max = Math.log(HOUR);
   slider.addEventListener("input", () => {
     chosen = Math.exp(slider.value);
-    if (act === ACTS.length - 1) tell("They go on.");
     draw();
   });
   $in(".again").addEventListener("click", begin);
@@ -2345,6 +2345,7 @@ figure("network", async (_, $in) => {
   let isPainting = false;
   function paint() {
     isPainting = isSeen && next < COLUMNS * ROWS;
+    $in(".hope").classList.toggle("painting", isPainting);
     if (!isPainting) return;
     const number = next * STRIDE % (COLUMNS * ROWS);
     const [column, row] = [number % COLUMNS, Math.floor(number / COLUMNS)];

@@ -223,13 +223,13 @@ figure("hero", async (box, $in) => {
     result.hidden = false;
     // From the line that was pressed, the next buttons are behind.
     if (buttons[2].matches(":focus")) $in(".send").focus({ preventScroll: true });
-    say("Three balls each, from the same serves.");
     stage.classList.add("replays");
     const again = new Line("it");
     again.begin(Board.seed);
     see(again);
     while (unseen() || !again.isWhole) {
       compare();
+      say("Three balls each, from the same serves.");
       if (again.isWhole) yield;
       else yield* turn(again);
     }
@@ -277,7 +277,7 @@ figure("hero", async (box, $in) => {
     if (who === "you" && you.isOver) {
       Board.begin(serves[(serves.indexOf(Board.seed) + 1) % serves.length]);
     }
-    buttons[2].classList.remove("asks");
+    buttons[2].classList.toggle("asks", who !== "you" && !you.balls);
     begin.hidden = true;
     result.hidden = true;
     copies = 0;
@@ -317,10 +317,11 @@ figure("hero", async (box, $in) => {
     const button = target.closest("button");
     if (button) press(button.value);
   });
-  // A press on the board ends the scenes, pauses, or accepts to play.
+  // A press on the board ends the scenes, pauses, or accepts to play. One on the
+  // picture that the reader would play in accepts, always.
   for (const pane of [board, now]) {
     pane.addEventListener("click", () => {
-      const isAsked = buttons[2].matches(".asks");
+      const isAsked = pane === now || buttons[2].matches(".asks");
       if (!isReaders()) press(isAsked ? "you" : Board.playing);
     });
   }

@@ -196,7 +196,7 @@ figure("learn", async (box, $in) => {
     { says: () => "Now both, an hour of play in a second.",
       pace: () => HOUR, speeds: (pace) => [pace, pace],
       over: ([one]) => one.steps >= END },
-    { says: (all) => "After 8 hours: %1 bricks a ball with the picture before, %2 without."
+    { says: (all) => "After 8 hours: %1 bricks a ball with the picture before, %2 without. They go on."
         .replace(/%(.)/g, (_, i) => all[i - 1].mean.toFixed(1)),
       pace: () => SLOW, speeds: (pace) => [pace, pace], over: () => false },
   ];
@@ -295,7 +295,6 @@ figure("learn", async (box, $in) => {
   slider.max = Math.log(HOUR);
   slider.addEventListener("input", () => {
     chosen = Math.exp(slider.value);
-    if (act === ACTS.length - 1) tell("They go on.");
     draw();
   });
   $in(".again").addEventListener("click", begin);

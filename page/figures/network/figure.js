@@ -73,6 +73,7 @@ figure("network", async (_, $in) => {
   let isPainting = false;
   function paint() {
     isPainting = isSeen && next < COLUMNS * ROWS;
+    $in(".hope").classList.toggle("painting", isPainting);
     if (!isPainting) return;
     const number = next * STRIDE % (COLUMNS * ROWS);
     const [column, row] = [number % COLUMNS, Math.floor(number / COLUMNS)];
