@@ -944,7 +944,7 @@ function lineOf({ you, it }) {
   address.hash = `got=${yours}&serves=${Board.seed}`;
   const beside = it.isWhole ? ` It got ${meanOf(it.scores)}.` : "";
   return `I got ${yours} a ball in Breakout, seeing what a network ` +
-    `sees.${beside} ${address}`;
+    `sees.${beside} Your turn: ${address}`;
 }
 
 // Share it, or copy it; it is shown in the field of a box, too, in case neither
@@ -1796,7 +1796,7 @@ figure("hero", async (box, $in) => {
 
   function compare() {
     for (const line of [it, still, you]) {
-      const scores = line.isWhole ? line.scores : [...line.scores, "…"];
+      const scores = line.isWhole ? line.scores : [...line.scores, "still playing"];
       $in(`.result [data-who=${line.who}]`).textContent = scores.join(", ");
     }
     $in(".capped").hidden = ![it, still, you].some((line) => line.isCapped);

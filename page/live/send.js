@@ -19,7 +19,7 @@ function lineOf({ you, it }) {
   address.hash = `got=${yours}&serves=${Board.seed}`;
   const beside = it.isWhole ? ` It got ${meanOf(it.scores)}.` : "";
   return `I got ${yours} a ball in Breakout, seeing what a network ` +
-    `sees.${beside} ${address}`;
+    `sees.${beside} Your turn: ${address}`;
 }
 
 // Share it, or copy it; it is shown in the field of a box, too, in case neither

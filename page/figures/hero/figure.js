@@ -246,7 +246,7 @@ figure("hero", async (box, $in) => {
 
   function compare() {
     for (const line of [it, still, you]) {
-      const scores = line.isWhole ? line.scores : [...line.scores, "…"];
+      const scores = line.isWhole ? line.scores : [...line.scores, "still playing"];
       $in(`.result [data-who=${line.who}]`).textContent = scores.join(", ");
     }
     $in(".capped").hidden = ![it, still, you].some((line) => line.isCapped);
