@@ -143,8 +143,9 @@ def in_a_process(function, **options):
     assert process.exitcode == 0
 
 
-def test_a_worker_makes_way():
-    """With one thread of OpenCV's."""
+@each("policy", ["SCHED_OTHER", "SCHED_IDLE"])
+def test_a_worker_makes_way(policy):
+    """With one thread of OpenCV's, and never before the program."""
 
     class Told:
         def __init__(self, *_, **__):
@@ -153,8 +154,15 @@ def test_a_worker_makes_way():
         def reset(self, _):
             return os.sched_getscheduler(0), cv2.getNumThreads()
 
-    with Worker(0, make=Told) as worker:
-        assert ask(worker, "reset") == (os.SCHED_BATCH, 1)
+    def play():
+        cv2.setNumThreads(4)
+        os.sched_setscheduler(0, getattr(os, policy), os.sched_param(0))
+        with Worker(0, make=Told, context="fork") as worker:
+            lower = {"SCHED_OTHER": os.SCHED_BATCH}
+            expected = lower.get(policy, getattr(os, policy))
+            assert ask(worker, "reset") == (expected, 1)
+
+    in_a_process(play)
 
 
 def test_a_process_that_may_have_none():
@@ -541,6 +549,21 @@ def test_every_game_is_closed(tmp_path, processes):
     gc.collect()
     names = {path.name for path in tmp_path.iterdir()} - {"start 0", "end 0"}
     assert names == {"start 10", "start 11", "end 10", "end 11", "end 12"}
+
+
+def test_a_game_that_cannot_be_shown_is_closed():
+    class Dark(FastGame):
+        closed = False
+
+        def render(self):
+            raise ArithmeticError
+
+        def close(self):
+            Dark.closed = True
+
+    with pytest.raises(ArithmeticError):
+        Games(2, make=Dark, processes=0)
+    assert Dark.closed
 
 
 def test_infos_that_change():
