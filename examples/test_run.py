@@ -312,7 +312,7 @@ def test_a_save_that_breaks_off_loses_no_row(
         raise error
 
     ends = pytest.raises((KeyboardInterrupt, run.RunError))
-    with monkeypatch.context() as patch, ends:
+    with monkeypatch.context() as patch, ends as raised:
 
         def learn_and_fail(training, network):
             if training.steps == 20:
@@ -320,6 +320,8 @@ def test_a_save_that_breaks_off_loses_no_row(
             return learn(training, network)
 
         start("--save-every 1 --steps 40", learn_and_fail)
+    if isinstance(error, OSError):
+        assert error.strerror in str(raised.value)
     start("--save-every 1 --steps 40")
     assert steps(read_curve()) == [10, 20, 30, 40] == steps(read_board())
 
