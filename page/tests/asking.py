@@ -31,13 +31,6 @@ def check_for_everybody(page):
     assert found.violations_count == 0, found.generate_report()
 
 
-def until(page, name, condition):
-    """Wait until something is so of the game in a figure."""
-    page.wait_for_function(
-        f"() => document.getElementById('{name}').playing().{condition}"
-    )
-
-
 def decoded(url):
     """The picture of a canvas, in RGB and how much it covers."""
     data = np.frombuffer(base64.b64decode(url.split(",")[1]), np.uint8)
