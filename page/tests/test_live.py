@@ -310,6 +310,26 @@ def test_a_touch_ends_the_scenes(hasty, touched):
     assert tallies(page)["still"]["balls"] == 0
 
 
+@pytest.mark.parametrize("way", ["press on the picture", "arrow"])
+def test_a_reader_may_begin_without_the_line(hasty, way):
+    """By a press whenever it comes, and by an arrow key when it is asked."""
+    page = hasty(reduced_motion="no-preference")
+    soon(page, "Agent.network")
+    if way == "arrow":
+        expect(line(page, "you")).to_have_class("asks")
+        page.keyboard.press("ArrowLeft")
+    else:
+        page.locator("#hero .now canvas").click()
+    soon(page, "Board.who === 'you'")
+
+
+def test_who_stops_the_scenes_is_still_asked(hasty):
+    page = hasty(reduced_motion="no-preference")
+    soon(page, "Agent.network")
+    page.locator("#hero .court canvas").click()
+    expect(line(page, "you")).to_have_class("asks")
+
+
 def test_a_line_pauses_what_it_plays(hasty):
     page = hasty()
     it = line(page, "it")
@@ -332,6 +352,7 @@ def test_three_balls_are_compared_and_sent(hasty):
     expect(send).to_be_visible()
     yours = tallies(page)["you"]
     assert yours["balls"] == 3
+    expect(page.get_by_text("It plays your serves.")).to_be_visible()
     soon(page, "Board.lines.still.isWhole")
     assert tallies(page)["still"]["balls"] == 3
     send.click()
