@@ -27,7 +27,7 @@ from torch import Tensor, nn
 # In this repository game.py is one folder up; in a copy it is beside.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from game import Games
+from games import Games
 from ppo import GameSettings, ended_games
 from run import (
     Ended,

@@ -21,10 +21,10 @@ from multiprocessing import connection
 
 import numpy as np
 
-# Copied, game.py lies beside this file; in this repository it lies one folder
-# up. Both come before a `game` that is installed.
+# Copied, game.py and games.py lie beside this file; in this repository one
+# folder up. Both places come before a `games` that is installed.
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1]))
-from game import Games, count_cores
+from games import Games, count_cores
 
 Order = Callable[[list[Games]], Iterator[Games]]  # whose turn it is
 

@@ -29,7 +29,7 @@ import tyro
 
 import ppo
 import run
-from game import Games
+from games import Games
 from run import Learned, RunError, Seed, Share, Whole, one_line
 
 PUBLISHED = pathlib.Path(__file__).with_name("breakout.pt")

@@ -46,7 +46,8 @@ from torch.distributions import Categorical
 # In this repository game.py is one folder up; in a copy it is beside.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from game import BREAKOUT, TRAINING, Games
+from game import BREAKOUT, TRAINING
+from games import Games
 from run import (
     Ended,
     Learned,

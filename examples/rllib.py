@@ -9,10 +9,11 @@ On more than one machine, install the packages on each, and start Ray:
     ray start --address FIRST_MACHINE:6379   # on each of the others
     python examples/rllib.py --runners 16    # on the first
 
-A runner takes a core of any machine and plays eight games; game.py goes along.
-A runner that is killed costs its part of an update and a line, and is started
-again where there is room. An update has 1,024 steps, however many runners play
-them. Without a cluster, runners take this machine's cores.
+A runner takes a core of any machine and plays eight games; game.py and
+games.py go along. A runner that is killed costs its part of an update and a
+line, and is started again where there is room. An update has 1,024 steps,
+however many runners play them. Without a cluster, runners take this machine's
+cores.
 
 RLlib needs observations as floats, with the channels last. It takes the step
 after an end as a reset, so `Games` is in NEXT_STEP mode. Its own score,
@@ -46,10 +47,11 @@ from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
 from ray.tune import register_env
 
-# Copied, game.py lies beside this file; in this repository it lies one folder
-# up. Both come before a `game` that is installed.
+# Copied, game.py and games.py lie beside this file; in this repository one
+# folder up. Both places come before a `games` that is installed.
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1]))
-from game import BREAKOUT, Games
+from game import BREAKOUT, Game
+from games import Games
 from run import (
     Ended,
     Run,
@@ -168,7 +170,7 @@ class Learner:
 def start_ray(runners: int, **options: Any) -> None:
     """Connect to a cluster, or start one, with room for the runners."""
     # These files go along to each machine.
-    files = [inspect.getfile(each) for each in (Games, Run, Settings)]
+    files = [inspect.getfile(each) for each in (Game, Games, Run, Settings)]
     # A signal to the whole group is for the program alone, which saves first.
     held = {signal.SIGTERM, signal.SIGHUP}
     signal.pthread_sigmask(signal.SIG_BLOCK, held)

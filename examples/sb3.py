@@ -20,10 +20,10 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.utils import LinearSchedule
 from stable_baselines3.common.vec_env import VecEnv
 
-# Copied, game.py lies beside this file; in this repository it lies one folder
-# up. Both come before a `game` that is installed.
+# Copied, game.py and games.py lie beside this file; in this repository one
+# folder up. Both places come before a `games` that is installed.
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1]))
-from game import Games
+from games import Games
 
 
 class GamesVecEnv(VecEnv):

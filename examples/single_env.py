@@ -26,10 +26,11 @@ from typing import Any, SupportsIndex
 import gymnasium as gym
 from numpy.typing import NDArray
 
-# Copied, game.py lies beside this file; in this repository it lies one folder
-# up. Both come before a `game` that is installed.
+# Copied, game.py and games.py lie beside this file; in this repository one
+# folder up. Both places come before a `games` that is installed.
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1]))
-from game import BREAKOUT, FastGame
+from game import BREAKOUT
+from games import FastGame
 
 
 class WatchedGame(FastGame):

@@ -8,7 +8,7 @@ import numpy as np
 import catch
 import play
 import ppo
-from game import Games
+from games import Games
 from run import read_settings
 
 FOLDER = pathlib.Path("run")

@@ -11,7 +11,7 @@ import torch
 import catch
 import dqn
 import play
-from game import Games
+from games import Games
 from run import RunError
 
 FOLDER = pathlib.Path("run")

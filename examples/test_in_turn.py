@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import in_turn
-from game import Games
+from games import Games
 
 
 def test_all_that_are_ready_have_a_turn_before_a_second_one():

@@ -16,7 +16,8 @@ PROGRAM = """
 import importlib.metadata
 import json
 
-from game import Games, __version__
+from game import __version__
+from games import Games
 
 if __name__ == "__main__":
     with Games(2, "PongNoFrameskip-v4", processes=1) as games:
@@ -57,7 +58,13 @@ def test_it_is_installed_and_plays(run, tmp_path):
     # What `pip` builds stays in a copy.
     source = tmp_path / "source"
     source.mkdir()
-    for name in ("game.py", "pyproject.toml", "README.md", "LICENSE"):
+    for name in (
+        "game.py",
+        "games.py",
+        "pyproject.toml",
+        "README.md",
+        "LICENSE",
+    ):
         shutil.copy(ROOT / name, source)
     run("-m", "pip", "install", "--quiet", str(source))
     (tmp_path / "program.py").write_text(PROGRAM)

@@ -12,7 +12,7 @@ from gymnasium.wrappers import vector
 from skrl.envs.wrappers.torch import wrap_env
 from torchrl.envs import GymWrapper
 
-from game import Games
+from games import Games
 
 os.environ["SDL_VIDEODRIVER"] = "dummy"  # there may be no screen
 

@@ -13,7 +13,7 @@ import pytest
 from stable_baselines3.common import atari_wrappers
 from stable_baselines3.common.monitor import Monitor
 
-from game import Games
+from games import Games
 
 
 def gray(env):

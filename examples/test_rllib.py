@@ -22,7 +22,8 @@ from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
 
 import rllib
 from catch import Catch
-from game import BREAKOUT, TRAINING, FastGame
+from game import BREAKOUT, TRAINING
+from games import FastGame
 from rllib import as_floats, make_config
 from run import Run, RunError, read_checkpoint
 

@@ -7,7 +7,7 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.evaluation import evaluate_policy
 
 import sb3
-from game import Games
+from games import Games
 from sb3 import GamesVecEnv
 
 

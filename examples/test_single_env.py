@@ -9,7 +9,8 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.monitor import Monitor
 
-from game import TRAINING, FastGame
+from game import TRAINING
+from games import FastGame
 from single_env import GameEnv
 
 gym.register("Game-v0", entry_point="single_env:GameEnv")

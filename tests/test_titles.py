@@ -6,7 +6,8 @@ import re
 import gymnasium as gym
 import numpy as np
 
-from game import FastGame, Game, Games, Worker
+from game import Game, Worker
+from games import FastGame, Games
 from test_game import (
     ALL,
     NOOP,
