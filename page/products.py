@@ -18,14 +18,18 @@ from weave.host import game_md
 from weave.module import Module
 from weave.pages import (
     links_to,
-    places_of,
     source_pages,
     story_page,
     text_page,
 )
 
 GAME = "game.py"
-PPO = "examples/ppo.py"
+# What has a page
+SOURCES = {
+    "game.html": GAME,
+    "games.html": "games.py",
+    "ppo.html": "examples/ppo.py",
+}
 RUN = "examples/run.py"  # has no page: its names lead to the file
 STORY = HERE / "text/story.md"
 DETAILS = HERE / "text/details.md"  # of ppo.html
@@ -77,14 +81,8 @@ def made() -> Iterator[tuple[Path, str, str]]:
                 drawn = f"figures/{name.removeprefix('draw_')}.svg"
                 yield SITE / drawn, source, draw()
 
-    game, ppo, run = (Module(ROOT / path) for path in (GAME, PPO, RUN))
-    sources = {
-        "game.html": (game, 0),
-        "engine.html": (game, 1),
-        "ppo.html": (ppo, 0),
-    }
-    of_run = links_to({f"../{RUN}": (run, 0)})
-    links = {**links_to(sources), **of_run}
+    sources = {name: Module(ROOT / path) for name, path in SOURCES.items()}
+    links = links_to(sources | {f"../{RUN}": Module(ROOT / RUN)})
     css = drawing.palette() + joined(STYLES)
     css = re.sub(r"url\((fonts/.+?)\)", embedded, css)
     yield SITE / "page.css", "the style sheets in page/", css
@@ -99,14 +97,13 @@ def made() -> Iterator[tuple[Path, str, str]]:
         yield SITE / f"data/{name}.js", source, f"given.{name} = {data};\n"
     yield SITE / "data/steps.js", GAME, recorded()
 
-    yield ROOT / "game.md", GAME, game_md(game)
+    yield ROOT / "game.md", GAME, game_md(sources["game.html"])
     details = DETAILS.read_text("utf-8")
     for name, page in source_pages(sources, links, found, details):
-        yield SITE / name, PPO if name == "ppo.html" else GAME, page
-    places = places_of(sources, game)
+        yield SITE / name, SOURCES[name], page
     for path in sorted(DOCS.glob("*.md")):
         source = path.relative_to(ROOT).as_posix()
-        page = text_page(source, bare(filled(path, found)), links, places)
+        page = text_page(source, bare(filled(path, found)), links)
         yield SITE / f"{path.stem}.html", source, page
     text = bare(filled(STORY, found))
     page = story_page(text, found, links)

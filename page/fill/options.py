@@ -1,4 +1,4 @@
-"""The table of options, from what game.py knows of them."""
+"""The table of options, from what game.py and games.py know of them."""
 
 import enum
 import inspect
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import game
+import games
 from fill.values import table
 from weave.module import divided, with_lists
 
@@ -53,9 +54,9 @@ def elsewhere(name: str) -> str:
 def options_table() -> str:
     """Each option of `Games`: its defaults, its meaning, its other names."""
     of_game = defaults(game.Game)
-    of_games = defaults(game.Games)
+    of_games = defaults(games.Games)
     words = {}
-    for function in (game.Game, game.Worker, game.Games):
+    for function in (game.Game, game.Worker, games.Games):
         words |= meanings(function.__init__)
     rows = [
         [

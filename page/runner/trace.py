@@ -1,7 +1,7 @@
 """What each line of the tutorial makes: a game and a worker under a tracer.
 
-`recorded()` returns the text of `site/data/steps.js`. It is made anew if part
-one of `game.py` or this file has changed, or if somebody has edited it.
+`recorded()` returns the text of `site/data/steps.js`. It is made anew if
+`game.py` or this file has changed, or if somebody has edited it.
 """
 
 import ast
@@ -30,7 +30,6 @@ from draw.drawing import png
 from game import Game, Worker, worker_process
 from paths import ROOT, SITE
 from record.recordings import NOOP, rule
-from weave.module import END
 
 STEPS = SITE / "data/steps.js"
 SEED = 0
@@ -307,8 +306,7 @@ def program_and_worker() -> tuple[list[Line], list[Line]]:
     tracer = Tracer("Worker.")
     pipe, end = multiprocessing.Pipe()
     traced = functools.partial(traced_worker, end)
-    # In the end the worker gets the time to send its lines.
-    patient = mock.patch.multiple(module, worker_process=traced, GRACE=60)
+    patient = mock.patch.object(module, "worker_process", traced)
     with patient, ThreadPoolExecutor() as pool:
         worker = tracer.run(lambda: Worker(SEED))
         end.close()
@@ -347,9 +345,8 @@ def recorded() -> str:
 
 def seal_of(body: str) -> str:
     """Return a hash of the data, and of all that they are made of."""
-    part_one = inspect.getsource(module).partition(END)[0]
     recorder = Path(__file__).read_text("utf-8")
-    made = "\0".join([part_one, recorder, body])
+    made = "\0".join([inspect.getsource(module), recorder, body])
     return hashlib.sha256(made.encode()).hexdigest() + "\n"
 
 

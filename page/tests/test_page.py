@@ -98,20 +98,11 @@ def count(text):
     return Counter(re.findall(r"\w+", text))
 
 
-@pytest.mark.parametrize(
-    "path, pages",
-    [
-        ("game.py", ["game.html", "engine.html"]),
-        ("examples/ppo.py", ["ppo.html"]),
-    ],
-)
-def test_each_source_line_is_on_the_pages_once_and_in_order(path, pages):
+@pytest.mark.parametrize("name, path", products.SOURCES.items())
+def test_each_source_line_is_on_its_page_once_and_in_order(name, path):
     """Each word, too, if only of a link or of a picture; not of a formula."""
     source = (ROOT / path).read_text()
-    main = "".join(
-        re.sub("(?s)^.*?<main.*?>|<footer.*$", "", html(name))
-        for name in pages
-    )
+    main = re.sub("(?s)^.*?<main.*?>|<footer.*$", "", html(name))
     title, _, rest = main.partition("<details>")
     shown = CODE.findall(rest)
     code, words = code_and_words(source)
@@ -135,20 +126,19 @@ def test_each_source_line_is_in_game_md_once_and_in_order():
 
 
 def test_a_function_has_a_card_of_its_own():
-    parts = Module(ROOT / "game.py").parts
-    pieces = [piece.code for part in parts for piece in part if piece.code]
+    pieces = [piece.code for piece in Module(ROOT / "game.py").pieces]
     for node in FUNCTIONS:
         [code] = [code for code in pieces if node.lineno in code]
         assert node.end_lineno in code, node.name
 
 
 def test_lists_of_docstrings_are_folded_behind_their_code():
-    pages = html("game.html") + html("engine.html")
+    page = html("game.html")
     for node in FUNCTIONS:
         docstring = ast.get_docstring(node) or ""
         for name in re.findall(r"(?m)^ {4}(\w+): ", docstring):
-            code = pages.index(f'data-row="{node.lineno}"')
-            before = pages[: pages.index(f"<code>{name}</code>: ", code)]
+            code = page.index(f'data-row="{node.lineno}"')
+            before = page[: page.index(f"<code>{name}</code>: ", code)]
             opened = before.count("<details>")
             assert opened > before.count("</details>"), node.name
 
@@ -162,7 +152,7 @@ def defined_at(page, anchor):
 
 
 def test_names_in_code_lead_to_what_they_name():
-    for page in "game.html", "engine.html", "ppo.html":
+    for page in products.SOURCES:
         code = " ".join(CODE.findall(html(page)))
         for link, name in re.findall('<a href="(.*?)"[^>]*>(.*?)</a>', code):
             target, _, anchor = link.partition("#")
@@ -174,8 +164,7 @@ def test_names_in_code_lead_to_what_they_name():
 
 
 def test_all_that_a_worker_uses_is_a_link():
-    pages = html("game.html") + html("engine.html")
-    defined = set(re.findall(r' id="(\w+)" data-row', pages))
+    defined = set(re.findall(r' id="(\w+)" data-row', html("game.html")))
     for function in game.worker_process, game.Worker.__init__:
         line = defined_at("game.html", function.__qualname__)
         card, _, _ = html("game.html").partition(line)[2].partition(END)
@@ -184,7 +173,7 @@ def test_all_that_a_worker_uses_is_a_link():
 
 
 def test_a_link_of_a_name_says_a_sentence_and_is_no_stop(visit):
-    page = visit("engine.html")
+    page = visit("games.html")
     link = page.locator(".code a").first
     assert link.get_attribute("title").endswith(".")
     stops = page.locator(":is(.code, code) a:not([tabindex='-1'])")
@@ -334,7 +323,7 @@ def test_a_page_fits_and_does_not_shift(visit, name, width, scheme):
     check_for_everybody(page)
 
 
-@pytest.mark.parametrize("name", ["game.html", "engine.html", "ppo.html"])
+@pytest.mark.parametrize("name", products.SOURCES)
 def test_notes_stand_at_their_lines_and_tear_no_code(visit, name):
     """Or below the note before, if that is long; in folds, too."""
     page = visit(name)

@@ -302,7 +302,7 @@ def test_without_scripts_its_place_has_a_picture(visit):
     page = visit("game.html", java_script_enabled=False)
     expect(page.locator("#run")).to_be_hidden()
     expect(page.locator("#game img")).to_be_visible()
-    assert 'id="run"' not in html("engine.html")
+    assert 'id="run"' not in html("games.html")
 
 
 def test_on_paper_it_is_a_panel_without_controls(tutorial):

@@ -18,17 +18,11 @@ SIZED = r'<img src="\2" width="300" alt="\1">\n\n\3'
 
 
 def game_md(module: Module) -> str:
-    tutorial, engine = module.parts
     blocks = [
         re.sub(PICTURE, SIZED, module.title),
-        "The tutorial:",
-        contents(texts(tutorial)),
-        "The engine:",
-        contents(texts(engine)),
+        contents(texts(module.pieces)),
         folded(IMPORTS, "\n\n".join(above(module.imports))),
-        *above(tutorial),
-        module.end,
-        *above(engine),
+        *above(module.pieces),
     ]
     return "\n\n".join(blocks) + "\n"
 

@@ -95,7 +95,8 @@ class Page:
 
     def meaning(self, code: str) -> str:
         """Return the full name of what is meant by words of code."""
-        return f"game.{code}"
+        names = (f"{module}.{code}" for module in ("game", "games"))
+        return next(filter(self.links.get, names), "")
 
     def link(self, name: str) -> str:
         """Return the tag that links a name, or nothing."""

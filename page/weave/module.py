@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 from weave.names import Uses, definitions
 
-# The comment at the end of part one begins so.
-END = "The tutorial ends here."
 FOLD = "#### "  # so begins the title of what is folded
 SECTION = r"(?m)^(Args|Attributes|Returns|Raises|Yields):\n((?: .*\n|\n)+)"
 LISTS = {"Args": "Arguments", "Attributes": "Attributes"}
@@ -57,10 +55,12 @@ class Piece:
     ) -> None:
         self.rows = rows
         said = [words for words in found if words.rows.start in rows]
-        self.words = [words for words in said if not words.is_note]
+        self.words: list[Words] = []
         self.notes: dict[int, list[Words]] = {}
         for words in said:
-            if words.is_note:
+            if not words.is_note or words.at not in rows:
+                self.words.append(words)
+            else:
                 self.notes.setdefault(words.at, []).append(words)
         self.source = rest(rows, self.words, lines)
         self.code = rest(rows, said, lines)
@@ -103,7 +103,7 @@ class Module:
     """What is read of a source, which is known by the name of its file.
 
     `imports` are the pieces down to the last import, with the license above
-    the title. `parts` are the others. `end` are the words between two parts.
+    the title. `pieces` are the others.
     """
 
     def __init__(self, path: Path) -> None:
@@ -137,14 +137,7 @@ class Module:
         pieces = [piece for piece in all_ if piece.words or piece.code]
         self.title = pieces[0].words.pop(0).text
         self.imports = [piece for piece in pieces if piece.rows.start < cut]
-        self.parts: list[list[Piece]] = [[]]
-        self.end = ""
-        for piece in pieces[len(self.imports) :]:
-            if piece.words and piece.words[0].text.startswith(END):
-                self.end = piece.words[0].text
-                self.parts.append([])
-            else:
-                self.parts[-1].append(piece)
+        self.pieces = pieces[len(self.imports) :]
 
     def class_of(self, piece: Piece) -> str:
         """Return the class that a piece is in, if any."""
@@ -251,7 +244,7 @@ def with_lists(sections: str) -> str:
 def comments(lines: list[str], skipped: set[int]) -> Iterator[Words]:
     """Yield the comments that fill lines, together where they are adjacent.
 
-    One that begins with a heading, or ends part one, isn't a note.
+    One that begins with a heading isn't a note.
     """
     alone: dict[int, str] = {}
     for row, line in enumerate(lines, 1):
@@ -268,7 +261,7 @@ def comments(lines: list[str], skipped: set[int]) -> Iterator[Words]:
         while at in alone or not lines[at - 1]:
             at += 1
         text = "\n".join(alone[row] for row in rows).strip()
-        yield Words(rows, text, at, not text.startswith(("#", END)), False)
+        yield Words(rows, text, at, not text.startswith("#"), False)
 
 
 def last(node: ast.stmt) -> int:

@@ -1,10 +1,10 @@
 """Make the pages.
 
-The module has two, the tutorial and the engine, and the learner has one. The
-words of a source are Markdown, and a picture in them is a figure. Those that
-begin with a heading, and docstrings of more than a sentence, stand above their
-code, all others in the margin, at their line. The lists of a docstring are
-folded behind their code, as is all that has a heading of the fourth level.
+A source is a page, from its first line to its last. Its words are Markdown,
+and a picture in them is a figure. Words that begin with a heading, and
+docstrings of more than a sentence, stand above their code. All others stand in
+the margin, at their line. The lists of a docstring are folded behind their
+code, as is all that has a heading of the fourth level.
 
 The story is rows of words and, below them, what they are about. The texts of
 `docs/` are pages, too.
@@ -46,8 +46,8 @@ PAGES = {
         "Atari games for a learning agent in one Python file, which runs here"
         " line by line, with a note at each line.",
     ),
-    "engine.html": About(
-        "The engine",
+    "games.html": About(
+        "Many games",
         "How many Atari games are played at once, in processes that are"
         " replaced when they die.",
         is_in_header=False,
@@ -74,11 +74,6 @@ PAGES = {
         is_in_header=False,
     ),
 }
-ENGINE = """# The engine
-
-The second part of [`game.py`](game.py): what makes games fast and workers
-safe, and how many games are played at once. The first part is [the
-tutorial](site/game.html)."""
 LEARNER = "# PPO, annotated"
 CLIP = """![The clipped objective over the ratio: a line that rises up to 1 + ε
 and is flat from there on.](site/figures/clip.svg "What PPO maximizes for an
@@ -93,24 +88,21 @@ games. CleanRL publishes 414.66 ± 28.09. The 10 million steps of seed 0 took
 
 The files to copy: [`ppo.py`](examples/ppo.py), [`run.py`](examples/run.py),
 [`play.py`](examples/play.py), [`game.py`](game.py)."""
-GO_ON = "[The engine](site/engine.html)"
+GO_ON = "[Many games at once](site/games.html)"
 LEARN = "[The learner](site/ppo.html) trains an agent on these games."
 # Where a link or a picture leads
 TARGET = r"(?<=\]\()(?!\w+:)[^\s)]+"
 Links = Mapping[str, tuple[str, str]]
-# The sources of pages, and the numbers of their parts
-Sources = Mapping[str, tuple[Module, int]]
-# The pages of a module's headings, by their anchors
-Places = Mapping[str, str]
+Sources = Mapping[str, Module]  # by the names of their pages
 
 
-def address(path: str, anchor: str, places: Places) -> str:
+def address(path: str) -> str:
     """Return how a page links to a path that begins at the root.
 
     What has a page is read there.
     """
     if path == "game.md":
-        return places.get(anchor, "game.html")
+        return "game.html"
     if path.startswith("docs/"):
         return Path(path).with_suffix(".html").name
     return posixpath.relpath(path, "site")
@@ -120,7 +112,7 @@ def address(path: str, anchor: str, places: Places) -> str:
 
 
 class SourcePage(Page):
-    """A page of a source; `places` has the pages of all its headings."""
+    """A page of a source."""
 
     def __init__(
         self,
@@ -128,23 +120,18 @@ class SourcePage(Page):
         values: Mapping[str, str],
         links: Links,
         module: Module,
-        places: Places,
     ) -> None:
         super().__init__(name, values, links)
         self.module = module
-        self.places = places
         self.piece: Piece | None = None  # that is being made
 
     def of_text(self, text: str) -> str:
         return super().of_text(re.sub(TARGET, self._target, text))
 
     def _target(self, found: re.Match[str]) -> str:
-        """Paths begin at the root. A heading may be on the other page."""
+        """Paths begin at the root."""
         path, mark, anchor = found[0].partition("#")
-        page = self.places.get(anchor, self.name)
-        if path:
-            page = address(path, anchor, self.places)
-        return ("" if page == self.name else page) + mark + anchor
+        return (address(path) if path else "") + mark + anchor
 
     def meaning(self, code: str) -> str:
         """A method is known by its name in its class; an argument is none."""
@@ -228,16 +215,16 @@ class SourcePage(Page):
         title = self.markdown.renderInline(title)
         return f"<details>\n<summary>{title}</summary>\n{html}</details>\n"
 
-    def of_part(self, title: str, part: list[Piece], after: str) -> str:
+    def of_source(self, title: str, after: str) -> str:
+        pieces = self.module.pieces
         main = f'<div class="level1">{self.of_text(title)}</div>\n'
-        if part is self.module.parts[0]:
-            imports = "".join(map(self.of_piece, self.module.imports))
-            main += self.folded(IMPORTS, imports)
-        for fold, together in groups(part):
+        imports = "".join(map(self.of_piece, self.module.imports))
+        main += self.folded(IMPORTS, imports)
+        for fold, together in groups(pieces):
             html = "".join(self.of_piece(it, bool(fold)) for it in together)
             main += self.folded(fold, html) if fold else html
         main += f'<div class="end">{self.of_text(after)}</div>\n'
-        index = contents([*texts(part), after])
+        index = contents([*texts(pieces), after])
         if self.name == "game.html":
             index += f"\n- {GO_ON}"
         links = self.of_text(index)
@@ -248,21 +235,8 @@ def links_to(sources: Sources) -> Links:
     """Return where names lead, and what they say there."""
     return {
         f"{module.name}.{name}": (f"{page}#{name}", definition.says)
-        for page, (module, number) in sources.items()
+        for page, module in sources.items()
         for name, definition in module.definitions.items()
-        if any(definition.row in piece.rows for piece in module.parts[number])
-    }
-
-
-def places_of(sources: Sources, module: Module) -> Places:
-    """Return which pages the headings of a module are on."""
-    return {
-        anchor: page
-        for page, (other, part) in sources.items()
-        if other is module
-        for anchor in re.findall(
-            r"\(#(.*?)\)", contents(texts(module.parts[part]))
-        )
     }
 
 
@@ -270,16 +244,14 @@ def source_pages(
     sources: Sources, links: Links, values: Mapping[str, str], details: str
 ) -> Iterator[tuple[str, str]]:
     """Yield the names of the pages in `site/`, and their texts."""
-    for name, (module, number) in sources.items():
-        first, _, rest = module.end.partition("\n\n")
+    for name, module in sources.items():
         title, after = {
-            "game.html": (module.title, f"{first}\n\n{GO_ON}"),
-            "engine.html": (f"{ENGINE}\n\n{rest}", LEARN),
+            "game.html": (module.title, GO_ON),
+            "games.html": (module.title, LEARN),
             "ppo.html": (f"{LEARNER}\n\n{module.title}", details),
         }[name]
-        places = places_of(sources, module)
-        page = SourcePage(name, values, links, module, places)
-        html = page.of_part(title, module.parts[number], after)
+        page = SourcePage(name, values, links, module)
+        html = page.of_source(title, after)
         if name == "game.html":
             run = template("runner/runner.html").render()
             html = html.replace("</h1>\n", f"</h1>\n{run}", 1)
@@ -303,15 +275,15 @@ def settings_table(module: Module) -> str:
 # A text of docs/
 
 
-def text_page(path: str, text: str, links: Links, places: Places) -> str:
+def text_page(path: str, text: str, links: Links) -> str:
     """Return the page of a text, whose path begins at the root."""
-    name = address(path, "", places)
+    name = address(path)
 
     def target(found: re.Match[str]) -> str:
         there, mark, anchor = found[0].partition("#")
         if there:
             there = posixpath.join(posixpath.dirname(path), there)
-            there = address(posixpath.normpath(there), anchor, places)
+            there = address(posixpath.normpath(there))
         return there + mark + anchor
 
     page = Page(name, {}, links)
