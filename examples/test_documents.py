@@ -1,4 +1,4 @@
-"""Tests of programs as they are started, and of those that Markdown shows."""
+"""Tests of the programs that Markdown shows, and of the diff for CleanRL."""
 
 import os
 import pathlib
@@ -37,3 +37,10 @@ def test_programs_print_what_is_shown(tmp_path, text, shown):
     assert result.returncode == 0, result.stderr
     assert "Traceback" not in result.stderr
     assert result.stdout == shown
+
+
+def test_git_reads_the_diff_for_cleanrl():
+    path = ROOT / "examples/cleanrl/ppo_atari.diff"
+    command = ["git", "apply", "--numstat", path]
+    changed = subprocess.run(command, check=True, capture_output=True).stdout
+    assert changed.decode().split()[-1] == "cleanrl/ppo_atari.py"
