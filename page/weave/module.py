@@ -119,6 +119,9 @@ class Module:
         self.definitions = definitions(self.tree, lines, notes)
         self.uses = Uses(self.name, self.tree, lines)
         self.settings = settings(self.tree, lines)
+        self.arguments = [
+            node for node in ast.walk(self.tree) if isinstance(node, ast.arg)
+        ]
 
         imports = ast.Import | ast.ImportFrom
         cut = 1 + max(
@@ -152,11 +155,7 @@ class Module:
 
     def arguments_in(self, piece: Piece) -> set[str]:
         """Return the names of the arguments of a piece's functions."""
-        return {
-            node.arg
-            for node in ast.walk(self.tree)
-            if isinstance(node, ast.arg) and node.lineno in piece.rows
-        }
+        return {arg.arg for arg in self.arguments if arg.lineno in piece.rows}
 
 
 def cards(body_of: ast.Module | ast.ClassDef) -> Iterator[int]:
