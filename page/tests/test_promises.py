@@ -84,14 +84,6 @@ def test_the_board_asks_again_for_a_network_that_did_not_arrive(served, part):
 # How it is used
 
 
-@pytest.mark.parametrize("opens", ["summary", ".choice button"])
-def test_the_focus_goes_on_to_the_answer(visit, opens):
-    page = visit()
-    figure = page.locator("#training")
-    figure.locator(opens).first.press("Enter")
-    expect(figure.locator(".says")).to_be_focused()
-
-
 @pytest.mark.parametrize("name", PAGES)
 def test_tab_finds_each_control_before_its_figure_begins(visit, name):
     """Those that are there when the page has come are all that there are."""

@@ -9,10 +9,16 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from paths import SITE
+from weave.pages import PAGES
 
 
 def html(page):
     return (SITE / page).read_text()
+
+
+def page_of(name):
+    """The page that has a figure."""
+    return next(page for page in PAGES if f'id="{name}"' in html(page))
 
 
 def look_at(page, name):
@@ -35,3 +41,20 @@ def decoded(url):
     """The picture of a canvas, in RGB and how much it covers."""
     data = np.frombuffer(base64.b64decode(url.split(",")[1]), np.uint8)
     return cv2.imdecode(data, cv2.IMREAD_UNCHANGED)[..., [2, 1, 0, 3]]
+
+
+def pictures(figure, selector):
+    """The pictures in canvases, as they are seen."""
+    urls = figure.locator(f"{selector} canvas").evaluate_all(
+        "all => all.map((canvas) => canvas.toDataURL())"
+    )
+    yield from map(decoded, urls)
+
+
+def check(seen, made):
+    """The pictures that are seen are those that were made."""
+    for one, other in zip(seen, made, strict=True):
+        other = np.asarray(other)
+        if other.ndim == 2:
+            other = other[..., None].repeat(3, axis=2)
+        assert np.array_equal(one[..., :3], other)
