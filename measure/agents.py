@@ -21,7 +21,7 @@ import numpy as np
 
 import common
 import play
-from game import FastGame
+from games import FastGame
 from run import read_checkpoint
 
 

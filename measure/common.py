@@ -7,9 +7,10 @@
     python page/build.py                              # texts, by what there is
 
 A result is `results/MACHINE/NAME.json`, a dict of parts; each says on what and
-when it was measured, and with which commit of game.py. An instrument prints
-it, and writes it with `--publish`, unless game.py isn't committed. A part that
-is measured again replaces itself, and no other machine's.
+when it was measured, and with which commit of game.py and games.py. An
+instrument prints it, and writes it with `--publish`, unless one of the two
+isn't committed. A part that is measured again replaces itself, and no other
+machine's.
 
 Contenders take turns and are compared within a round, so that a machine that
 slows down slows down for all. What else runs on it widens the range of the
@@ -86,15 +87,15 @@ def about() -> dict[str, Any]:
 
 
 def commit() -> str:
-    """The last one that changed game.py, which must not have changed since."""
+    """The last one that changed what is measured."""
     if git("diff", "HEAD"):
-        sys.exit("game.py isn't committed: nothing is published")
+        sys.exit("game.py or games.py isn't committed: nothing is published")
     return git("log", "-1", "--format=%h")
 
 
 def git(*arguments: str) -> str:
-    """Ask Git about game.py."""
-    command = ["git", *arguments, "--", "game.py"]
+    """Ask Git about game.py and games.py."""
+    command = ["git", *arguments, "--", "game.py", "games.py"]
     return subprocess.check_output(command, cwd=ROOT, text=True).strip()
 
 

@@ -11,6 +11,7 @@ which the emulator repeats actions at random.
 """
 
 import contextlib
+import importlib.util
 import itertools
 import os
 import pathlib
@@ -160,10 +161,15 @@ def sb3(title: str, num_envs: int) -> Played:
 # `Games`, `Worker`, and one game
 
 
+def ours(name: str) -> Any:
+    """A class of games.py, or of a game.py that is older than that file."""
+    there = importlib.util.find_spec("games")
+    return getattr(importlib.import_module("games" if there else "game"), name)
+
+
 def games(title: str, num_envs: int, **options: Any) -> Played:
     """`Games` in lockstep."""
-    from game import Games
-
+    Games = ours("Games")
     env = Games(num_envs, id_of(title), **options)
     env.reset()
     for row in rows(title, num_envs):
@@ -175,7 +181,7 @@ def ready_first(
 ) -> Played:
     """`Games` of one process each, played by examples/in_turn.py."""
     import in_turn
-    from game import Games
+    from games import Games
 
     actions = rows(title, num_envs)
     fleet = []
@@ -210,10 +216,8 @@ def workers(title: str, num_envs: int, **options: Any) -> Played:
 
 
 def one_game(title: str, make: str, **options: Any) -> Played:
-    """A game in this process, of a class of game.py."""
-    import game
-
-    one = getattr(game, make)(0, id_of(title), **options)
+    """A game in this process, of a class of game.py or games.py."""
+    one = ours(make)(0, id_of(title), **options)
     one.reset()
     for row in rows(title, 1):
         yield one.step(row[0])[0], 1

@@ -33,7 +33,8 @@ from stable_baselines3.common import atari_wrappers
 import common
 import play
 import ppo
-from game import BREAKOUT, Games
+from game import BREAKOUT
+from games import Games
 
 SETTINGS = ppo.Settings(device="cpu")
 GAMES = SETTINGS.games
