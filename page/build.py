@@ -17,7 +17,7 @@ The rooms:
 - `script/` has the scripts that all pages share
 - `live/` is the Breakout, and the agent, that play in a page: scripts
 - `runner/` runs the tutorial: what each of its lines makes, and the bar
-- `text/` is the story, and the table below the learner
+- `text/` has the story, and what stands around a source on its page
 - `tests/`
 
 A figure is a picture in a text, `![what it shows](figures/NAME.svg "its

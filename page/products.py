@@ -17,8 +17,8 @@ from runner.trace import recorded
 from weave.host import game_md
 from weave.module import Module
 from weave.pages import (
+    SourcePage,
     links_to,
-    source_pages,
     story_page,
     text_page,
 )
@@ -32,8 +32,11 @@ SOURCES = {
 }
 RUN = "examples/run.py"  # has no page: its names lead to the file
 STORY = HERE / "text/story.md"
-DETAILS = HERE / "text/details.md"  # of ppo.html
-TEXTS = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), STORY]
+TEXTS = [
+    ROOT / "README.md",
+    *sorted(DOCS.glob("*.md")),
+    *sorted(HERE.glob("text/*.md")),
+]
 # What isn't made here: films by `examples/play.py --film`, what `python
 # game.py` leaves, the stills of figures that move, and the agent's weights.
 KEPT = ["agent.webp", "game.png", "figures/*.png", "data/network*.js"]
@@ -98,8 +101,9 @@ def made() -> Iterator[tuple[Path, str, str]]:
     yield SITE / "data/steps.js", GAME, recorded()
 
     yield ROOT / "game.md", GAME, game_md(sources["game.html"])
-    details = DETAILS.read_text("utf-8")
-    for name, page in source_pages(sources, links, found, details):
+    for name, module in sources.items():
+        text = bare(filled(HERE / f"text/{module.name}.md", found))
+        page = SourcePage(name, found, links, module).of_source(text)
         yield SITE / name, SOURCES[name], page
     for path in sorted(DOCS.glob("*.md")):
         source = path.relative_to(ROOT).as_posix()

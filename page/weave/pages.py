@@ -10,6 +10,7 @@ The story is rows of words and, below them, what they are about. The texts of
 `docs/` are pages, too.
 """
 
+import json
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
@@ -18,6 +19,7 @@ from typing import NamedTuple
 
 from markdown_it.tree import SyntaxTreeNode
 
+from paths import HERE
 from weave.host import IMPORTS, contents, texts
 from weave.html import Page, colored, listing, template
 from weave.module import Module, Piece, Words, groups
@@ -32,64 +34,15 @@ class About(NamedTuple):
 
     title: str
     says: str
-    is_in_header: bool = True
+    is_in_header: bool
 
 
 PAGES = {
-    "index.html": About(
-        "What an agent sees",
-        "A Breakout to play, the four gray pictures that an agent gets of it,"
-        " and what the agent learns from them.",
-    ),
-    "game.html": About(
-        "The tutorial",
-        "Atari games for a learning agent in one Python file, which runs here"
-        " line by line, with a note at each line.",
-    ),
-    "games.html": About(
-        "Many games",
-        "How many Atari games are played at once, in processes that are"
-        " replaced when they die.",
-        is_in_header=False,
-    ),
-    "ppo.html": About(
-        "The learner",
-        "Proximal policy optimization for Atari in one Python file, with its"
-        " formulas and its details.",
-    ),
-    "reference.html": About(
-        "Reference",
-        "The options of the games, recipes, and how other programs use them.",
-    ),
-    "learning.html": About(
-        "Scores",
-        "What agents that trained on these games score, after how many hours,"
-        " and how they were evaluated.",
-        is_in_header=False,
-    ),
-    "speed.html": About(
-        "Speed",
-        "How fast these games are beside EnvPool, ALE's engine, Gymnasium and"
-        " CleanRL's wrappers, and how that was measured.",
-        is_in_header=False,
-    ),
+    name: About(**about)
+    for name, about in json.loads(
+        (HERE / "text/pages.json").read_text("utf-8")
+    ).items()
 }
-LEARNER = "# PPO, annotated"
-CLIP = """![The clipped objective over the ratio: a line that rises up to 1 + ε
-and is flat from there on.](site/figures/clip.svg "What PPO maximizes for an
-action. Drag the ratio, or an edge. The bars are the ratios of 256 steps at the
-end of an update, by a trained agent at half of the first learning rate.")"""
-CURVES = """![The scores of the trainings in
-Breakout.](site/figures/breakout.svg "Scores in Breakout, a line for each
-seed, by earlier commits of this program.")"""
-SCORES = """Four agents end at {breakout_end} points in Breakout, by a hundred
-games. CleanRL publishes 414.66 ± 28.09. The 10 million steps of seed 0 took
-{breakout_hours} hours on two cores. [More](docs/learning.md)
-
-The files to copy: [`ppo.py`](examples/ppo.py), [`run.py`](examples/run.py),
-[`play.py`](examples/play.py), [`game.py`](game.py)."""
-GO_ON = "[Many games at once](site/games.html)"
-LEARN = "[The learner](site/ppo.html) trains an agent on these games."
 # Where a link or a picture leads
 TARGET = r"(?<=\]\()(?!\w+:)[^\s)]+"
 Links = Mapping[str, tuple[str, str]]
@@ -215,8 +168,12 @@ class SourcePage(Page):
         title = self.markdown.renderInline(title)
         return f"<details>\n<summary>{title}</summary>\n{html}</details>\n"
 
-    def of_source(self, title: str, after: str) -> str:
+    def of_source(self, text: str) -> str:
+        """Return the page; the text is that of `page/text/` around it."""
         pieces = self.module.pieces
+        text = text.replace("{{ title }}", self.module.title)
+        text = text.replace("{{ settings }}", settings_table(self.module))
+        title, after = text.split("{{ code }}")
         main = f'<div class="level1">{self.of_text(title)}</div>\n'
         imports = "".join(map(self.of_piece, self.module.imports))
         main += self.folded(IMPORTS, imports)
@@ -226,7 +183,9 @@ class SourcePage(Page):
         main += f'<div class="end">{self.of_text(after)}</div>\n'
         index = contents([*texts(pieces), after])
         if self.name == "game.html":
-            index += f"\n- {GO_ON}"
+            run = template("runner/runner.html").render()
+            main = main.replace("</h1>\n", f"</h1>\n{run}", 1)
+            index += f"\n- [{PAGES['games.html'].title}](site/games.html)"
         links = self.of_text(index)
         return html_page(self.name, main, kind="module", contents=links)
 
@@ -238,30 +197,6 @@ def links_to(sources: Sources) -> Links:
         for page, module in sources.items()
         for name, definition in module.definitions.items()
     }
-
-
-def source_pages(
-    sources: Sources, links: Links, values: Mapping[str, str], details: str
-) -> Iterator[tuple[str, str]]:
-    """Yield the names of the pages in `site/`, and their texts."""
-    for name, module in sources.items():
-        title, after = {
-            "game.html": (module.title, GO_ON),
-            "games.html": (module.title, LEARN),
-            "ppo.html": (f"{LEARNER}\n\n{module.title}", details),
-        }[name]
-        page = SourcePage(name, values, links, module)
-        html = page.of_source(title, after)
-        if name == "game.html":
-            run = template("runner/runner.html").render()
-            html = html.replace("</h1>\n", f"</h1>\n{run}", 1)
-        if name == "ppo.html":
-            figures = page.of_text(f"{CLIP}\n\n{CURVES}")
-            table = page.of_text(settings_table(module))
-            scores = page.of_text(SCORES.format_map(values))
-            shown = f'<div class="beside">{figures}</div>\n{scores}{table}'
-            html = html.replace("</ol>\n", f"</ol>\n{shown}", 1)
-        yield name, html
 
 
 def settings_table(module: Module) -> str:
