@@ -16,7 +16,7 @@ The rooms:
 - `style/` has the styles, the fonts, and the frame of a page
 - `script/` has the scripts that all pages share
 - `live/` is the Breakout, and the agent, that play in a page: scripts
-- `runner/` runs the tutorial: what each of its lines makes, and the bar
+- `runner/` runs the tutorial: what each of its lines makes
 - `text/` has the story, and what stands around a source on its page
 - `tests/`
 

@@ -127,36 +127,23 @@ def tutorial(visit):
     return open_panel
 
 
-def to_the_bar(page):
-    """Scroll down, and use the bar."""
-    page.evaluate("scrollTo(0, 3000)")
-    bar = page.locator("#run.bar")
-    expect(bar).to_be_visible()
-    bar.get_by_role("button", name="Next line").click()
-    return bar
-
-
 # A line a second would take its time: ten of them do.
 FAST = """{
   const wait = setTimeout;
   setTimeout = (call, ms) => wait(call, ms / 10);
 }"""
-# What is marked, and whether it can be seen: in the panel or above the bar
+# What is marked, and whether it can be seen in the panel
 SEEN = """() => {
-    const here = document.querySelector("main [aria-current=step]");
+    const here = document.querySelector("#run [aria-current=step]");
     const { top, bottom } = here.getBoundingClientRect();
-    const around = here.closest("#run pre")?.getBoundingClientRect() ??
-      { top: document.querySelector("header").offsetHeight,
-        bottom: document.querySelector("#run").getBoundingClientRect().top };
+    const around = here.closest("pre").getBoundingClientRect();
     return [here.textContent.trimEnd(),
       top >= around.top - 1 && bottom <= around.bottom + 1]; }"""
 
 
-@pytest.mark.parametrize("width, in_bar", [(1280, False), (390, True)])
-def test_each_line_is_seen(tutorial, width, in_bar):
+@pytest.mark.parametrize("width", [1280, 390])
+def test_each_line_is_seen(tutorial, width):
     page = tutorial(width)
-    if in_bar:
-        to_the_bar(page)
     for number, scene in enumerate(DATA["scenes"]):
         seen = page.evaluate(
             """([number, seen]) => {
@@ -204,27 +191,12 @@ def test_it_plays_by_itself_while_it_is_seen(visit):
     expect(calm.locator("#run .play")).to_have_text("Play")
 
 
-def test_the_page_moves_only_when_a_function_ends(tutorial):
-    """While a step plays in the bar, once: it is longer than the window."""
-    page = tutorial(script=FAST)
-    page.set_viewport_size({"width": 1280, "height": 800})
-    bar = to_the_bar(page)
-    page.evaluate("""() => {
-        window.moves = -1;
-        addEventListener("scroll", () => { moves += 1; }); }""")
-    bar.get_by_label("Line", exact=True).press("Home")
-    bar.get_by_role("button", name="Play").click()
-    expect(bar.get_by_role("button", name="Play")).to_be_visible()
-    assert page.evaluate("moves") <= 1
-    assert bar.bounding_box()["height"] <= 800 / 3
-
-
 def test_keys_and_controls_go_through_the_lines(tutorial):
     page = tutorial(script=FAST)
-    bar = to_the_bar(page)
-    slider = bar.get_by_label("Line", exact=True)
-    following = bar.get_by_role("button", name="Next line")
-    bar.get_by_label("Scene").select_option("A close")
+    panel = page.locator("#run")
+    slider = panel.get_by_label("Line", exact=True)
+    following = panel.get_by_role("button", name="Next line")
+    panel.get_by_label("Scene").select_option("A close")
     expect(slider).to_have_value("0")
     following.focus()
     for key, at in [
@@ -237,32 +209,24 @@ def test_keys_and_controls_go_through_the_lines(tutorial):
     ]:
         page.keyboard.press(key)
         expect(slider).to_have_value(at)
-    bar.get_by_role("button", name="Back").click()
+    panel.get_by_role("button", name="Back").click()
     expect(slider).to_have_value("1")
     slider.press("ArrowRight")  # by itself, once
     expect(slider).to_have_value("2")
-    play = bar.get_by_role("button", name="Play")
+    play = panel.get_by_role("button", name="Play")
     play.click()
     expect(slider).to_have_value(slider.get_attribute("max"))
     expect(play).to_be_visible()
     expect(following).to_be_disabled()
-    page.keyboard.press("Escape")
-    expect(bar).to_be_hidden()
-    expect(page.locator("main [aria-current=step]:visible")).to_have_count(0)
-    page.evaluate("scrollTo(0, 0)")
-    expect(page.locator("#run:not(.bar)")).to_be_visible()
 
 
-@pytest.mark.parametrize("in_bar", [False, True])
 @pytest.mark.parametrize(
     "width, scheme, font", [(1280, "light", 16), (320, "dark", 32)]
 )
-def test_it_fits(tutorial, width, scheme, font, in_bar):
+def test_it_fits(tutorial, width, scheme, font):
     """In a font of twice the size, too; axe finds nothing."""
     page = tutorial(width, color_scheme=scheme)
     page.add_style_tag(content=f":root {{ font-size: {font}px }}")
-    if in_bar:
-        to_the_bar(page)
     page.evaluate("Runner.show(2, Runner.scenes[2].lines.length - 1)")
     assert page.evaluate("document.documentElement.scrollWidth") == width
     controls = page.locator("#run :is(button, select, input):visible")
@@ -272,30 +236,6 @@ def test_it_fits(tutorial, width, scheme, font, in_bar):
         assert box["height"] >= 24
         assert box["x"] >= 0 and box["x"] + box["width"] <= width
     check_for_everybody(page)
-
-
-def test_a_recording_that_does_not_come_is_asked_for_again(new_context):
-    page = new_context(reduced_motion="reduce").new_page()
-    tries = []
-
-    def answer(route):
-        tries.append(route)
-        if len(tries) == 1:
-            route.abort()
-        else:
-            route.fulfill(path=trace.STEPS)
-
-    site = "http://pages.test/"
-    page.route(
-        f"{site}**",
-        lambda route: route.fulfill(
-            path=SITE / route.request.url.removeprefix(site)
-        ),
-    )
-    page.route(f"{site}data/steps.js", answer)
-    page.goto("http://pages.test/game.html")
-    page.get_by_role("button", name="Ask again").click()
-    expect(page.locator("#run .number")).to_have_text(re.compile("1 of"))
 
 
 def test_without_scripts_its_place_has_a_picture(visit):
