@@ -968,21 +968,19 @@ async function send(box) {
   }
 }
 
-// The tutorial runs: recorded lines, one after the other. On the first screen a
-// panel shows the code of each line, what held after it, and the pictures.
-// Further down it is a bar at the bottom of the window, and the line is marked
-// in the page. `steps` has all values and pictures once, and in a line the
-// numbers of those that it shows.
+// The tutorial runs: recorded lines, one after the other. A panel on the first
+// screen shows the code of each line, what held after it, and the pictures.
+// `steps` has all values and pictures once, and in a line the numbers of those
+// that it shows.
 if ($("run")) (() => {
   const PACE = 1000, SAME = 250; // ms for a line, and for one that changes nothing
   const box = $("run"), place = box.parentElement;
   const [where, pane, held, controls] = box.children;
   const [shots, texts] = held.children;
-  const [select, back, play, next, slider, number, end] = controls.children;
+  const [select, back, play, next, slider, number] = controls.children;
   const code = [...document.querySelectorAll(".card [data-row]")];
   place.parentElement.querySelector("figure")?.remove();
   let recorded = null, scene = null, at = 0, timer = null;
-  let isBar = false; // the panel is above the window
   let isTouched = false; // the reader has used its controls
 
   const Runner = {
@@ -1031,13 +1029,12 @@ if ($("run")) (() => {
       running.length = line[2].length - 1;
       running.push(line);
     }
-    unmarkLines();
     pane.firstChild.replaceChildren(listing(running));
     const [row, last, inside] = running.at(-1);
     const text = linesOf(code, row, last).map((line) => line.textContent.trim());
     where.ariaLive = timer ? "off" : "polite";
     where.textContent = `${scene.call}: ${inside.join(" › ")}: ${text.join(" ")}`;
-    markLines(running);
+    markLines(running.at(-1));
   }
 
   function drawValues(shown) {
@@ -1105,73 +1102,14 @@ if ($("run")) (() => {
     return block;
   }
 
-  // Mark the line that runs, in the panel or in the page, and there the calls
-  // that lead to it.
-  function markLines(running) {
-    const [row, last] = running.at(-1);
-    const marked =
-      linesOf(isBar ? code : pane.querySelectorAll("[data-row]"), row, last);
+  // Mark the line that runs, and bring it into the pane.
+  function markLines([row, last]) {
+    const marked = linesOf(pane.querySelectorAll("[data-row]"), row, last);
     for (const line of marked) line.ariaCurrent = "step";
-    if (isBar) {
-      for (const [call] of running.slice(0, -1))
-        linesOf(code, call, call)[0].classList.add("calls");
-      return isTouched && bringUp(timer ? running[0] : running.at(-1));
-    }
     const { offsetTop, offsetHeight } = marked[0];
     const least = offsetTop + 4 * offsetHeight - pane.clientHeight;
     const most = offsetTop - 2 * offsetHeight;
-    return pane.scrollTo(0, Math.max(least, Math.min(pane.scrollTop, most)));
-  }
-
-  function unmarkLines() {
-    for (const line of code) {
-      line.ariaCurrent = null;
-      line.classList.remove("calls");
-    }
-  }
-
-  // Bring a line up, if it isn't seen, with the end of its function if both can
-  // be seen. While the lines play, functions that are called stay where they are:
-  // the page moves when a function ends.
-  let eye = null; // how far from the top a line was last
-  function bringUp([row]) {
-    const [line] = linesOf(code, row, row), card = functionOf(row);
-    const fold = line.closest("details");
-    if (fold) fold.open = true;
-    makeRoom();
-    const head = document.querySelector("header").offsetHeight + 24;
-    const room = innerHeight - box.offsetHeight - 48;
-    let { top } = line.getBoundingClientRect();
-    if (top < head || top > room) {
-      const below = card.getBoundingClientRect().bottom - top;
-      const wanted = Math.min(eye ?? room / 3, room - below);
-      scrollBy({ top: top - Math.max(head, wanted), behavior: "instant" });
-      ({ top } = line.getBoundingClientRect());
-    }
-    eye = top;
-  }
-
-  // What is read or has the focus doesn't lie below the bar.
-  function makeRoom() {
-    const height = isBar && isTouched && !box.hidden ? `${box.offsetHeight}px` : "";
-    document.body.style.paddingBottom = height;
-    document.documentElement.style.scrollPaddingBottom = height;
-  }
-
-  // Become a bar, or the panel again. A bar that nobody has used is a line of
-  // controls.
-  function dock(below) {
-    if (below === isBar) return;
-    pause();
-    const { height } = place.getBoundingClientRect();
-    place.style.height = below ? `${height}px` : "";
-    isBar = below;
-    isTouched = false;
-    box.hidden = false;
-    box.classList.toggle("bar", below);
-    box.classList.toggle("slim", below);
-    if (scene) draw();
-    makeRoom();
+    pane.scrollTo(0, Math.max(least, Math.min(pane.scrollTop, most)));
   }
 
   function pause() {
@@ -1196,45 +1134,21 @@ if ($("run")) (() => {
     Runner.show(which, n);
   }
 
-  // The reader uses a control.
-  function touch() {
-    isTouched = true;
-    box.classList.remove("slim");
-    makeRoom();
-  }
-
-  function close() {
-    pause();
-    unmarkLines();
-    box.hidden = true;
-    makeRoom();
-  }
-
   // It loads when it comes near, and plays by itself while it is seen.
   async function begin() {
-    try {
-      await Runner.load();
-    } catch (error) {
-      if (!(error instanceof Missing)) throw error;
-      return askAgain(place, begin);
-    }
-    if (!scene) {
-      const first = Runner.scenes.findIndex(({ action }) => action !== null);
-      Runner.show(first, 0);
-    }
-    return new IntersectionObserver((seen) => {
-      const { isIntersecting, intersectionRatio, boundingClientRect } = seen.at(-1);
-      dock(!isIntersecting && boundingClientRect.top < 0);
-      if (isTouched || calm || isBar) return;
-      if (intersectionRatio < 0.5) pause();
+    await Runner.load();
+    const first = Runner.scenes.findIndex(({ action }) => action !== null);
+    Runner.show(first, 0);
+    new IntersectionObserver((seen) => {
+      if (isTouched || calm) return;
+      if (seen.at(-1).intersectionRatio < 0.5) pause();
       else if (!timer && at < scene.lines.length - 1) run();
     }, { threshold: [0, 0.5] }).observe(place);
   }
   begin();
 
   for (const event of ["click", "input"])
-    controls.addEventListener(event, touch, { capture: true });
-  addEventListener("resize", makeRoom);
+    controls.addEventListener(event, () => (isTouched = true));
   select.addEventListener("change", () =>
     go(0, Runner.scenes[select.selectedIndex]));
   back.addEventListener("click", () => go(at - 1));
@@ -1245,17 +1159,11 @@ if ($("run")) (() => {
     return run();
   });
   slider.addEventListener("input", () => go(slider.valueAsNumber));
-  end.addEventListener("click", close);
-  addEventListener("keydown", (event) => {
-    const { key, target } = event;
-    if (box.hidden || event.defaultPrevented) return;
-    if (!box.contains(target) && !(isBar && isTouched)) return;
-    if (key === "Escape" && isBar && !$("contents").matches(":popover-open"))
-      close();
+  box.addEventListener("keydown", (event) => {
     const way = arrowOf(event)?.[0];
-    if (!way || target.closest("input, select, textarea, dl, pre")) return;
+    if (!way || event.target.closest("input, select, dl, pre")) return;
     event.preventDefault();
-    touch();
+    isTouched = true;
     go(at + way);
   });
 })();

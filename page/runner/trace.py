@@ -1,4 +1,4 @@
-"""What each line of the tutorial makes: a game and a worker under a tracer.
+"""What each line of the tutorial makes: a game under a tracer.
 
 `recorded()` returns the text of `site/data/steps.js`. It is made anew if
 `game.py` or this file has changed, or if somebody has edited it.
@@ -6,47 +6,27 @@
 
 import ast
 import collections
-import contextlib
 import functools
 import hashlib
 import inspect
 import json
-import multiprocessing
-import pickle
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 from types import FrameType
 from typing import Any
-from unittest import mock
 
 import numpy as np
 
 import game as module
 from draw.drawing import png
-from game import Game, Worker, worker_process
-from paths import ROOT, SITE
+from game import Game
+from paths import SITE
 from record.recordings import NOOP, rule
 
 STEPS = SITE / "data/steps.js"
 SEED = 0
-COMMANDS = ("reset", None), ("step", 1), ("step", 99)  # to a worker
-CLOSE = "('close', None)"
-# What a program does, by the message that it sends
-PROGRAM = {
-    "": f"worker = Worker({SEED})",
-    **{
-        repr(command): f"worker.child.send({command}); worker.child.recv()"
-        for command in COMMANDS
-    },
-    CLOSE: "worker.close()",
-}
-PLAIN = bool | int | float | str | list | dict | None | Exception
-OBJECTS = Game | Connection | BaseProcess  # of which the type is shown
-
+PLAIN = bool | int | float | str | list | dict | None
 
 Picture = tuple[int, int, str]  # width, height, and a PNG
 # What holds, by name: as text, and its pictures
@@ -156,15 +136,10 @@ def text_of(value: Any) -> str:
         return f"{value.dtype} {value.shape}"
     if isinstance(value, collections.deque):
         return f"{len(value)} pictures"
-    if isinstance(value, bytes):  # which cross the pipe
-        size = len(value.replace(f"{ROOT}/".encode(), b""))
-        return f"{text_of(unpickled(value))} in {size:,} bytes"
     if isinstance(value, tuple):
         return f"({', '.join(map(text_of, value))})"
     if isinstance(value, list) and not all(map(text_of, value)):
         return ""
-    if isinstance(value, OBJECTS):
-        return f"a {type(value).__name__}"
     if isinstance(value, PLAIN):
         return repr(value)
     return ""
@@ -172,21 +147,11 @@ def text_of(value: Any) -> str:
 
 def pictures(value: Any) -> Iterator[np.ndarray]:
     """Yield the pictures in a value."""
-    if isinstance(value, bytes):
-        yield from pictures(unpickled(value))
-    elif isinstance(value, np.ndarray) and value.ndim == 2:
+    if isinstance(value, np.ndarray) and value.ndim == 2:
         yield value
     elif isinstance(value, np.ndarray | collections.deque | tuple):
         for part in value:
             yield from pictures(part)
-
-
-def unpickled(data: bytes) -> Any:
-    """What was sent; of an error, that error."""
-    try:
-        return pickle.loads(data)
-    except Exception as error:
-        return error
 
 
 def sized(picture: np.ndarray) -> Picture:
@@ -206,7 +171,6 @@ def scenes() -> Iterator[dict[str, Any]]:
     for mode in "restart", "continue", "ignore":
         name = f'A life is lost: "{mode}"'
         yield game_scene(name, before, last, on_life_loss=mode)
-    yield from worker_scenes()
 
 
 def rehearsal() -> tuple[list[int], int]:
@@ -242,17 +206,6 @@ def game_scene(
         tracer.run(lambda: game.step(action))
     said = "".join(f", {key}={value!r}" for key, value in options.items())
     call = f"game = Game({SEED}{said})"
-    return scene(name, call, options, actions, action, tracer.lines)
-
-
-def scene(
-    name: str,
-    call: str,
-    options: dict[str, Any],
-    actions: list[int],
-    action: int | None,
-    lines: list[Line],
-) -> dict[str, Any]:
     return {
         "name": name,
         "call": call,
@@ -260,72 +213,8 @@ def scene(
         "options": options,
         "actions": actions,
         "action": action,
-        "lines": lines,
+        "lines": tracer.lines,
     }
-
-
-def worker_scenes() -> Iterator[dict[str, Any]]:
-    """Yield those of a program and its worker, each with lines of both."""
-    source = inspect.getsource(module).splitlines()
-    ours, theirs = program_and_worker()
-    # A message is sent before it arrives, so until the next one the lines of
-    # the program come first.
-    found: dict[str, list[Line]] = {sent: [] for sent in PROGRAM}
-    for line in ours:
-        sent = CLOSE if line[1] == ["close"] else ""
-        found[sent].append(with_call(line, sent))
-    before = ""
-    for line in theirs:
-        rows, _, values = line
-        message, _ = values.get("message", ("", ()))
-        pipe = f"program → worker: {message}" if message != before else ""
-        if source[rows.start - 1].lstrip().startswith("send("):
-            pipe = f"worker → program: {values['answer'][0]}"
-        sent = message.partition(" in ")[0]
-        found[sent].append(with_call(line, sent, pipe))
-        before = message
-    start, reset, step, error, close = found.values()
-    playing = start + reset + step
-    call = PROGRAM[""]
-    yield scene("A game in another process", call, {}, [], 1, playing)
-    yield scene("An error on its way back", call, {}, [1], 99, error)
-    yield scene("A close", call, {}, [1], None, close)
-
-
-def with_call(line: Line, sent: str, pipe: str = "") -> Line:
-    """Say first what the program does, and what crosses the pipe."""
-    rows, inside, values = line
-    said: Values = {"program": (PROGRAM[sent], ())}
-    if pipe:
-        said["pipe"] = pipe, ()
-    return rows, inside, said | values
-
-
-def program_and_worker() -> tuple[list[Line], list[Line]]:
-    """Return the lines of the program, and those of its worker."""
-    tracer = Tracer("Worker.")
-    pipe, end = multiprocessing.Pipe()
-    traced = functools.partial(traced_worker, end)
-    patient = mock.patch.object(module, "worker_process", traced)
-    with patient, ThreadPoolExecutor() as pool:
-        worker = tracer.run(lambda: Worker(SEED))
-        end.close()
-        theirs = pool.submit(pipe.recv)
-        for command in COMMANDS:
-            worker.child.send(command)
-            with contextlib.suppress(ValueError):
-                worker.child.recv()
-        tracer.run(worker.close)
-        return tracer.lines, theirs.result()
-
-
-def traced_worker(
-    pipe: Connection, remote: Connection, *args: Any, **options: Any
-) -> None:
-    """Be the worker's process."""
-    tracer = Tracer("worker_process")
-    tracer.run(lambda: worker_process(remote, *args, **options))
-    pipe.send(tracer.lines)
 
 
 # The data

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 import game
 from asking import check_for_everybody, html
-from paths import ROOT, SITE
+from paths import ROOT
 from runner import trace
 
 TEXT = trace.STEPS.read_text()
@@ -49,7 +49,7 @@ def rows_run(call):
     return found
 
 
-@pytest.mark.parametrize("scene", DATA["scenes"][:5])
+@pytest.mark.parametrize("scene", DATA["scenes"])
 def test_a_scene_has_the_rows_that_python_runs(scene):
     one = game.Game(scene["seed"], **scene["options"])
     if scene["action"] is None:
@@ -63,24 +63,17 @@ def test_a_scene_has_the_rows_that_python_runs(scene):
 
 
 def test_what_is_recorded_again_is_the_same():
-    """In both processes; only the sizes of messages may differ, by Python."""
-
-    def told(data):
-        return re.sub("[0-9,]+ bytes", "bytes", json.dumps(data))
-
-    assert told(trace.packed([*trace.scenes()])) == told(DATA)
+    again = trace.packed([*trace.scenes()])
+    assert json.loads(json.dumps(again)) == DATA
 
 
-def test_a_change_is_noticed(tmp_path, monkeypatch):
-    """Of what was made, and of part one."""
+def test_a_change_of_what_was_made_is_noticed(tmp_path, monkeypatch):
     assert trace.recorded() in TEXT
     monkeypatch.setattr(trace, "scenes", list)
     edited = tmp_path / "steps.js"
-    edited.write_text(TEXT.replace("28,379", "28,380"))
-    for name, other in ("STEPS", edited), ("END", "# ### One step"):
-        with monkeypatch.context() as patch:
-            patch.setattr(trace, name, other)
-            assert trace.recorded() not in TEXT
+    edited.write_text(TEXT.replace("A brick", "The brick"))
+    monkeypatch.setattr(trace, "STEPS", edited)
+    assert trace.recorded() not in TEXT
 
 
 @pytest.mark.parametrize(
@@ -93,23 +86,6 @@ def test_a_lost_life_ends_an_episode_as_the_mode_says(mode, ends):
     returned = lines[-1]["step()"]
     assert f"0.0, {ends}, " in returned
     assert ("'reward': 1.0" in returned) == (mode == "restart")
-
-
-def test_the_pipe_is_seen_with_its_sizes():
-    scenes = map(values_of, [*SCENES][5:])
-    crossed = [
-        values["pipe"]
-        for lines in scenes
-        for values in lines
-        if "pipe" in values
-    ]
-    there, back = "program → worker", "worker → program"
-    ways = [text.partition(":")[0] for text in crossed]
-    assert ways == [there, back] * 3 + [there]
-    observation, size = crossed[1].split(" in ")
-    assert "uint8 (4, 84, 84)" in observation
-    assert int(re.sub(r"\D", "", size)) > 4 * 84 * 84
-    assert "ValueError" in crossed[5]
 
 
 # In a browser
@@ -196,7 +172,7 @@ def test_keys_and_controls_go_through_the_lines(tutorial):
     panel = page.locator("#run")
     slider = panel.get_by_label("Line", exact=True)
     following = panel.get_by_role("button", name="Next line")
-    panel.get_by_label("Scene").select_option("A close")
+    panel.get_by_label("Scene").select_option("A game begins")
     expect(slider).to_have_value("0")
     following.focus()
     for key, at in [
