@@ -3,7 +3,7 @@
     pip install -r requirements.txt --group measure
     python measure/benchmark.py lockstep                    # 9 minutes
     python measure/benchmark.py lockstep --titles Breakout  # 2 minutes
-    python measure/benchmark.py crowd restart --publish     # 2 minutes
+    python measure/benchmark.py restart waits --publish     # 6 minutes
 
 The parts, all of random actions:
 
@@ -11,7 +11,6 @@ The parts, all of random actions:
 - lockstep64, lockstep256: so with more games, beside the engines in C++
 - restart: so, where each lost life restarts the game, as in labml's tutorial,
   beside ALE's engine and 8 `Worker`s
-- crowd: 8 games, 64 games and 64 `Worker`s, with their memory
 - waits: several batches are in flight, beside a network that waits for a
   device for 1.5 ms
 - fast_game, fast_game_restart: one `FastGame` and one `Game`, by CPU time, by
@@ -36,7 +35,6 @@ from contenders import WHOLE_GAMES, Contender
 from game import TRAINING
 
 EIGHT = {"num_envs": 8}
-MANY = {"num_envs": 64}
 TITLES = ["Breakout", "Pong", "MsPacman", "Seaquest", "ALE/Breakout-v5"]
 FEW = EIGHT | {"count": 3}  # batches in flight
 # One is played on each core, the others are ready.
@@ -46,10 +44,8 @@ TUNING = 1  # seconds of each number of threads
 # A kind of contender, with its options, by the name in results.
 PLAYERS: dict[str, tuple[str, dict[str, Any]]] = {
     "games": ("games", EIGHT | WHOLE_GAMES),
-    "games64": ("games", MANY | WHOLE_GAMES),
     "games_ready": ("ready_first", ENOUGH | WHOLE_GAMES),
     "worker": ("workers", EIGHT | WHOLE_GAMES),
-    "worker64": ("workers", MANY | WHOLE_GAMES),
     "ale": ("ale", EIGHT),
     "ale_few": ("ale", FEW),
     "ale_many": ("ale", ENOUGH),
@@ -80,7 +76,6 @@ PARTS = {
     "lockstep64": Part(ENGINES, ["Breakout"], {"num_envs": 64}),
     "lockstep256": Part(ENGINES, ["Breakout"], {"num_envs": 256}),
     "restart": Part(["games", "ale", "worker"], ["Breakout"], RESTART),
-    "crowd": Part(["games", "games64", "worker64"], ["Breakout"]),
     "waits": Part(IN_TURN, TITLES[:4], wait=0.0015),
     "fast_game": Part(ONE_GAME, ["Breakout", "Pong", "Seaquest"], TRAINING),
     "fast_game_restart": Part(ONE_GAME, ["Breakout"], RESTART),
@@ -121,7 +116,7 @@ def compare(part: Part, run: argparse.Namespace, title: str) -> dict[str, Any]:
             threads = best_threads(name, part, title)
             player = contender(name, part, title, threads)
             players[name] = stack.enter_context(player)
-            rows[name] = {"threads": threads, "memory": memory(player)}
+            rows[name] = {"threads": threads}
         turns = common.take_turns(
             {n: partial(one.play, run.seconds) for n, one in players.items()},
             run.rounds,
@@ -134,12 +129,6 @@ def compare(part: Part, run: argparse.Namespace, title: str) -> dict[str, Any]:
         "seconds": run.seconds,
         "rows": rows,
     }
-
-
-def memory(player: Contender) -> float:
-    """The memory of all processes in MB, what they share counted once."""
-    total = sum(one.memory_full_info().pss for one in player.processes())
-    return round(total / 2**20, 1)
 
 
 def main() -> None:

@@ -23,7 +23,6 @@ from multiprocessing import Pipe, connection
 from typing import Any
 
 import numpy as np
-import psutil
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -286,10 +285,6 @@ class Contender(contextlib.ExitStack):
         except subprocess.TimeoutExpired:  # An engine's threads go on.
             self.process.kill()
             self.process.wait()
-
-    def processes(self) -> list[psutil.Process]:
-        process = psutil.Process(self.process.pid)
-        return [process, *process.children(recursive=True)]
 
     def play(self, seconds: float) -> float:
         """Play for some seconds; return the steps a second."""

@@ -58,7 +58,6 @@ def test_the_benchmark_writes_a_part_for_each_title(publish, monkeypatch):
     assert list(rows) == names
     for row in rows.values():
         assert len(row["speed"]) == 2 and min(row["speed"]) > 0
-        assert row["memory"] > 10
 
 
 def test_an_error_of_a_contender_arrives():

@@ -41,10 +41,9 @@ TITLES = {
 
 
 class Player(Struct):
-    """How fast a contender played, round by round, and its memory."""
+    """How fast a contender played, round by round."""
 
     speed: list[float]  # steps/s
-    memory: float = 0.0  # MB
 
 
 class Measured(Struct, kw_only=True):
@@ -299,7 +298,6 @@ def speed_values() -> dict[str, str]:
     updates = read("updates", Speeds)["Breakout"]
     runners = read("runners", Speeds)["Breakout"]
     waits = read_titles("waits")
-    crowd = read("crowd", Speeds)["Breakout"]
     one_game = read_titles("fast_game")
     one_game |= read_titles("fast_game_restart", ", a lost life restarts")
     peers = {name for one in lockstep.values() for name in one.beside_all()}
@@ -325,10 +323,6 @@ def speed_values() -> dict[str, str]:
         "runners_precision": runners.precision,
         "lockstep_table": ratios_table(lockstep | more),
         "lockstep_on": measured([*lockstep.values(), *more.values()]),
-        "crowd_step": spread(crowd.beside("games64")),
-        "crowd_memory": f"{crowd.rows['games64'].memory:,.0f} MB",
-        "worker_memory": f"{crowd.rows['worker64'].memory:,.0f} MB",
-        "crowd_on": measured([crowd]),
         "fast_game_table": fast_game_table(one_game),
         "fast_game_on": measured(one_game.values()),
         "lockstep_beside_async": beside_async(waits, "games"),
