@@ -1,9 +1,11 @@
-"""Measure `Games` beside other engines.
+"""Measure `Games` beside other engines, beside itself, and an older one.
 
     pip install -r requirements.txt --group measure
-    python measure/benchmark.py lockstep                    # 9 minutes
+    python measure/benchmark.py lockstep                    # 7 minutes
     python measure/benchmark.py lockstep --titles Breakout  # 2 minutes
-    python measure/benchmark.py restart waits --publish     # 6 minutes
+    python measure/benchmark.py itself restart --publish    # 2 minutes
+    git worktree add OLD origin/main
+    python measure/benchmark.py old old_worker --old OLD    # 2 minutes
 
 The parts, all of random actions:
 
@@ -15,37 +17,48 @@ The parts, all of random actions:
   device for 1.5 ms
 - fast_game, fast_game_restart: one `FastGame` and one `Game`, by CPU time, by
   the settings of `TRAINING`, and where each lost life restarts the game
+- itself: as lockstep, `Games` beside `Games`. Whatever this finds is the
+  instrument's own
+- old, old_restart, old_worker: `Games`, so where each lost life restarts the
+  game, and 8 `Worker`s, beside those of the game.py in another folder
 
 Every contender lives in a process of its own. They take turns, in an order
 that rotates from round to round, and are compared within a round, so that a
 machine that slows down slows down for all. Only steps that played frames
 count, not those that a peer spends on a reset. The engines in C++ play with
-the number of threads with which they are fastest.
+the number of threads with which they are fastest. What is published was
+measured with the rounds and seconds that are the defaults.
 """
 
 import argparse
 import contextlib
+import pathlib
 from functools import partial
-from statistics import median
 from typing import Any, NamedTuple
 
 import common
-from common import CORES
+from common import CORES, ROOT
 from contenders import WHOLE_GAMES, Contender
 from game import TRAINING
+from ratios import beside, spread
 
 EIGHT = {"num_envs": 8}
 TITLES = ["Breakout", "Pong", "MsPacman", "Seaquest", "ALE/Breakout-v5"]
 FEW = EIGHT | {"count": 3}  # batches in flight
 # One is played on each core, the others are ready.
 ENOUGH = EIGHT | {"count": CORES + 3}
-TUNING = 1  # seconds of each number of threads
+TUNING = 0.5  # seconds of each number of threads
 
+GAMES: Any = ("games", EIGHT | WHOLE_GAMES)
+WORKER: Any = ("workers", EIGHT | WHOLE_GAMES)
 # A kind of contender, with its options, by the name in results.
 PLAYERS: dict[str, tuple[str, dict[str, Any]]] = {
-    "games": ("games", EIGHT | WHOLE_GAMES),
+    "games": GAMES,
+    "again": GAMES,
+    "old": GAMES,
     "games_ready": ("ready_first", ENOUGH | WHOLE_GAMES),
-    "worker": ("workers", EIGHT | WHOLE_GAMES),
+    "worker": WORKER,
+    "old_worker": WORKER,
     "ale": ("ale", EIGHT),
     "ale_few": ("ale", FEW),
     "ale_many": ("ale", ENOUGH),
@@ -76,21 +89,30 @@ PARTS = {
     "lockstep64": Part(ENGINES, ["Breakout"], {"num_envs": 64}),
     "lockstep256": Part(ENGINES, ["Breakout"], {"num_envs": 256}),
     "restart": Part(["games", "ale", "worker"], ["Breakout"], RESTART),
-    "waits": Part(IN_TURN, TITLES[:4], wait=0.0015),
+    "waits": Part(IN_TURN, ["Breakout", "Pong"], wait=0.0015),
     "fast_game": Part(ONE_GAME, ["Breakout", "Pong", "Seaquest"], TRAINING),
     "fast_game_restart": Part(ONE_GAME, ["Breakout"], RESTART),
+    "itself": Part(["games", "again"], ["Breakout", "MsPacman"]),
+    "old": Part(["games", "old"], ["Breakout", "MsPacman"]),
+    "old_restart": Part(["games", "old"], ["Breakout"], RESTART),
+    "old_worker": Part(["worker", "old_worker"], ["Breakout"]),
 }
 
 
 def contender(
-    name: str, part: Part, title: str, threads: int | None = None
+    name: str,
+    part: Part,
+    title: str,
+    threads: int | None = None,
+    old: pathlib.Path = ROOT,
 ) -> Contender:
     """A contender's process."""
     kind, options = PLAYERS[name]
     options = options | part.options | {"title": title}
     if threads:
         options["threads"] = threads
-    return Contender(kind, options, part.wait)
+    folder = old if name.startswith("old") else ROOT
+    return Contender(kind, options, part.wait, folder)
 
 
 def best_threads(name: str, part: Part, title: str) -> int | None:
@@ -114,7 +136,7 @@ def compare(part: Part, run: argparse.Namespace, title: str) -> dict[str, Any]:
         players = {}
         for name in part.names:
             threads = best_threads(name, part, title)
-            player = contender(name, part, title, threads)
+            player = contender(name, part, title, threads, run.old)
             players[name] = stack.enter_context(player)
             rows[name] = {"threads": threads}
         turns = common.take_turns(
@@ -123,20 +145,21 @@ def compare(part: Part, run: argparse.Namespace, title: str) -> dict[str, Any]:
         )
     for name, speed in turns.items():
         rows[name]["speed"] = speed
-        print(f"{title} {name}: {median(speed):,.0f} steps/s", flush=True)
-    return {
-        "rounds": run.rounds,
-        "seconds": run.seconds,
-        "rows": rows,
-    }
+    ours, *others = part.names
+    for other in others:
+        words = spread(beside(rows, ours, other))
+        print(f"{title}: {ours} beside {other}: {words}", flush=True)
+    return {"rounds": run.rounds, "seconds": run.seconds, "rows": rows}
 
 
 def main() -> None:
     parser = common.options(__doc__)
-    parser.add_argument("parts", nargs="+", choices=PARTS)
-    parser.add_argument("--titles", nargs="+")
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=2)
+    add = parser.add_argument
+    add("parts", nargs="+", choices=PARTS)
+    add("--titles", nargs="+")
+    add("--rounds", type=int, default=15)
+    add("--seconds", type=float, default=0.6)
+    add("--old", type=pathlib.Path, default=ROOT, help="folder of a game.py")
     run = parser.parse_args()
     for name in run.parts:
         part = PARTS[name]

@@ -1,8 +1,6 @@
 """Tests of the instruments."""
 
-import argparse
 import json
-import shutil
 import sys
 
 import numpy as np
@@ -12,12 +10,12 @@ import torch
 import agents
 import benchmark
 import common
-import compare
 import contenders
 import dqn
 import updates
 from game import BREAKOUT, Game
 from games import Games
+from ratios import beside, interval, is_level
 from run import describe
 
 
@@ -99,22 +97,32 @@ def test_a_run_is_published(publish, tmp_path):
     assert curve == ["steps,score", "2000,2.0"]
 
 
-@pytest.mark.parametrize("part", ["games", "worker"])
-def test_old_and_new_play_with_their_own_module(tmp_path, part):
-    """The old one says so in each process that imports it."""
-    source = (common.ROOT / "game.py").read_text("utf-8")
+@pytest.mark.parametrize("name", ["old", "old_worker"])
+def test_an_old_contender_plays_by_the_module_of_its_folder(tmp_path, name):
+    """That says so in each process that imports it."""
     imported = tmp_path / "imported"
-    old = tmp_path / "old"
-    old.mkdir()
-    shutil.copy(common.ROOT / "games.py", old)
-    (old / "game.py").write_text(
-        f"{source}\nwith open({str(imported)!r}, 'a') as f: f.write('.')\n",
-        "utf-8",
-    )
-    quick = argparse.Namespace(games=2, rounds=2, seconds=0.1)
-    folders = {"old": old, "new": common.ROOT}
-    assert len(compare.compare(part, "Pong", folders, quick)) == 2
+    for module in "game.py", "games.py":
+        source = (common.ROOT / module).read_text("utf-8")
+        says_so = f"\nwith open({str(imported)!r}, 'a') as f: f.write('.')\n"
+        (tmp_path / module).write_text(source + says_so, "utf-8")
+    part = benchmark.PARTS[name]
+    with benchmark.contender(name, part, "Pong", old=tmp_path) as player:
+        assert player.play(0.1) > 0
     assert len(imported.read_text()) > 1
+
+
+def test_two_are_level_where_the_interval_of_the_median_holds_1():
+    """Of 15 rounds it goes from the 4th to the 12th of the ratios."""
+    ratios = [0.5, 0.6, 0.7, *np.linspace(1.01, 1.2, 12)]
+    assert interval(ratios) == (ratios[3], ratios[11])
+    assert not is_level(ratios)
+    ratios[3] = 0.99
+    assert is_level(ratios)
+
+
+def test_a_ratio_is_of_one_round():
+    rows = {"games": {"speed": [30, 20]}, "ale": {"speed": [10, 40]}}
+    assert beside(rows, "games", "ale") == [3, 0.5]
 
 
 @pytest.mark.parametrize("side", ["games", "envpool", "wrappers"])

@@ -18,4 +18,4 @@ BROWSERS = [
 ]
 CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 
-sys.path += [str(ROOT), str(ROOT / "examples")]
+sys.path += [str(ROOT / room) for room in (".", "examples", "measure")]

@@ -2,11 +2,8 @@
 
 `values()` is a dict from names to Markdown; texts have it between
 `<!--=name-->` and `<!--/-->`. A result is a file of `measure/results/`, a
-dict of parts; each says on what and when it was measured. Nothing here imports
-the instruments.
-
-Contenders take turns, so speeds are compared within a round. A comparison is
-the median of the rounds' ratios; where their range touches 1, it is level.
+dict of parts; each says on what and when it was measured. How speeds are
+compared is said in `measure/ratios.py`.
 """
 
 import csv
@@ -14,11 +11,10 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import mean, median
-from typing import NamedTuple, TypeVar
-
-from msgspec import Struct, convert
+from typing import Any, NamedTuple
 
 from paths import FIGURES, RESULTS
+from ratios import beside, is_level, spread
 
 # What tables call what the results have.
 NAMES = {
@@ -32,76 +28,24 @@ NAMES = {
 }
 TITLES = {
     "MsPacman": "Ms. Pac-Man",
-    "ALE/Breakout-v5": "Breakout, sticky actions",
+    "ALE/Breakout-v5": "sticky actions",
     "Breakout-dqn": "Breakout, `dqn.py`",
 }
+
+Part = dict[str, Any]
+Parts = Mapping[str, Part]
+Ratios = Sequence[float]  # round by round
 
 
 # What was measured
 
 
-class Player(Struct):
-    """How fast a contender played, round by round."""
-
-    speed: list[float]  # steps/s
-
-
-class Measured(Struct, kw_only=True):
-    processor: str
-    cores: int
-    date: str
-    commit: str
-
-
-class Speeds(Measured, kw_only=True):
-    """Contenders that took turns, by their names."""
-
-    rows: dict[str, Player]
-    precision: str = ""  # of a network that learns
-
-    def beside(self, name: str, ours: str = "games") -> list[float]:
-        """How many times as fast ours is, round by round."""
-        speeds = zip(self.rows[ours].speed, self.rows[name].speed, strict=True)
-        return [our_speed / speed for our_speed, speed in speeds]
-
-    def beside_all(self) -> dict[str, list[float]]:
-        """`Games` beside each of the others, by the names in tables."""
-        others = [name for name in self.rows if name != "games"]
-        return {name: self.beside(name) for name in others}
-
-    def middle(self, name: str) -> float:
-        return median(self.rows[name].speed)
-
-
-class Scores(Struct):
-    """Of whole games."""
-
-    served: list[float] = []
-    alone: list[float] = []  # nobody pressed FIRE for the agent
-    still: list[float] = []  # nothing moved in what it saw
-    film: list[float] = []
-
-
-class Agent(Measured, kw_only=True):
-    """What an agent has learned."""
-
-    title: str
-    run: str  # its seed
-    steps: int
-    seconds: dict[str, float]  # of its training, by activity
-    paused: float = 0.0  # seconds of these in which the program stood still
-    program_commit: str  # of the program that trained it
-    precision: str
-    last_score: float  # the mean of its last hundred games of training
-    scores: Scores
-
-    @property
-    def hours(self) -> float:
-        return (sum(self.seconds.values()) - self.paused) / 3600
-
-    @property
-    def mean(self) -> float:
-        return mean(self.scores.served)
+def read(name: str) -> dict[str, Part]:
+    """The parts of a result, by name; of any machines, the newest counts."""
+    found: list[tuple[str, Part]] = []
+    for path in sorted(RESULTS.glob(f"*/{name}.json")):
+        found += json.loads(path.read_text("utf-8")).items()
+    return dict(sorted(found, key=lambda part: part[1]["date"]))
 
 
 class Learned(NamedTuple):
@@ -109,18 +53,6 @@ class Learned(NamedTuple):
 
     steps: int
     score: float
-
-
-Part = TypeVar("Part", bound=Measured)
-
-
-def read(name: str, kind: type[Part]) -> dict[str, Part]:
-    """The parts of a result, by name; of any machines, the newest counts."""
-    found: list[tuple[str, Part]] = []
-    for path in sorted(RESULTS.glob(f"*/{name}.json")):
-        parts = json.loads(path.read_text("utf-8"))
-        found += [(part, convert(one, kind)) for part, one in parts.items()]
-    return dict(sorted(found, key=lambda part: part[1].date))
 
 
 def read_curves(title: str) -> dict[str, list[Learned]]:
@@ -157,22 +89,39 @@ def listed(words: Sequence[str]) -> str:
 # How fast
 
 
-def measured(parts: Iterable[Measured]) -> str:
+def measured(parts: Iterable[Part]) -> str:
     """On which machines, when, and with which commit of game.py."""
     words = {
-        f"{one.cores} cores ({one.processor}), {one.date}, "
-        f"commit {one.commit}": None
+        f"{one['cores']} cores ({one['processor']}), {one['date']}, "
+        f"commit {one['commit']}": None
         for one in parts
     }
     return "; ".join(words)
 
 
-def is_level(ratios: Sequence[float]) -> bool:
-    """Whether the range touches 1."""
-    return round(min(ratios), 2) <= 1 <= round(max(ratios), 2)
+def rounds(parts: Iterable[Part]) -> str:
+    """How many rounds were played, at least."""
+    rows = [row for part in parts for row in part["rows"].values()]
+    return str(min(len(row["speed"]) for row in rows))
 
 
-def in_short(comparisons: Mapping[str, Sequence[float]]) -> str:
+def beside_all(part: Part) -> dict[str, Ratios]:
+    """`Games` beside each of the others, by the names in results."""
+    rows = part["rows"]
+    others = [name for name in rows if name != "games"]
+    return {name: beside(rows, "games", name) for name in others}
+
+
+def ratios_of(parts: Parts, ours: str, other: str) -> dict[str, Ratios]:
+    """Ours beside another one, in the parts that it has played."""
+    return {
+        title: beside(part["rows"], ours, other)
+        for title, part in parts.items()
+        if other in part["rows"]
+    }
+
+
+def in_short(comparisons: Mapping[str, Ratios]) -> str:
     """What comparisons in some titles say together."""
     apart = {
         title: rounded(median(ratios))
@@ -182,22 +131,18 @@ def in_short(comparisons: Mapping[str, Sequence[float]]) -> str:
     if len(apart) == len(comparisons):
         ends = [f(apart.values(), key=float) for f in (min, max)]
         return " to ".join(dict.fromkeys(ends))
-    return "; ".join(["level", *(f"{r} in {t}" for t, r in apart.items())])
+    if not apart:
+        return "level"
+    return f"level; {', '.join(f'{r} ({t})' for t, r in apart.items())}"
 
 
 def rounded(ratio: float) -> str:
     return f"{ratio:.2f}" if ratio < 1.1 else f"{ratio:.1f}"
 
 
-def spread(ratios: Sequence[float]) -> str:
-    """The median and the range."""
-    low, high = min(ratios), max(ratios)
-    return f"{median(ratios):.2f} ({low:.2f}–{high:.2f})"
-
-
-def ratios_table(columns: Mapping[str, Speeds]) -> str:
+def speed_table(columns: Parts) -> str:
     """How many times as fast `Games` is as each of the others."""
-    ratios = [column.beside_all() for column in columns.values()]
+    ratios = [beside_all(column) for column in columns.values()]
     found = {name for column in ratios for name in column}
     if unnamed := found - NAMES.keys():
         raise ValueError(f"values.py has no name for {sorted(unnamed)}")
@@ -209,64 +154,69 @@ def ratios_table(columns: Mapping[str, Speeds]) -> str:
     return table(["`Games` beside", *columns], rows)
 
 
-def fast_game_table(columns: Mapping[str, Speeds]) -> str:
-    """How many times as fast one game is as a simpler one."""
-    rows = [
-        [title, spread(column.beside("game", "fast_game"))]
-        for title, column in columns.items()
-    ]
-    return table(["one game", "`FastGame` beside `Game`"], rows)
-
-
-def runners_table(runners: Speeds) -> str:
+def runners_table(rows: Parts) -> str:
     """Steps a second of ppo.py and of RLlib with more and more runners."""
-    rows = [
-        [words, f"{runners.middle(name):,.0f}"]
-        for name, words in {
-            "ppo": "`ppo.py`",
-            "rllib0": "`rllib.py`",
-            "rllib1": "`rllib.py --runners 1`",
-            "rllib2": "`rllib.py --runners 2`",
-        }.items()
-    ]
-    return table(["eight games, or eight a runner", "steps a second"], rows)
+    programs = {
+        "ppo": "`ppo.py`",
+        "rllib0": "`rllib.py`",
+        "rllib1": "`rllib.py --runners 1`",
+        "rllib2": "`rllib.py --runners 2`",
+    }
+    return table(
+        ["eight games, or eight a runner", "steps a second"],
+        [
+            [words, f"{median(rows[name]['speed']):,.0f}"]
+            for name, words in programs.items()
+        ],
+    )
 
 
-def beside_async(columns: Mapping[str, Speeds], ours: str) -> str:
+def beside_async(columns: Parts, ours: str) -> str:
     """Ours beside the fastest asynchronous engine of each title."""
     comparisons = {}
     for title, column in columns.items():
-        engines = [name for name in column.rows if "games" not in name]
-        best = max(engines, key=column.middle)
-        comparisons[title] = column.beside(best, ours)
+        rows = column["rows"]
+        engines = [name for name in rows if "games" not in name]
+        best = max(engines, key=lambda name: median(rows[name]["speed"]))
+        comparisons[title] = beside(rows, ours, best)
     return in_short(comparisons)
 
 
-def read_titles(name: str, ending: str = "") -> dict[str, Speeds]:
-    """The parts of a result, by the names of their titles."""
-    parts = read(name, Speeds)
-    return {TITLES.get(t, t) + ending: one for t, one in parts.items()}
+def read_titles(name: str, called: str = "") -> dict[str, Part]:
+    """The parts of a result, by their titles, or the only one as it's called.
+
+    `called` is for what is measured in Breakout alone.
+    """
+    return {
+        called or TITLES.get(title, title): part
+        for title, part in read(name).items()
+    }
 
 
 # What agents learn
 
 
-def whole_games(scores: Sequence[float]) -> str:
+def hours(agent: Part) -> float:
+    """How long its training took, without breaks of the program."""
+    return (sum(agent["seconds"].values()) - agent.get("paused", 0)) / 3600
+
+
+def whole_games(scores: Ratios) -> str:
     """The mean of whole games, and the range."""
     return f"{mean(scores):.1f} ({min(scores):.0f} to {max(scores):.0f})"
 
 
-def agent_table(agents: Mapping[str, Agent]) -> str:
+def agent_table(agents: Parts) -> str:
     """A row for each run."""
     rows = [
         [
-            TITLES.get(name.removesuffix(f"-{agent.run}"), agent.title),
-            agent.run,
-            f"{agent.steps:,}",
-            f"{agent.hours:.1f}",
-            agent.program_commit,
-            agent.precision,
-            whole_games(agent.scores.served),
+            TITLES.get(name.removesuffix(f"-{agent['run']}"), agent["title"]),
+            agent["run"],
+            f"{agent['steps']:,}",
+            f"{hours(agent):.1f}",
+            agent["program_commit"],
+            agent["precision"],
+            whole_games(agent["scores"]["served"]),
         ]
         for name, agent in agents.items()
     ]
@@ -274,11 +224,12 @@ def agent_table(agents: Mapping[str, Agent]) -> str:
     return table([*head, "mean of 30 games"], rows)
 
 
-def trained_on(agents: Iterable[Agent]) -> str:
+def trained_on(agents: Parts) -> str:
     """On which machines, and until when."""
     last = {}
-    for agent in sorted(agents, key=lambda agent: agent.date):
-        last[f"{agent.cores} cores ({agent.processor})"] = agent.date
+    for agent in sorted(agents.values(), key=lambda agent: agent["date"]):
+        machine = f"{agent['cores']} cores ({agent['processor']})"
+        last[machine] = agent["date"]
     return "; ".join(f"{on} until {date}" for on, date in last.items())
 
 
@@ -292,77 +243,67 @@ def values() -> dict[str, str]:
 
 def speed_values() -> dict[str, str]:
     lockstep = read_titles("lockstep")
-    more = read_titles("lockstep64", ", 64 games")
-    more |= read_titles("lockstep256", ", 256 games")
-    more |= read_titles("restart", ", a lost life restarts")
-    updates = read("updates", Speeds)["Breakout"]
-    runners = read("runners", Speeds)["Breakout"]
+    lockstep |= read_titles("lockstep64", "64 games")
+    lockstep |= read_titles("lockstep256", "256 games")
+    restart = read_titles("restart", "restarts")
+    updates = read_titles("updates", "an update of PPO")
+    [update] = updates.values()
+    [runners] = read("runners").values()
     waits = read_titles("waits")
     one_game = read_titles("fast_game")
-    one_game |= read_titles("fast_game_restart", ", a lost life restarts")
-    peers = {name for one in lockstep.values() for name in one.beside_all()}
+    one_game |= read_titles("fast_game_restart", "restarts")
+    compared = updates | lockstep | restart
+    short = {
+        f"{name}_update": in_short({"Breakout": ratios})
+        for name, ratios in beside_all(update).items()
+    }
+    for name in ("envpool", "ale", "gymnasium", "sb3"):
+        short[f"{name}_play"] = in_short(ratios_of(lockstep, "games", name))
     return {
-        **{
-            f"{name}_update": in_short({"Breakout": ratios})
-            for name, ratios in updates.beside_all().items()
-        },
-        **{
-            f"{name}_play": in_short(
-                {title: one.beside(name) for title, one in lockstep.items()}
-            )
-            for name in peers
-        },
-        "compared_on": measured(
-            [updates, *lockstep.values(), *waits.values()]
-        ),
-        "updates_table": ratios_table({"an update of PPO": updates}),
-        "updates_on": measured([updates]),
-        "updates_precision": updates.precision,
-        "runners_table": runners_table(runners),
+        **short,
+        "rounds": rounds([*compared.values(), *waits.values()]),
+        "compared_on": measured([*compared.values(), *waits.values()]),
+        "speed_table": speed_table(compared),
+        "updates_precision": update["precision"],
+        "runners_table": runners_table(runners["rows"]),
         "runners_on": measured([runners]),
-        "runners_precision": runners.precision,
-        "lockstep_table": ratios_table(lockstep | more),
-        "lockstep_on": measured([*lockstep.values(), *more.values()]),
-        "fast_game_table": fast_game_table(one_game),
-        "fast_game_on": measured(one_game.values()),
+        "runners_precision": runners["precision"],
+        "fast_game": in_short(ratios_of(one_game, "fast_game", "game")),
         "lockstep_beside_async": beside_async(waits, "games"),
         "in_turn_beside_async": beside_async(waits, "games_ready"),
-        "waits_on": measured(waits.values()),
     }
 
 
 def agent_values() -> dict[str, str]:
-    agents = dict(sorted(read("agents", Agent).items()))
+    agents = dict(sorted(read("agents").items()))
     breakout = [
         agent
         for name, agent in agents.items()
         if re.fullmatch(r"Breakout-\d+", name)  # which differ in their seeds
     ]
-    moving = [agents[f"{n}-0"] for n in ("Breakout", "MsPacman", "Seaquest")]
     hope = json.loads((FIGURES / "network/hope.json").read_text("utf-8"))
     published = breakout[0]
-    scores = published.scores
-    return {
-        "agent_points": f"{scores.film[0]:.0f}",
-        "agent_mean": f"{published.mean:.1f}",
-        "agent_alone": whole_games(scores.alone),
-        "agents_trained_on": trained_on(agents.values()),
-        "breakout_end": whole_games([agent.last_score for agent in breakout]),
-        "breakout_hours": f"{published.hours:.0f}",
+    scores = published["scores"]
+    found = {
+        "agent_points": f"{scores['film'][0]:.0f}",
+        "agent_mean": f"{mean(scores['served']):.1f}",
+        "agent_alone": whole_games(scores["alone"]),
+        "agents_trained_on": trained_on(agents),
+        "breakout_end": whole_games([a["last_score"] for a in breakout]),
+        "breakout_hours": f"{hours(published):.0f}",
         "agent_table": agent_table(agents),
-        "pong_minutes": f"{60 * agents['Pong-1'].hours:.0f}",
-        **{
-            f"{agent.title.lower()}_{kind}": f"{mean(scores):,.0f}"
-            for agent in moving
-            for kind, scores in (
-                ("moving", agent.scores.served),
-                ("still", agent.scores.still),
-            )
-        },
+        "pong_hours": f"{hours(agents['Pong-0']):.1f}",
+        "pong_minutes": f"{60 * hours(agents['Pong-1']):.0f}",
         "hope_opening": hope["opening"],
         **training_values(),
         "human_points": "31.8",  # DQN's professional tester (Mnih et al. 2015)
     }
+    for title in ("Breakout", "MsPacman", "Seaquest"):
+        scores = agents[f"{title}-0"]["scores"]
+        name = title.lower()
+        found[f"{name}_moving"] = f"{mean(scores['served']):,.0f}"
+        found[f"{name}_still"] = f"{mean(scores['still']):,.0f}"
+    return found
 
 
 def training_values() -> dict[str, str]:
