@@ -281,7 +281,6 @@ def agent_values() -> dict[str, str]:
         for name, agent in agents.items()
         if re.fullmatch(r"Breakout-\d+", name)  # which differ in their seeds
     ]
-    hope = json.loads((FIGURES / "network/hope.json").read_text("utf-8"))
     published = breakout[0]
     scores = published["scores"]
     found = {
@@ -294,7 +293,6 @@ def agent_values() -> dict[str, str]:
         "agent_table": agent_table(agents),
         "pong_hours": f"{hours(agents['Pong-0']):.1f}",
         "pong_minutes": f"{60 * hours(agents['Pong-1']):.0f}",
-        "hope_opening": hope["opening"],
         **training_values(),
         "human_points": "31.8",  # DQN's professional tester (Mnih et al. 2015)
     }

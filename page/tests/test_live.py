@@ -17,8 +17,6 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from asking import look_at
-from fill.values import values
 from paths import SITE
 from record import weights
 from record.published import ask
@@ -377,80 +375,3 @@ def test_an_address_of_somebody_else_says_nothing(hasty, anchor):
     page = hasty(anchor=anchor)
     soon(page, "Board.seed")
     expect(page.locator("#hero .sent")).to_be_hidden()
-
-
-# What it hopes
-
-
-@pytest.fixture
-def hope(page):
-    """The figure, with its first value."""
-    figure = look_at(page, "network")
-    expect(figure.locator(".value")).to_have_text(values()["hope_opening"])
-    return figure
-
-
-def value(figure):
-    return float(figure.locator(".value").inner_text())
-
-
-@pytest.mark.parametrize("way", ["mouse", "keys"])
-def test_the_ball_is_dragged_behind_the_wall(hope, way):
-    """As the text asks for; the value rises from that of the text."""
-    before = value(hope)
-    ball = hope.locator(".handle.ball")
-    if way == "keys":
-        for _ in range(28):
-            ball.press("ArrowUp")
-    else:
-        place = hope.locator(".held").bounding_box()
-        ball.hover()
-        mouse = hope.page.mouse
-        mouse.down()
-        mouse.move(
-            place["x"] + place["width"] / 2, place["y"] + place["height"] / 5
-        )
-        mouse.up()
-    hope.page.wait_for_function(
-        "(least) => document.querySelector('.value').textContent > least",
-        arg=before + 0.5,
-    )
-
-
-def test_the_way_of_the_ball_is_turned(hope):
-    """It comes from elsewhere, and stays where it is."""
-    before = value(hope)
-    ball = hope.locator(".handle.ball")
-    place = ball.get_attribute("style")
-    for _ in range(12):
-        hope.locator(".handle.way").press("ArrowRight")
-    expect(hope.locator(".value")).not_to_have_text(f"{before}")
-    assert ball.get_attribute("style") == place
-
-
-def test_each_place_of_the_ball_is_painted(hope):
-    """And anew, when the wall is another."""
-    painted = """(figure) => {
-        const canvas = figure.querySelector(".hope");
-        const copy = new OffscreenCanvas(13, 15).getContext("2d",
-          { willReadFrequently: true });
-        copy.drawImage(canvas, 0, 0);
-        const { data } = copy.getImageData(0, 0, 13, 15);
-        return [...data].filter((value, i) => i % 4 === 3); }"""
-    box = hope.element_handle()
-    first = hope.evaluate(painted)
-    hope.page.wait_for_function(
-        f"(figure) => ({painted})(figure).filter(Boolean).length > 170",
-        arg=box,
-    )
-    with_holes = np.array(hope.evaluate(painted))
-    assert len(first) == len(with_holes) == 13 * 15
-    hope.get_by_role("radio", name="full").check()
-    below = 10 * 13  # the rows from there on are far below the wall
-    darker = with_holes[below:].mean() / 2
-    hope.page.wait_for_function(
-        f"""([figure, least]) => {{
-            const rows = ({painted})(figure).slice({below});
-            return rows.reduce((a, b) => a + b) / rows.length < least; }}""",
-        arg=[box, darker],
-    )
