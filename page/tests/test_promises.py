@@ -46,9 +46,7 @@ def served(new_context):
 # What didn't arrive
 
 
-@pytest.mark.parametrize(
-    "name, figure", [("moment", "step"), ("training", "training")]
-)
+@pytest.mark.parametrize("name, figure", [("training", "training")])
 def test_a_figure_asks_again_for_what_did_not_arrive(served, name, figure):
     page = served
     refuse_once(page, name)
