@@ -148,7 +148,7 @@ function shrunk(screen, size, mean) {
 // the player.
 
 // Readers who want less motion start the films by hand.
-const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 // Pictures from a text: what changes from each to the next, compressed. Four
 // pixels at a time are put together.
@@ -245,7 +245,7 @@ function drags(element, begin, move) {
 // returned function says what is wanted from now on.
 function plays(box, go, auto = true) {
   const button = box.querySelector(".play");
-  let isWanted = auto && !calm, isSeen = false;
+  let isWanted = auto && !calm.matches, isSeen = false;
   function turn() {
     button.textContent = isWanted ? "Pause" : "Play";
     go(isWanted && isSeen);
@@ -258,6 +258,7 @@ function plays(box, go, auto = true) {
     isSeen = true;
     want(!isWanted);
   });
+  calm.addEventListener("change", () => calm.matches && want(false));
   new IntersectionObserver((seen) => {
     isSeen = seen.at(-1).isIntersecting;
     turn();
@@ -330,20 +331,18 @@ const WALL = {
   colors: [5, 4, 3, 2, 8, 6],
 };
 const WALLS = 2; // there is no third
-// A wall with a hole: that of the agent's film, just before the ball is behind it
-const HOLE = ["###############..#", "#..###########...#", "#...#########.....",
-  "...######.###.....", "....####...##.....", ".....###.........."].join("");
-const BALL = { wide: 2, high: 4 };
+const BALL = { wide: 2, high: 4, color: 5 };
 const PADDLE = { wide: 16, high: 4, color: 5, most: 144 }; // most to the right
 const BUTTON = 5.73; // pixels that a held button moves the paddle's target by
 const BEYOND = { left: 4, right: 46 }; // that the target goes on behind a wall
 const WAIT = 20; // frames without a ball
 const LOST = 217; // where it is lost, below the screen
 
-// The colors of a screen by their index, and the gray of each.
+// The colors of a screen by their index, and the gray of each. The last gray is
+// that of a faint dot, which no screen shows.
 const COLORS = [[0, 0, 0], [142, 142, 142], [162, 162, 42], [180, 122, 48],
   [198, 108, 58], [200, 72, 72], [66, 72, 200], [66, 158, 130], [72, 160, 72]];
-const SHADES = [0, 142, 148, 131, 129, 110, 85, 127, 124];
+const SHADES = [0, 142, 148, 131, 129, 110, 85, 127, 124, 55];
 
 // Digits of three columns and five rows, a bit each
 const DIGITS = [0x7b6f, 0x2492, 0x73e7, 0x73cf, 0x5bc9, 0x79cf, 0x49ef, 0x7249,
@@ -381,10 +380,8 @@ function randomFrom(seed) {
 
 class Breakout {
   // The first ball of an `easy` game falls steeply, so that a newcomer can hit
-  // it; a game may begin with a `hole` in the wall; a ball is taken away when it
-  // has flown for the `longest` time, in frames.
-  constructor(random, { easy = false, hole = false, lives = 5,
-    longest = Infinity } = {}) {
+  // it; a ball is taken away when it has flown for the `longest` time, in frames.
+  constructor(random, { easy = false, lives = 5, longest = Infinity } = {}) {
     this.random = random;
     this.easy = easy;
     this.longest = longest;
@@ -394,7 +391,6 @@ class Breakout {
     this.target = 99; // where it is going
     this.ball = null; // its left and upper edge, and its speed
     this.bricks = new Uint8Array(WALL.rows * WALL.columns).fill(1);
-    if (hole) this.bricks = Uint8Array.from(HOLE, (place) => place === "#");
     this.walls = 1; // so far
     this.flown = 0; // frames, by this ball
     this.wait = WAIT;
@@ -505,20 +501,22 @@ class Breakout {
   }
 }
 
-// A screen, as indices of colors.
-function screenOf({ score, lives, paddle, ball, bricks }) {
+// Fill a part of a screen with a color.
+function fill(pixels, x, y, wide, high, color) {
+  for (let row = y; row < Math.min(y + high, HEIGHT); row++) {
+    pixels.fill(color, row * WIDTH + x, row * WIDTH + x + wide);
+  }
+}
+
+// A screen, as indices of colors. The paddle is drawn higher by the `lift`.
+function screenOf({ score, lives, paddle, ball, bricks, lift = 0 }) {
   const pixels = new Uint8Array(WIDTH * HEIGHT);
   const { left, right, top, floor } = COURT;
 
-  function fill(x, y, wide, high, color) {
-    for (let row = y; row < Math.min(y + high, HEIGHT); row++) {
-      pixels.fill(color, row * WIDTH + x, row * WIDTH + x + wide);
-    }
-  }
   function digit(value, x) {
     for (let bit = 0; bit < 15; bit++) {
       if (!((DIGITS[value] >> (14 - bit)) & 1)) continue;
-      fill(x + 4 * (bit % 3), 5 + 2 * Math.floor(bit / 3), 4, 2, 1);
+      fill(pixels, x + 4 * (bit % 3), 5 + 2 * Math.floor(bit / 3), 4, 2, 1);
     }
   }
 
@@ -527,21 +525,23 @@ function screenOf({ score, lives, paddle, ball, bricks }) {
   digit(score % 10, 68);
   digit(lives, 100);
   digit(1, 132);
-  fill(0, 17, WIDTH, 15, 1);
-  fill(0, top, left, floor - top, 1);
-  fill(right, top, WIDTH - right, floor - top, 1);
-  fill(0, floor, left, 7, 7);
-  fill(right, floor, WIDTH - right, 6, 5);
+  fill(pixels, 0, 17, WIDTH, 15, 1);
+  fill(pixels, 0, top, left, floor - top, 1);
+  fill(pixels, right, top, WIDTH - right, floor - top, 1);
+  fill(pixels, 0, floor, left, 7, 7);
+  fill(pixels, right, floor, WIDTH - right, 6, 5);
   bricks.forEach((there, brick) => {
     if (!there) return;
     const row = Math.floor(brick / WALL.columns);
     const x = left + WALL.wide * (brick % WALL.columns);
-    fill(x, WALL.top + WALL.high * row, WALL.wide, WALL.high,
+    fill(pixels, x, WALL.top + WALL.high * row, WALL.wide, WALL.high,
       WALL.colors[row]);
   });
-  fill(Math.round(paddle), floor, PADDLE.wide, PADDLE.high, PADDLE.color);
+  fill(pixels, Math.round(paddle), floor - lift, PADDLE.wide, PADDLE.high,
+    PADDLE.color);
   if (ball) {
-    fill(Math.floor(ball.x), Math.floor(ball.y), BALL.wide, BALL.high, 5);
+    fill(pixels, Math.floor(ball.x), Math.floor(ball.y), BALL.wide, BALL.high,
+      BALL.color);
   }
   return pixels;
 }
@@ -641,10 +641,70 @@ function look(network, pictures) {
   return { odds: shares.map((share) => share / all), value };
 }
 
+// What is in the agent's pictures alone: balls that fall from a hand, or one of
+// the changes that are compared.
+const DROPS = { speed: 3, apart: 16, least: 60, most: 110, last: 187 };
+const FAINT = 9; // a color of its pictures alone
+const CHANGES = {
+  still: { dot: { speed: 0 } },
+  rising: { dot: { speed: -3 } },
+  falling: { dot: { speed: 3 } },
+  large: { dot: { speed: 3, size: 2 } },
+  faint: { dot: { speed: 3, color: FAINT } },
+  wall: { wall: true },
+  paddle: { lift: 2 }, // pixels
+  copies: { copies: true },
+};
+
+// A column of balls that falls from a hand, and follows it.
+class Column {
+  constructor() {
+    this.hand = null; // where it is, in pixels of the screen
+    this.dots = [];
+  }
+
+  frame() {
+    const { speed, apart, least, most, last } = DROPS;
+    const { left, right } = COURT;
+    const x = this.hand && between(left, this.hand.x - 1, right - BALL.wide);
+    this.dots = this.dots.map((dot) => ({ x: x ?? dot.x, y: dot.y + speed }))
+      .filter(({ y }) => y <= last);
+    if (!this.hand) return;
+    const y = between(least, this.hand.y, most);
+    const upper = this.dots.at(-1)?.y ?? Infinity;
+    if (upper - y >= apart) this.dots.push({ x, y });
+  }
+}
+
+// One of the changes. Its dot comes again at another place when it has passed.
+class Change {
+  constructor(change, random) {
+    this.change = change;
+    this.random = random;
+    this.dots = [];
+    if (change.dot) this.begin();
+  }
+
+  begin() {
+    const { left, right } = COURT;
+    const { speed, size = 1 } = this.change.dot;
+    const x = left + (right - left - size * BALL.wide) * this.random();
+    const y = speed > 0 ? DROPS.most - 10 : speed < 0 ? DROPS.last : 145;
+    this.dots = [{ ...this.change.dot, x, y }];
+  }
+
+  frame() {
+    const [dot] = this.dots;
+    if (!dot) return;
+    dot.y += dot.speed;
+    if (dot.y > DROPS.last || dot.y < DROPS.most - 10) this.begin();
+  }
+}
+
 // The published agent, which plays in the page. Its network is loaded once.
 const PARTS = 8; // scripts of the network
 const FRAMES = 4; // that an action is held for
-const MOST = 108_000; // frames of a game, as on the emulator
+const LONGEST = 60 * 60; // frames of a ball: a minute
 const PIXELS = SIZE ** 2;
 const MOVES = [0, 0, BUTTON, -BUTTON]; // NOOP, FIRE, RIGHT, LEFT
 
@@ -670,21 +730,35 @@ const Agent = {
     return look(Agent.network, pictures);
   },
 
-  // Play a whole game; return its points. With `still` it is shown the newest
-  // picture four times.
-  async play(seed, { still = false } = {}) {
+  // The names of what can be changed in its pictures
+  changes: Object.keys(CHANGES),
+
+  // Play some balls, each with a serve and a wall of its own, with a change of
+  // its pictures; return the points, and how many balls it hit at all. A ball is
+  // taken away after the `longest` time, in frames.
+  async play(seed, options) {
     await Agent.load();
-    const game = new AgentGame(seed);
-    for (let frame = 0; game.breakout.lives && frame < MOST; frame++) {
-      game.play({ still });
+    const serves = new Serves(seed, options);
+    for (let frame = 0; !serves.isOver; frame++) {
+      serves.frame();
       if (frame % 64 === 0) await new Promise((done) => setTimeout(done));
     }
-    return game.breakout.score;
+    const { points, balls, hit } = serves;
+    return { points, balls, hit };
   },
 };
 window.Agent = Agent;
 
-const grayOf = (state) => screenOf(state).map((color) => SHADES[color]);
+// The grays of a state, as they are changed, with the dots that aren't there
+function grayOf({ dots, change, ...state }) {
+  const bricks = change.wall ? [] : state.bricks;
+  const pixels = screenOf({ ...state, bricks, lift: change.lift });
+  for (const { x, y, size = 1, color = BALL.color } of dots) {
+    fill(pixels, Math.floor(x), Math.floor(y), size * BALL.wide, size * BALL.high,
+      color);
+  }
+  return pixels.map((color) => SHADES[color]);
+}
 
 // The picture of a step, of the states that its last two frames show.
 const pictureOf = ([third, fourth]) =>
@@ -697,59 +771,56 @@ function stackOf(pictures) {
   return stack;
 }
 
-// A game, with what an agent sees of it.
-class SeenGame {
-  constructor(seed, options) {
+// A game that the agent plays, and the pictures that it gets. `unreal` is what
+// is in these alone. FIRE is pressed for it, as in its training: for the first
+// step of each life, whose last screen then fills the stack.
+class AgentGame {
+  constructor(seed, { unreal = null, ...options } = {}) {
     this.breakout = new Breakout(randomFrom(seed), options);
-    this.count = 0; // frames
+    this.random = randomFrom(~seed);
+    this.unreal = unreal;
     this.fill();
+    this.fire();
+  }
+
+  state() {
+    const { dots = [], change = {} } = this.unreal ?? {};
+    return { ...this.breakout.state(), change, dots: dots.map((dot) => ({ ...dot })) };
   }
 
   // The first picture fills the stack.
   fill() {
-    const state = this.breakout.state();
+    const state = this.state();
     this.shown = [state, state]; // by the last two frames
-    this.pairs = Array(4).fill(this.shown); // and of each picture
     this.pictures = Array(4).fill(pictureOf(this.shown));
-  }
-
-  // Put the paddle in the middle.
-  center() {
-    this.breakout.paddle = (COURT.left + PADDLE.most) / 2;
-    this.breakout.target = this.breakout.paddle;
-    this.fill();
-  }
-
-  frame(move) {
-    this.breakout.frame(move);
-    this.count += 1;
-    this.shown = [this.shown[1], this.breakout.state()];
-    if (this.count % FRAMES) return;
-    this.pairs = [...this.pairs.slice(1), this.shown];
-    this.pictures = [...this.pictures.slice(1), pictureOf(this.shown)];
-  }
-}
-
-// A game that the agent plays. FIRE is pressed for it, as in its training: for
-// the first step of each life, whose last screen then fills the stack.
-class AgentGame extends SeenGame {
-  constructor(seed, options) {
-    super(seed, options);
-    this.random = randomFrom(~seed);
-    this.fire();
   }
 
   fire() {
     this.breakout.wait = 0;
-    this.count = 0;
+    this.count = 0; // frames
     this.action = 0;
     this.serving = true;
   }
 
-  // Ask the network for the action of the next four frames, and sample it. With
-  // `still` it is given the newest picture four times.
-  decide({ still = false } = {}) {
-    const given = still ? Array(4).fill(this.pictures.at(-1)) : this.pictures;
+  // Put the paddle in the middle.
+  center() {
+    const { breakout } = this;
+    breakout.paddle = breakout.target = (COURT.left + PADDLE.most) / 2;
+    this.fill();
+  }
+
+  // Go on from what was recorded of another game.
+  goOn({ bricks, ball, ...others }) {
+    Object.assign(this.breakout, others, { ball: { ...ball },
+      bricks: Uint8Array.from(bricks, Number) });
+    this.serving = false;
+    this.fill();
+  }
+
+  // Ask the network for the action of the next four frames, and sample it.
+  decide() {
+    const isCopied = this.unreal?.change?.copies;
+    const given = isCopied ? Array(4).fill(this.pictures.at(-1)) : this.pictures;
     const { odds } = look(Agent.network, stackOf(given));
     let left = this.random();
     this.action = 0;
@@ -761,9 +832,20 @@ class AgentGame extends SeenGame {
     this.action = 0; // where rounding has left something
   }
 
-  frame() {
+  // Play a frame, and before it ask the network if an action is due; or move the
+  // paddle by so many pixels.
+  frame(move) {
     const { lives } = this.breakout;
-    super.frame(MOVES[this.action]);
+    if (move === undefined && this.count % FRAMES === 0 && !this.serving) {
+      this.decide();
+    }
+    this.breakout.frame(move ?? MOVES[this.action]);
+    this.unreal?.frame();
+    this.count += 1;
+    this.shown = [this.shown[1], this.state()];
+    if (this.count % FRAMES === 0) {
+      this.pictures = [...this.pictures.slice(1), pictureOf(this.shown)];
+    }
     if (this.breakout.lives < lives) {
       this.fire();
     } else if (this.serving && this.count === FRAMES) {
@@ -771,11 +853,42 @@ class AgentGame extends SeenGame {
       this.fill();
     }
   }
+}
 
-  // Play a frame, and before it ask the network if an action is due.
-  play(options) {
-    if (this.count % FRAMES === 0 && !this.serving) this.decide(options);
-    this.frame();
+// Balls, each with a serve and a wall of its own.
+class Serves {
+  constructor(seed, { change = null, balls = 5, longest = LONGEST } = {}) {
+    if (change !== null && !(change in CHANGES)) {
+      throw new RangeError(`${change} is none of ${Agent.changes}.`);
+    }
+    Object.assign(this, { change, longest, wanted: balls });
+    this.random = randomFrom(seed);
+    this.points = 0;
+    this.balls = 0; // that are over
+    this.hit = 0; // of them, at least once
+    this.serve();
+  }
+
+  serve() {
+    const seed = Math.floor(2 ** 32 * this.random());
+    const change = CHANGES[this.change];
+    const unreal = change && new Change(change, randomFrom(seed + 1));
+    this.game = new AgentGame(seed, { unreal, longest: this.longest });
+  }
+
+  get isOver() {
+    return this.balls === this.wanted;
+  }
+
+  frame() {
+    const { breakout } = this.game;
+    const { lives } = breakout;
+    this.game.frame();
+    if (breakout.lives === lives) return;
+    this.points += breakout.score;
+    this.balls += 1;
+    if (breakout.hits) this.hit += 1;
+    if (!this.isOver) this.serve();
   }
 }
 
@@ -813,158 +926,43 @@ function clock(frame, draw) {
 
 const newSeed = () => Math.floor(Math.random() * 2 ** 32);
 
-// The board: three games that begin alike, with the same wall and the same
-// serves. In one the agent plays, in one it is shown its newest picture four
-// times, and one is the reader's. Only whole balls count, from the serve until
-// the ball is lost.
-const BALLS = 3; // of a game
-const LONGEST = 60 * 60; // frames of a ball: a minute
+// What a reader sends: his seconds, in words and in an address.
 
-class Line {
-  constructor(who) {
-    this.who = who;
-    this.points = 0; // of all whole balls
-    this.balls = 0;
-    this.scores = []; // of the balls of the game that is compared
-  }
-
-  // Begin a game that is compared with those of the other lines.
-  begin(seed) {
-    this.scores = [];
-    this.isCapped = false; // whether one was taken away
-    this.again(seed);
-  }
-
-  // Begin a game.
-  again(seed) {
-    const rules = { easy: true, lives: BALLS, longest: LONGEST };
-    const isReaders = this.who === "you";
-    this.game = isReaders ? new SeenGame(seed, rules) :
-      new AgentGame(seed, rules);
-    if (isReaders) this.game.center();
-    this.before = 0; // points, at the serve
-  }
-
-  get isOver() {
-    return this.game.breakout.lives === 0;
-  }
-
-  // Whether all balls of the compared game are over
-  get isWhole() {
-    return this.scores.length === BALLS;
-  }
-
-  // Play a frame. The reader's paddle moves by so many pixels.
-  frame(move) {
-    const { breakout } = this.game;
-    const { lives } = breakout;
-    if (this.who === "you") this.game.frame(move);
-    else this.game.play({ still: this.who === "still" });
-    if (breakout.lives === lives) return;
-    const points = breakout.score - this.before;
-    this.before = breakout.score;
-    this.points += points;
-    this.balls += 1;
-    if (this.isWhole) return;
-    this.scores.push(points);
-    this.isCapped ||= breakout.flown > LONGEST;
-  }
-}
-
-const Board = {
-  lines: { it: new Line("it"), still: new Line("still"), you: new Line("you") },
-  playing: "it",
-  // Is called when somebody has chosen who plays
-  chosen(who) {
-    Board.playing = who;
-  },
-
-  get who() {
-    return Board.playing;
-  },
-  set who(who) {
-    if (!(who in Board.lines)) throw new RangeError(`${who} isn't a player.`);
-    Board.chosen(who);
-  },
-
-  get tallies() {
-    return Object.fromEntries(Object.values(Board.lines).map(
-      ({ who, points, balls }) => [who, { points, balls }]));
-  },
-
-  begin(seed) {
-    Board.seed = seed;
-    for (const line of Object.values(Board.lines)) line.begin(seed);
-  },
-};
-window.Board = Board;
-
-// Whether a ball has passed the paddle
-const passed = (ball) => ball?.vy > 0 && ball.y >= COURT.floor + PADDLE.high;
-
-// The pixels between the paddle and a ball that has passed it
-function gapOf({ ball, paddle }) {
-  const [from, to] = ball.x < paddle ? [ball.x + BALL.wide, paddle] :
-    [paddle + PADDLE.wide, ball.x];
-  return { from, wide: Math.round(to - from) };
-}
-
-// A game that goes on from a moment that was recorded.
-function goesOn({ pairs, breakout }) {
-  const game = new AgentGame(0);
-  const bricks = Uint8Array.from(breakout.bricks, Number);
-  Object.assign(game.breakout, breakout, { bricks, ball: { ...breakout.ball } });
-  const state = game.breakout.state();
-  game.pairs = pairs.map((pair) => pair.map(([x, y, paddle]) =>
-    ({ ...state, paddle, ball: { x, y } })));
-  game.shown = game.pairs.at(-1);
-  game.pictures = game.pairs.map(pictureOf);
-  game.serving = false;
-  return game;
-}
-
-// What a reader has scored, in words, and in an address that can be sent.
-const rounded = (points, balls) => Number((points / balls).toFixed(1));
-const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
-const meanOf = (scores) => rounded(sum(scores), scores.length);
-
-// What somebody has sent: a number of points, and the serves' seed.
+// The seconds of who has sent this address, or null
 function sentIn(hash) {
-  const sent = new URLSearchParams(hash.slice(1));
-  const [got, serves] = [Number(sent.get("got")), Number(sent.get("serves"))];
-  const isOurs = sent.has("got") && got >= 0 && got < 1e4 &&
-    Number.isInteger(serves) && serves > 0;
-  return isOurs ? { got: meanOf([got]), serves } : null;
+  const took = Number(new URLSearchParams(hash.slice(1)).get("took"));
+  return took > 0 && took < 1e4 ? took : null;
 }
 
-// The line and the address.
-function lineOf({ you, it }) {
-  const yours = meanOf(you.scores);
-  const address = new URL(location.href);
-  address.hash = `got=${yours}&serves=${Board.seed}`;
-  const beside = it.isWhole ? ` It got ${meanOf(it.scores)}.` : "";
-  return `I got ${yours} a ball in Breakout, seeing what a network ` +
-    `sees.${beside} Your turn: ${address}`;
+// The address is where the page is published, wherever it is read.
+function lineOf(seconds) {
+  const address = document.querySelector("[property='og:url']").content;
+  return `${seconds} s to beat an AI that practiced 185 hours, with balls that ` +
+    `don’t exist. Beat that: ${address}#took=${seconds}`;
 }
 
-// Share it, or copy it; it is shown in the field of a box, too, in case neither
-// can be.
-async function send(box) {
-  const line = lineOf(Board.lines);
+// Share it, or copy it, or show it to be copied.
+async function send(box, seconds) {
+  const text = lineOf(seconds);
   const field = box.querySelector("input");
   const status = box.querySelector("[role=status]");
-  field.value = line;
-  field.hidden = false;
-  field.select();
-  try {
-    if (navigator.share) {
-      await navigator.share({ text: line });
-    } else {
-      await navigator.clipboard.writeText(line);
-      status.textContent = "Copied.";
+  status.textContent = "";
+  if (navigator.share) {
+    try {
+      await navigator.share({ text });
+      return;
+    } catch (error) {
+      if (error.name === "AbortError") return; // the reader has closed it
     }
+  }
+  try {
+    await navigator.clipboard.writeText(text);
+    status.textContent = "Copied. Paste it to somebody.";
   } catch {
     status.textContent = "Copy this line:";
+    field.value = text;
+    field.hidden = false;
+    field.select();
   }
 }
 
@@ -1140,7 +1138,7 @@ if ($("run")) (() => {
     const first = Runner.scenes.findIndex(({ action }) => action !== null);
     Runner.show(first, 0);
     new IntersectionObserver((seen) => {
-      if (isTouched || calm) return;
+      if (isTouched || calm.matches) return;
       if (seen.at(-1).intersectionRatio < 0.5) pause();
       else if (!timer && at < scene.lines.length - 1) run();
     }, { threshold: [0, 0.5] }).observe(place);
@@ -1265,19 +1263,6 @@ figure("clip", async (box, $in) => {
   show();
 });
 
-// At the end of the story, the reader's balls beside the agent's, if he has
-// played.
-const ending = $("yours");
-if (ending) {
-  new IntersectionObserver(() => {
-    for (const output of ending.querySelectorAll("[data-who]")) {
-      const { scores } = Board.lines[output.dataset.who];
-      output.textContent = scores.length ? meanOf(scores) : "–";
-    }
-    ending.hidden = !Board.lines.you.scores.length;
-  }, { rootMargin: "900px" }).observe($("you-and-it"));
-  ending.querySelector("button").addEventListener("click", () => send(ending));
-}
 
 // Pac-Man's four ghosts, of which a frame has one, and those that an agent
 // sees. The ghost of a frame is what is pink in it.
@@ -1360,7 +1345,7 @@ figure("guess", async (_, $in) => {
   const FADE = 0.8; // of the ball, for each step that it has flown on
   const board = $in(".board"), stack = $in(".four").children;
   const [up, down, again] = $in(".controls").children;
-  const sleep = (ms) => new Promise((done) => setTimeout(done, calm ? 0 : ms));
+  const sleep = (ms) => new Promise((done) => setTimeout(done, calm.matches ? 0 : ms));
   const game = await read("guess");
   const pictures = await unpack(game.pictures, SIZE ** 2);
   const right = [];
@@ -1454,398 +1439,6 @@ figure("guess", async (_, $in) => {
     up.focus({ preventScroll: true });
   });
   begin(0);
-});
-
-// The first screen: a game that the agent plays, its pictures, and three lines,
-// which say who plays and how well. It begins with scenes that play by
-// themselves.
-for (const begin of document.querySelectorAll("#hero .begin")) {
-  begin.hidden = !calm; // there before the figure begins, so that Tab finds it
-}
-figure("hero", async (box, $in) => {
-  const SCENE = 300; // frames before its motion is taken away
-  const SAID = 100; // frames before the first words are followed by others
-  const FROZEN = 45; // frames that a miss is shown for
-  const COUNT = 40; // frames of each number that is counted down
-  const TRAIL = 12; // places where the ball has been
-  const KNOB = 16; // pixels a frame that a pointer moves the paddle's target
-  const BUSY = 4; // ms of a screen for games that nobody sees,
-  const FREE = 40; // and when the reader's is over
-  const LINES = { it: "It plays. These four pictures are all it gets.",
-    still: "It plays. All four are its newest picture." };
-  const colours = packed(COLORS);
-  const stage = $in(".stage");
-  const board = $in(".court .whole").firstElementChild;
-  const now = $in(".now .gray").firstElementChild;
-  const older = [...$in(".older").children];
-  const buttons = [...$in(".who").children];
-  const says = $in(".says");
-  const result = $in(".result");
-  const begin = $in(".begin");
-  const held = []; // arrow keys, the last one first
-  const { lines } = Board;
-  const { it, still, you } = lines;
-  const { moment, serves } = await read("hero");
-  const sent = sentIn(location.hash);
-  const scene = new Line("it"); // no line of the board: its balls don't count
-  scene.before = moment.breakout.score;
-  scene.game = goesOn(moment);
-  let shown = scene;
-  let act = null; // what goes on, a frame after the other
-  let next = calm ? null : scenes; // that begins when the network is there
-  let isRunning = false; // unless it isn't seen
-  let copies = 0; // older pictures that are copies of the newest
-  let trail = [];
-  let aim = null; // where the pointer is
-  const time = clock(frame, draw);
-
-  const isReaders = () => Board.playing === "you";
-  const isTouched = matchMedia("(hover: none)").matches;
-  const say = (words) => {
-    if (says.textContent !== words) says.textContent = words;
-  };
-  const counted = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
-
-  // What is seen
-
-  function draw() {
-    const { game } = shown;
-    put(board, screenOf(game.shown[1]), { colours });
-    const context = board.firstElementChild.getContext("2d");
-    trail.forEach(({ x, y }, i) => {
-      context.fillStyle = `rgb(255 180 160 / ${0.5 * i / TRAIL})`;
-      context.fillRect(Math.floor(x), Math.floor(y), BALL.wide, BALL.high);
-    });
-    const newest = game.pictures.at(-1);
-    drawPicture(now, newest);
-    older.forEach((cell, i) => {
-      const isCopy = i < copies || shown.who === "still";
-      cell.classList.toggle("copy", isCopy);
-      const picture = isCopy ? newest : game.pictures.at(-2 - i);
-      drawPicture(cell.firstElementChild.firstElementChild, picture);
-      cell.lastElementChild.textContent = isCopy ? "now, again" : `${i + 1} ago`;
-    });
-    if (isReaders() && time.running) playUnseen();
-  }
-
-  function drawPicture(cell, picture) {
-    if (cell.shown === picture) return;
-    cell.shown = picture;
-    put(cell, picture);
-  }
-
-  // Put words over the screen that is looked at, at a place in its pixels.
-  function putOver(words, kind, x, y, wide = 0) {
-    const element = document.createElement("b");
-    element.className = kind;
-    element.textContent = words;
-    element.style.cssText = `left:${100 * x / WIDTH}%;
-      top:${100 * y / HEIGHT}%;min-width:${100 * wide / WIDTH}%`;
-    $in(`${shown === you ? ".now" : ".court"} .over`).append(element);
-    return element;
-  }
-  const clearOver = () => {
-    for (const each of box.querySelectorAll(".over")) each.replaceChildren();
-  };
-
-  // The points of a brick that was hit rise from it, in its color.
-  function floatUp(brick) {
-    if (calm) return;
-    const row = Math.floor(brick / WALL.columns);
-    const x = COURT.left + WALL.wide * (brick % WALL.columns + 0.5);
-    const points = putOver(`+${WALL.points[row]}`, "up", x,
-      WALL.top + WALL.high * row);
-    points.style.color = `rgb(${COLORS[WALL.colors[row]]})`;
-    points.addEventListener("animationend", () => points.remove());
-  }
-
-  // Draw and measure the gap between the paddle and a ball that it has missed.
-  function measured(state) {
-    const { from, wide } = gapOf(state);
-    if (wide < 1) return "Missed.";
-    putOver(wide, "gap", from, COURT.floor, wide);
-    return `Missed by ${wide} of ${WIDTH} pixels.`;
-  }
-
-  // The three lines say who plays, and how many points a whole ball has brought.
-  function tell() {
-    for (const button of buttons) {
-      const { who, points, balls: count } = lines[button.value];
-      const [, mean, note] = button.children;
-      button.ariaPressed = String(who === Board.playing);
-      if (!count) {
-        if (who !== "you") note.textContent = "counts whole balls";
-        continue;
-      }
-      mean.textContent = `${rounded(points, count)} a ball`;
-      note.textContent = counted(count, "ball");
-    }
-  }
-
-  function see(line) {
-    shown = line;
-    trail = [];
-    clearOver();
-  }
-
-  // What goes on: each of these goes a frame on when it is asked to
-
-  function* rest(frames) {
-    for (let frame = 0; frame < frames; frame++) yield;
-  }
-
-  // Play a frame, and show what it has brought. A miss stops the game for a
-  // moment.
-  function* turn(line) {
-    const { breakout } = line.game;
-    const { bricks, ball } = breakout.state();
-    const { balls: before } = line;
-    line.frame(wanted(breakout));
-    bricks.forEach((there, i) => there > breakout.bricks[i] && floatUp(i));
-    trail = breakout.ball ? [...trail, { ...breakout.ball }].slice(-TRAIL) : [];
-    yield;
-    if (line.balls > before) tell();
-    if (!passed(breakout.ball) || passed(ball)) return;
-    say(measured(breakout));
-    yield* rest(FROZEN);
-    clearOver();
-  }
-
-  // The agent plays, game after game.
-  function* plays(line) {
-    say(LINES[line.who]);
-    for (;;) {
-      if (line.isOver) {
-        yield* rest(FROZEN);
-        line.again(newSeed());
-      }
-      const { balls: before } = line;
-      yield* turn(line);
-      if (line.balls > before) say(LINES[line.who]);
-    }
-  }
-
-  // The agent plays; its motion is taken away and given back; the reader is
-  // asked.
-  function* scenes() {
-    say(LINES.it);
-    for (let frame = 0; frame < SCENE; frame++) {
-      yield* turn(scene);
-      if (frame === SAID) say("The ball is behind the wall.");
-    }
-    say("Now all four are the newest.");
-    for (copies = 1; copies < older.length; copies++) yield* rest(12);
-    yield* rest(FROZEN);
-
-    Board.playing = "still";
-    tell();
-    say("A new wall, and a serve.");
-    see(still);
-    yield* rest(COUNT);
-    while (!still.balls) yield* turn(still);
-    copies = 0;
-
-    Board.playing = "it";
-    tell();
-    say("The same serve, with its motion back.");
-    see(it);
-    yield* rest(COUNT);
-    while (!it.game.breakout.hits && !it.balls) yield* turn(it);
-    if (!it.balls) say("It hits.");
-    for (let frame = 0; frame < SCENE / 4; frame++) yield* turn(it);
-    say(sent ? `Your turn. Somebody got ${sent.got} a ball.` :
-      isTouched ? "Your turn: tap the picture." :
-        "Your turn: click the picture, or press ← or →.");
-    buttons[2].classList.add("asks");
-  }
-
-  // The reader's game is counted down; after three balls it is compared.
-  function* yours() {
-    say(isTouched ? "Three balls. Slide a finger." :
-      "Three balls. Move the mouse, or press ← or →.");
-    for (const number of [3, 2, 1]) {
-      clearOver();
-      putOver(number, "count", WIDTH / 2, HEIGHT / 2);
-      yield* rest(COUNT);
-    }
-    clearOver();
-    while (!you.isOver) {
-      const { length } = you.scores;
-      yield* turn(you);
-      if (you.scores.length === length) continue;
-      const points = counted(you.scores.at(-1), "point");
-      say(`Ball ${you.scores.length}: ${points}.`);
-      yield* rest(COUNT);
-    }
-    stage.classList.remove("moved");
-    result.hidden = false;
-    // From the line that was pressed, the next buttons are behind.
-    if (buttons[2].matches(":focus")) $in(".send").focus({ preventScroll: true });
-    stage.classList.add("replays");
-    const again = new Line("it");
-    again.begin(Board.seed);
-    see(again);
-    while (unseen() || !again.isWhole) {
-      compare();
-      say("Three balls each, from the same serves.");
-      if (again.isWhole) yield;
-      else yield* turn(again);
-    }
-    compare();
-  }
-
-  // The agent's two games, from the same serves, go on while the reader plays.
-  const unseen = () => Agent.network &&
-    [still, it].find((line) => !line.isWhole);
-  function playUnseen() {
-    const until = performance.now() + (you.isOver ? FREE : BUSY);
-    while (unseen() && performance.now() < until) unseen().frame();
-  }
-
-  function compare() {
-    for (const line of [it, still, you]) {
-      const scores = line.isWhole ? line.scores : [...line.scores, "still playing"];
-      $in(`.result [data-who=${line.who}]`).textContent = scores.join(", ");
-    }
-    $in(".capped").hidden = ![it, still, you].some((line) => line.isCapped);
-    tell();
-  }
-
-  // What the reader does
-
-  function frame() {
-    if (!act.next().done) return;
-    act = null;
-    halt();
-  }
-
-  function run(what) {
-    act = what;
-    isRunning = true;
-    time.go(true);
-  }
-
-  function halt() {
-    isRunning = false;
-    time.go(false);
-    draw();
-  }
-
-  function choose(who) {
-    if (who === "you" && you.isOver) {
-      Board.begin(serves[(serves.indexOf(Board.seed) + 1) % serves.length]);
-    }
-    buttons[2].classList.toggle("asks", who !== "you" && !you.balls);
-    begin.hidden = true;
-    result.hidden = true;
-    copies = 0;
-    aim = null;
-    Board.playing = who;
-    stage.classList.toggle("mine", isReaders());
-    stage.classList.toggle("moved", isReaders());
-    stage.classList.remove("replays");
-    see(lines[who]);
-    tell();
-    stage.scrollIntoView({ block: "nearest" });
-    next = isReaders() ? null : () => plays(lines[who]);
-    if (isReaders()) run(yours());
-    else if (Agent.network) run(next());
-    else halt();
-  }
-
-  // The line that plays is paused by the same button, and goes on by it.
-  function press(who) {
-    const isSame = who === Board.playing && shown === lines[who] && act;
-    if (!isSame || (who === "you" && you.isOver)) choose(who);
-    else if (isRunning) halt();
-    else if (who === "you") choose(who);
-    else run(act);
-  }
-
-  // Which way the paddle should go: by a key, or to the pointer.
-  function wanted({ target }) {
-    if (held.length) return BUTTON * held[0];
-    if (aim === null) return 0;
-    const place = between(COURT.left, aim, PADDLE.most);
-    return between(-KNOB, place - target, KNOB);
-  }
-
-  Board.chosen = choose;
-  $in(".who").addEventListener("click", ({ target }) => {
-    const button = target.closest("button");
-    if (button) press(button.value);
-  });
-  // A press on the board ends the scenes, pauses, or accepts to play. One on the
-  // picture that the reader would play in accepts, always.
-  for (const pane of [board, now]) {
-    pane.addEventListener("click", () => {
-      const isAsked = pane === now || buttons[2].matches(".asks");
-      if (!isReaders()) press(isAsked ? "you" : Board.playing);
-    });
-  }
-  begin.addEventListener("click", () => {
-    begin.hidden = true;
-    next = scenes;
-    if (Agent.network) run(next());
-  });
-  $in(".again").addEventListener("click", () => choose("you"));
-  $in(".send").addEventListener("click", () => send(result));
-  for (const event of ["pointermove", "pointerdown"]) {
-    stage.addEventListener(event, ({ clientX, isPrimary }) => {
-      if (!isPrimary) return;
-      const { left, width } = now.getBoundingClientRect();
-      aim = (clientX - left) * WIDTH / width - PADDLE.wide / 2;
-    });
-  }
-  const isMoved = () => isReaders() && time.running && !you.isOver;
-  addEventListener("keydown", (event) => {
-    const [across] = arrowOf(event) ?? [0];
-    if (!across || event.target.closest("input, .handle")) return;
-    if (isSeen && buttons[2].matches(".asks")) choose("you");
-    if (!isMoved()) return;
-    event.preventDefault();
-    aim = null;
-    if (!held.includes(across)) held.unshift(across);
-  });
-  addEventListener("keyup", ({ key }) => {
-    const across = ARROWS[key]?.[0];
-    if (held.includes(across)) held.splice(held.indexOf(across), 1);
-  });
-  addEventListener("blur", () => held.splice(0));
-
-  // It rests when it isn't seen. A ball of the reader's is counted down again.
-  let isSeen = true;
-  function look() {
-    if (!isSeen || document.hidden) return time.go(false);
-    if (!isRunning || time.running) return;
-    if (isReaders() && !you.isOver) run(yours());
-    else time.go(true);
-  }
-  new IntersectionObserver((seen) => {
-    isSeen = seen.at(-1).isIntersecting;
-    look();
-  }).observe(box);
-  document.addEventListener("visibilitychange", look);
-
-  async function load() {
-    try {
-      await Agent.load();
-      if (next && !act) run(next());
-    } catch (error) {
-      if (!(error instanceof Missing)) throw error;
-      askAgain(box, load);
-    }
-  }
-
-  if (sent) {
-    $in(".sent").textContent =
-      `Somebody got ${sent.got} a ball, seeing what it sees.`;
-    $in(".sent").hidden = false;
-  }
-  Board.begin(sent?.serves ?? serves[0]);
-  draw();
-  if (Board.playing !== "it") choose(Board.playing);
-  load();
 });
 
 // Two players that learn a Breakout of 10 by 12 pixels, each by a table. One has
@@ -2153,197 +1746,509 @@ figure("learn", async (box, $in) => {
   plays(box, go);
 });
 
-// Asteroids, which draws its rocks on every second frame: the third and the
-// fourth frame of a step, and the picture, of both or of the fourth alone.
-figure("maximum", async (box, $in) => {
-  const REPEAT = 4;
-  const WITH_SHIP = [[232, 272], [324, 372]]; // frames
-  const game = (await titles()).Asteroids, colours = packed(game.rgb);
-  const all = WITH_SHIP.flatMap((part) => game.frames.slice(...part));
-  const [, third, fourth] = $in(".screen").children;
-  const small = $in(".small").firstElementChild, both = $in("[type=checkbox]");
-
-  const player = film(box, (end) => {
-    const frames = [end - 2, end - 1].map((i) => all[i]);
-    put(third, frames[0], { colours, label: "Asteroids, frame 3",
-      kind: both.checked ? "third" : "thrown" });
-    put(fourth, frames[1], { colours, label: "frame 4", kind: "fourth" });
-    const grays = frames.map((frame) => frame.map((v) => game.gray[v]));
-    put(small, shrunk(both.checked ? brighter(...grays) : grays[1], SIZE, true),
-      { label: "the picture, brightened", kind: "picture" });
-    return both.checked ? "The rocks are on one frame, the ship on the other, and both in the picture." :
-      "The rocks are always on the other frame: an agent would never see one.";
-  }, { count: all.length, start: REPEAT, pace: 15 });
-  player.stride(REPEAT, 1);
-  both.addEventListener("change", () => player.draw());
-});
-
-// The reader moves the ball or the paddle, or turns the ball's way, and the
-// network says what it hopes for: its value, which is painted over all places
-// where the ball could be.
-figure("network", async (_, $in) => {
-  const [COLUMNS, ROWS] = [13, 15]; // of places
-  const STRIDE = 83; // from a place to that which is painted after it
-  const [DARK, BRIGHT] = [1, 9]; // values
-  const NUDGE = 4; // pixels, by an arrow key
-  const TURN = Math.PI / 12; // by an arrow key
-  const FAR = 22; // pixels from the ball to the handle that turns its way
-  const SPEED = 2.83; // pixels a frame
-  const { left, right, top, floor } = COURT;
-  const [wide, high] = [right - BALL.wide - left, floor - BALL.high - top];
-  await Agent.load();
+// The first screen: the agent plays, and the reader drops balls that are in its
+// pictures alone, to take its five. Then he plays himself, and the page drops
+// them.
+figure("tease", async (box, $in) => {
+  const OPENS = 55; // frames before the page's hand comes
+  const TURNS = 155; // frames before it goes to the other side
+  const LEFT = 14;
+  const RIGHT = 146;
+  const STANDS = 36; // frames that a miss is shown for
+  const RESTS = 100; // frames before a new game
+  const CROSSES = 30; // frames of a pointer that may only be passing by
+  const COLUMN = 27; // frames in which five balls fall
+  const LEAVES = 90; // frames that the hand of the keys stays for
+  const TRAIL = 12; // places where the ball has been
+  const ACROSS = 4; // pixels a frame, by an arrow key
+  const KNOB = 16; // pixels a frame that a pointer moves the paddle's target
+  const WAITS = 70; // frames before the reader's ball comes
+  const LEAST = 600; // frames that the reader has to keep it for
+  const MOST = 1800;
+  const BALLS = 5;
+  const ABOVE = 70; // pixels of the window, from a finger to the hand
+  const IT_RUNS = "These balls aren’t there. It runs anyway.";
+  const isTouched = matchMedia("(hover: none)").matches;
+  const INVITES = isTouched ? "Your turn: slide a finger over the game." :
+    "Your turn: point at the game.";
   const colours = packed(COLORS);
-  const held = $in(".held");
-  const screen = held.firstElementChild.firstElementChild;
-  const map = $in(".hope").getContext("2d");
-  const [ball, paddle, way] =
-    ["ball", "paddle", "way"].map((name) => $in(`.handle.${name}`));
-  const at = { x: 66, y: 150, turn: -Math.PI / 3,
-    paddle: (left + PADDLE.most) / 2 };
-  let isSeen = false;
-  let next = 0; // place that is painted, of those that are left
+  const board = $("board");
+  const [whole, over] = board.children;
+  const gets = [...$in(".gets").children].map((cell) => cell.firstElementChild);
+  const says = $in(".says");
+  const score = $in(".score");
+  const pause = $in(".pause");
+  const card = $in(".card");
+  const opening = await read("tease");
+  const column = new Column();
+  const held = []; // arrow keys, the last one first
+  const time = clock(frame, draw);
+  let game = newGame();
+  game.goOn({ ...opening.moment, lives: BALLS });
+  let act = opens(); // what goes on, a frame after the other
+  let isPaused = calm.matches;
+  let isAsked = isPaused; // whether a press on the board may begin
+  let isSeen = true;
+  let isKeeping = false; // whether the reader plays
+  let pointer = null; // the reader's, and for how many frames
+  let round = null; // what the reader has taken
+  let best = Infinity; // frames of a round
+  let theirs = sentIn(location.hash); // seconds of who has sent the address
+  let aim = null; // where the reader's paddle should go
+  let trail = [];
 
-  // Where something is that has bounced off an edge
-  const bounced = (least, value, most) => between(least,
-    value < least ? 2 * least - value : value > most ? 2 * most - value : value,
-    most);
-  const middle = () => [at.x + BALL.wide / 2, at.y + BALL.high / 2];
+  // Whether a ball has passed the paddle
+  const passed = (ball) =>
+    ball?.vy > 0 && ball.y >= COURT.floor + PADDLE.high;
 
-  // What the last two frames of four steps have shown, if the ball flies to a
-  // place by this way. It bounces off the edges of the court.
-  function pairsTo({ x, y }) {
-    const hole = $in("[name=wall]:checked").value === "hole";
-    const state = new Breakout(null, { hole }).state();
-    const [vx, vy] = [SPEED * Math.cos(at.turn), SPEED * Math.sin(at.turn)];
-    return [12, 8, 4, 0].map((steps) => [1, 0].map((frame) => {
-      const ago = steps + frame;
-      const flown = { x: bounced(left, x - ago * vx, left + wide),
-        y: bounced(top, y - ago * vy, top + high) };
-      return { ...state, paddle: at.paddle, ball: flown };
-    }));
+  // The pixels between the paddle and a ball that has passed it
+  function gapOf({ ball, paddle }) {
+    const [from, to] = ball.x < paddle ? [ball.x + BALL.wide, paddle] :
+      [paddle + PADDLE.wide, ball.x];
+    return { from, wide: Math.max(0, Math.round(to - from)) };
   }
 
-  const valueAt = (there) =>
-    Agent.see(stackOf(pairsTo(there).map(pictureOf))).value;
+  const secondsOf = (frames) => (frames / 60).toFixed(1);
+  const say = (words) => {
+    if (says.textContent !== words) says.textContent = words;
+  };
 
-  // Show what is there, and the value, with the next screen.
-  let isDue = false;
-  function show() {
-    if (!isDue) requestAnimationFrame(draw);
-    isDue = true;
+  function newGame() {
+    return new AgentGame(newSeed(), { unreal: column, lives: BALLS,
+      longest: LONGEST });
   }
+
+  // What is seen
+
   function draw() {
-    isDue = false;
-    const [, state] = pairsTo(at).at(-1);
-    put(screen, screenOf(state), { colours });
-    const [x, y] = middle();
-    place(ball, x, y);
-    place(paddle, at.paddle + PADDLE.wide / 2, floor + PADDLE.high / 2);
-    place(way, x + FAR * Math.cos(at.turn), y + FAR * Math.sin(at.turn));
-    way.style.setProperty("--turn", at.turn);
-    $in(".value").textContent = valueAt(at).toFixed(1);
+    put(whole.firstElementChild, screenOf(game.shown[1]), { colours });
+    const context = whole.querySelector("canvas").getContext("2d");
+    trail.forEach(({ x, y }, i) => {
+      context.fillStyle = `rgb(255 180 160 / ${0.5 * i / TRAIL})`;
+      context.fillRect(Math.floor(x), Math.floor(y), BALL.wide, BALL.high);
+    });
+    game.pictures.forEach((picture, i) => {
+      const cell = gets[3 - i];
+      const label = i < 3 ? `${3 - i} before` : "now";
+      if (cell.shown !== picture) put(cell, picture, { label });
+      cell.shown = picture;
+    });
+    const marks = column.dots.map(({ x, y }) =>
+      ["dot", x + BALL.wide / 2, y + BALL.high / 2]);
+    if (column.hand) {
+      marks.push([pointer ? "hand" : "hand its", column.hand.x, column.hand.y]);
+    }
+    mark(marks);
   }
 
-  function place(element, x, y) {
-    element.style.setProperty("--x", 100 * x / WIDTH);
-    element.style.setProperty("--y", 100 * y / HEIGHT);
+  // Put marks over the board, at places in its pixels.
+  function mark(marks) {
+    const shown = over.getElementsByTagName("i");
+    while (shown.length > marks.length) shown[0].remove();
+    while (shown.length < marks.length) over.append(document.createElement("i"));
+    marks.forEach(([kind, x, y], i) => {
+      shown[i].className = kind;
+      shown[i].style.left = `${100 * x / WIDTH}%`;
+      shown[i].style.top = `${100 * y / HEIGHT}%`;
+    });
   }
 
-  // Paint the places that are left, one for each screen, as long as it is seen.
-  let isPainting = false;
-  function paint() {
-    isPainting = isSeen && next < COLUMNS * ROWS;
-    $in(".hope").classList.toggle("painting", isPainting);
-    if (!isPainting) return;
-    const number = next * STRIDE % (COLUMNS * ROWS);
-    const [column, row] = [number % COLUMNS, Math.floor(number / COLUMNS)];
-    const value = valueAt({ x: left + wide * (column + 0.5) / COLUMNS,
-      y: top + high * (row + 0.5) / ROWS });
-    const share = between(0, (value - DARK) / (BRIGHT - DARK), 1);
-    map.clearRect(column, row, 1, 1);
-    map.fillStyle = `rgb(255 255 255 / ${0.9 * share ** 1.5})`;
-    map.fillRect(column, row, 1, 1);
-    next += 1;
-    requestAnimationFrame(paint);
+  function putOver(words, kind, x, y, wide = 0) {
+    const element = document.createElement("b");
+    element.className = kind;
+    element.innerHTML = words;
+    element.style.cssText = `left:${100 * x / WIDTH}%;
+      top:${100 * y / HEIGHT}%;min-width:${100 * wide / WIDTH}%`;
+    over.append(element);
+    return element;
   }
-  function paintAnew() {
-    next = 0;
-    if (!isPainting) paint();
+
+  // The points of a brick that was hit rise from it, in its color.
+  function floatUp(brick) {
+    if (calm.matches) return;
+    const row = Math.floor(brick / WALL.columns);
+    const x = COURT.left + WALL.wide * (brick % WALL.columns + 0.5);
+    const y = WALL.top + WALL.high * row;
+    const points = putOver(`+${WALL.points[row]}`, "up", x, y);
+    points.style.color = `rgb(${COLORS[WALL.colors[row]]})`;
+    points.addEventListener("animationend", () => points.remove());
+  }
+
+  function count() {
+    score.hidden = !round?.isMeant;
+    [...$in(".balls").children].forEach((ball, i) => {
+      ball.className = round && i < round.taken ? "lost" : "";
+    });
+    $in("output").textContent = `${secondsOf(round?.frames ?? 0)} s`;
+  }
+
+  // What goes on: each of these goes a frame on when it is asked to, and may
+  // return what comes next
+
+  function* rest(frames) {
+    for (let frame = 0; frame < frames; frame++) yield;
+  }
+
+  // Play a frame, and show what it has brought. A miss stands still, measured.
+  function* turn(move) {
+    const { breakout } = game;
+    const { bricks, ball } = breakout.state();
+    game.frame(move);
+    bricks.forEach((there, i) => there > breakout.bricks[i] && floatUp(i));
+    trail = breakout.ball ? [...trail, { ...breakout.ball }].slice(-TRAIL) : [];
+    yield;
+    if (!passed(breakout.ball) || passed(ball)) return;
+    if (isKeeping) return;
+    const gap = gapOf(breakout);
+    if (round) take(gap);
+    const pixels = `${gap.wide} pixel${gap.wide === 1 ? "" : "s"}`;
+    const words = says.textContent;
+    say(`Missed by ${pixels}.`);
+    putOver(`<b>${gap.wide}</b> pixels`, "gap", gap.from, COURT.floor, gap.wide);
+    over.classList.add("shakes");
+    yield* rest(STANDS);
+    over.classList.remove("shakes");
+    over.querySelector(".gap")?.remove();
+    say(words);
+  }
+
+  function take(gap) {
+    round.taken += 1;
+    round.isMeant = true;
+    if (pointer?.isTouch) navigator.vibrate?.(30);
+    if (gap.wide >= round.worst) {
+      round.worst = gap.wide;
+      picture(gap);
+    }
+    count();
+  }
+
+  // Keep what is seen of a miss, for the card.
+  function picture({ from, wide }) {
+    const top = 96; // from there to below the paddle
+    const pixels = screenOf(game.shown[1]);
+    put($in(".worst > div"), pixels, { colours, label: `Its worst miss: ${wide} ` +
+      "pixels.", part: [0, top, WIDTH, HEIGHT - top] });
+    const context = $in(".worst canvas").getContext("2d");
+    context.fillStyle = "#ffa65c";
+    context.fillRect(from, COURT.floor - 5 - top, wide, 3);
+    context.strokeStyle = "#ffa65c";
+    context.setLineDash([1, 1]);
+    for (const { x, y } of column.dots) {
+      context.strokeRect(Math.floor(x) - 0.5, Math.floor(y) - top - 0.5, 3, 5);
+    }
+  }
+
+  // Move the page's hand, by so many pixels at most.
+  function guide(to, most) {
+    const x = column.hand?.x ?? WIDTH / 2;
+    column.hand = { x: x + between(-most, to - x, most), y: 104 };
+  }
+
+  // Lead away from where the ball will land, or to and fro.
+  function lure(frame) {
+    const { ball } = game.breakout;
+    const isNear = ball.vy > 0 && ball.y > 50;
+    const swing = WIDTH / 2 + 56 * Math.cos(frame * 2 * Math.PI / 130);
+    let lands = ball.x + ball.vx * (COURT.floor - ball.y) / ball.vy;
+    if (lands > COURT.right) lands = 2 * COURT.right - lands;
+    if (lands < COURT.left) lands = 2 * COURT.left - lands;
+    guide(!isNear ? swing : lands < WIDTH / 2 ? RIGHT : LEFT, 6);
+  }
+
+  // It plays from behind the wall; the page's hand comes, and leads it to the
+  // right, and to the left while the ball falls on the right: it misses by 103
+  // pixels or 104, whatever actions it samples.
+  function* opens() {
+    for (let frame = 0; game.breakout.lives === BALLS; frame++) {
+      if (frame === OPENS) say(IT_RUNS);
+      if (frame >= OPENS && frame < TURNS) guide(RIGHT, 2.5);
+      if (frame >= TURNS) guide(LEFT, 1.6);
+      yield* turn();
+    }
+    column.hand = null;
+    return alone();
+  }
+
+  // It plays, game after game.
+  function* alone() {
+    say(INVITES);
+    board.classList.add("invites");
+    for (;;) {
+      if (!game.breakout.lives) {
+        yield* rest(RESTS);
+        game = newGame();
+      }
+      yield* turn();
+    }
+  }
+
+  // The reader takes its five balls, in the game that is running. What only
+  // crosses the board has begun nothing.
+  function* takes() {
+    board.classList.remove("invites");
+    if (!game.breakout.lives) game = newGame();
+    game.breakout.lives = BALLS;
+    round = { frames: 0, taken: 0, worst: -1, isMeant: false };
+    say("Lure it away. It has five balls.");
+    while (game.breakout.lives) {
+      if (pointer) {
+        round.frames += 1;
+        round.isMeant ||= pointer.isMeant || pointer.frames > CROSSES;
+      } else if (!round.isMeant) {
+        round = null;
+        return alone();
+      }
+      count();
+      yield* turn();
+    }
+    tell();
+    return null;
+  }
+
+  // The reader plays a ball, and the page's hand drops the same balls.
+  function* keeps(frames) {
+    say("Now you: keep the ball.");
+    const { lives } = game.breakout;
+    let kept = 0;
+    while (kept < frames && game.breakout.lives === lives) {
+      if (game.breakout.ball) {
+        kept += 1;
+        lure(kept);
+        say("The dashed balls aren’t there.");
+      }
+      yield* turn(wanted());
+    }
+    isKeeping = false;
+    judge(kept, frames);
+    return null;
+  }
+
+  // The card
+
+  function show(took, dared, fair) {
+    $in(".took").innerHTML = took;
+    $in(".dared").textContent = dared;
+    $in(".fair").textContent = fair;
+    $in(".card [role=status]").textContent = "";
+    $in(".card input").hidden = true;
+    card.hidden = false;
+    column.hand = null;
+    pointer = null;
+    held.length = 0;
+    if (board.matches(":focus")) card.focus({ preventScroll: true });
+  }
+
+  function tell() {
+    const seconds = secondsOf(round.frames);
+    best = Math.min(best, round.frames);
+    const isLess = Number(seconds) < theirs;
+    card.classList.remove("own");
+    show(`<b>${seconds}</b> seconds`,
+      theirs && `Theirs ${theirs.toFixed(1)}, yours ${seconds}: ` +
+        (isLess ? "you win." : "not yet."),
+      "It has practiced for 185 hours. You beat it with balls that aren’t there.");
+    $in(".again").textContent = `Again (best ${secondsOf(best)} s)`;
+    say("It chased what isn’t there.");
+  }
+
+  function judge(kept, frames) {
+    card.classList.add("own");
+    if (kept === frames) {
+      show("You kept your ball.", "", `For ${secondsOf(kept)} seconds dashed balls ` +
+        "fell, and you let them fall. You know what a ball is.");
+      say("You know what a ball is.");
+    } else {
+      show(`<b>${secondsOf(kept)}</b> seconds`, "",
+        "Then the ball was lost. Did you run for a dashed one?");
+      say("Did you run for a dashed one?");
+    }
   }
 
   // What the reader does
-  const moveBall = (x, y) => {
-    at.x = between(left, x, left + wide);
-    at.y = between(top, y, top + high);
-    show();
-  };
-  const movePaddle = (x) => {
-    at.paddle = between(left, x, PADDLE.most);
-    show();
-    paintAnew();
-  };
-  const turn = (angle) => {
-    at.turn = angle;
-    show();
-    paintAnew();
-  };
 
-  const moves = {
-    ball: (x, y) => moveBall(x - BALL.wide / 2, y - BALL.high / 2),
-    paddle: (x) => movePaddle(x - PADDLE.wide / 2),
-    way: (x, y) => turn(Math.atan2(y - middle()[1], x - middle()[0])),
-  };
-  let dragged = null; // what the pointer moves: the ball, if none was meant
-  function drag({ clientX, clientY }) {
-    const { x, y, width } = held.getBoundingClientRect();
-    const pixels = WIDTH / width;
-    moves[dragged]((clientX - x) * pixels, (clientY - y) * pixels);
+  function frame() {
+    if (pointer) move();
+    const { done, value } = act.next();
+    if (done) act = value;
+    if (!act) go();
   }
-  drags(held, (event) => {
-    const handle = event.target.closest(".handle") ?? ball;
-    dragged = Object.keys(moves).find((name) => handle.matches(`.${name}`));
-    drag(event);
-  }, drag);
-  arrows(ball, (across, down) =>
-    moveBall(at.x + NUDGE * across, at.y + NUDGE * down));
-  arrows(paddle, (across) => movePaddle(at.paddle + NUDGE * across));
-  arrows(way, (across, down) => turn(at.turn + TURN * (across + down)));
-  $in("fieldset").addEventListener("change", () => {
-    show();
-    paintAnew();
+
+  // The hand of the keys moves; one that has left still drops its column.
+  function move() {
+    pointer.frames += 1;
+    if (held.length) {
+      const x = column.hand.x + ACROSS * held[0];
+      column.hand.x = between(COURT.left, x, COURT.right);
+      pointer.stays = LEAVES;
+    }
+    if (pointer.frames > pointer.stays) release();
+  }
+
+  function go() {
+    const isOn = Agent.network && act && isSeen && !isPaused && !document.hidden;
+    time.go(Boolean(isOn));
+    pause.textContent = isPaused ? "Play" : "Pause";
+    pause.hidden = !act;
+    draw();
+  }
+
+  function want(on) {
+    isPaused = !on;
+    isAsked = false;
+    go();
+  }
+
+  // Begin a game by a button: it is in sight whole.
+  function begin(what) {
+    card.hidden = true;
+    round = null;
+    game = newGame();
+    aim = null;
+    trail = [];
+    over.replaceChildren();
+    act = what();
+    count();
+    want(true);
+    board.focus({ preventScroll: true });
+    seeWhole();
+  }
+
+  function seeWhole() {
+    const { top, bottom } = board.getBoundingClientRect();
+    const { offsetHeight } = document.querySelector("header");
+    if (top < offsetHeight || bottom > innerHeight) board.scrollIntoView();
+  }
+
+  // Balls fall from there. It is the running game that they come into.
+  function drop(x, y, options) {
+    column.hand = { x, y };
+    if (pointer) return;
+    pointer = { frames: 0, stays: Infinity, ...options };
+    says.ariaLive = "polite";
+    if (!round) act = takes();
+  }
+
+  function release() {
+    pointer = null;
+    column.hand = null;
+  }
+
+  // Which way the reader's paddle should go: by a key, or to the pointer.
+  function wanted() {
+    if (held.length) return BUTTON * held[0];
+    if (aim === null) return 0;
+    const place = between(COURT.left, aim - PADDLE.wide / 2, PADDLE.most);
+    return between(-KNOB, place - game.breakout.target, KNOB);
+  }
+
+  function points(event) {
+    const { clientX, clientY, isPrimary, type } = event;
+    const isPress = type === "pointerdown";
+    if (!isPrimary || !act) return;
+    if (isPress && isAsked) want(true);
+    if (isPaused) return;
+    const { left, top, width, height } = board.getBoundingClientRect();
+    const isTouch = event.pointerType === "touch";
+    const above = isTouch ? ABOVE : 0;
+    aim = (clientX - left) * WIDTH / width;
+    const y = (clientY - top - above) * HEIGHT / height;
+    if (isKeeping) return;
+    drop(aim, Math.max(y, COURT.top), { isTouch });
+    if (isPress && !isTouch) pointer.isMeant = true;
+  }
+
+  board.addEventListener("pointerdown", points);
+  board.addEventListener("pointermove", points);
+  board.addEventListener("pointerleave", ({ pointerType }) => {
+    if (pointerType !== "touch" && pointer) release();
   });
+  board.addEventListener("pointerup", () => {
+    if (!pointer?.isTouch) return;
+    pointer.isMeant = true;
+    pointer.stays = COLUMN;
+  });
+  board.addEventListener("pointercancel", () => pointer && release());
+
+  // An arrow key is the page's unless it is meant for the game.
+  function isMeant(event) {
+    const { top, bottom, height } = board.getBoundingClientRect();
+    const { offsetHeight } = document.querySelector("header");
+    const seen = Math.min(bottom, innerHeight) - Math.max(top, offsetHeight);
+    const { activeElement, body } = document;
+    return act && !event.shiftKey && seen >= height / 2 &&
+      (activeElement === body || box.contains(activeElement)) &&
+      !document.querySelector("[popover].open, :popover-open");
+  }
+  addEventListener("keydown", (event) => {
+    const [across] = arrowOf(event) ?? [0];
+    if (!across || !isMeant(event) || event.target.closest("input")) return;
+    if (isAsked) want(true);
+    if (isPaused) return;
+    event.preventDefault();
+    aim = null;
+    if (!held.includes(across)) held.unshift(across);
+    if (isKeeping) return;
+    const { x } = column.hand ?? { x: WIDTH / 2 };
+    if (!pointer) seeWhole();
+    drop(x, DROPS.most - 10, { isMeant: true });
+  });
+  addEventListener("keyup", ({ key }) => {
+    const across = ARROWS[key]?.[0];
+    if (held.includes(across)) held.splice(held.indexOf(across), 1);
+  });
+  addEventListener("blur", () => held.splice(0));
+
+  pause.addEventListener("click", () => want(isPaused));
+  calm.addEventListener("change", () => calm.matches && want(false));
+  $in(".again").addEventListener("click", () => begin(alone));
+  $in(".control").addEventListener("click", () => {
+    begin(() => keeps(between(LEAST, best, MOST)));
+    Object.assign(game.breakout, { easy: true, wait: WAITS });
+    game.center();
+    isKeeping = true;
+  });
+  $in(".close").addEventListener("click", () => begin(alone));
+  $in(".dare").addEventListener("click", () => send(card, secondsOf(best)));
+
+  // It rests when it isn't seen.
   new IntersectionObserver((seen) => {
     isSeen = seen.at(-1).isIntersecting;
-    if (!isPainting) paint();
-  }).observe(held);
-  draw();
-});
+    go();
+  }).observe(box);
+  document.addEventListener("visibilitychange", go);
 
-// One step, frame by frame: which of its frames the agent sees, and as what.
-figure("step", async (box, $in) => {
-  const BUTTONS = ["no button", "FIRE", "RIGHT", "LEFT"];
-  const KINDS = ["thrown", "thrown", "third", "fourth"];
-  const SHOWN = 4; // pictures, so that the first steps are seen in them alone
-  const frames = $in(".frames").children, stack = $in(".stack").children;
-  const data = await read("moment"), colours = packed(data.rgb);
-  const screens = await unpack(data.frames, WIDTH * HEIGHT);
-  const gray = (at) => screens[at].map((v) => data.gray[v]);
-  const pictures = data.actions.map((_, i) =>
-    shrunk(brighter(gray(4 * i + 2), gray(4 * i + 3)), SIZE, true));
+  function greet() {
+    theirs = sentIn(location.hash);
+    const words = theirs && `${theirs.toFixed(1)} s. Beat it.`;
+    $in(".theirs").textContent = words;
+    $in(".theirs").hidden = !theirs;
+  }
+  addEventListener("hashchange", greet);
 
-  film(box, (at) => {
-    const now = 4 * SHOWN + at - 1, step = Math.floor(now / 4), last = now % 4;
-    $in(".action").textContent = BUTTONS[data.actions[step]];
-    KINDS.forEach((kind, f) => put(frames[f],
-      f > last ? null : screens[4 * step + f],
-      { label: `frame ${f + 1}`, kind, colours }));
-    const isOver = last === 3;
-    const seen = pictures.slice(0, isOver ? step + 1 : step).slice(-4);
-    seen.forEach((picture, i) => put(stack[i], picture,
-      { label: ["oldest", "", "", "newest"][i],
-        kind: isOver && i === 3 ? "picture" : "" }));
-  }, { count: screens.length - 4 * SHOWN, pace: 6,
-    start: 4 * (data.asked - data.first - SHOWN + 1) });
+  window.Tease = {
+    get hand() {
+      return column.hand?.x ?? null;
+    },
+    get paddle() {
+      return game.breakout.paddle + PADDLE.wide / 2;
+    },
+    get ball() {
+      const { ball } = game.breakout;
+      return ball && { x: ball.x, y: ball.y };
+    },
+    get taken() {
+      return round?.taken ?? 0;
+    },
+    get seconds() {
+      return (round?.frames ?? 0) / 60;
+    },
+  };
+  greet();
+  go();
+  Agent.load().then(go, () => {
+    say("Its network didn’t arrive. Please load the page again.");
+  });
 });
 
 // A game by each of the weights that were kept in the course of one training.
@@ -2365,11 +2270,11 @@ figure("training", async (box, $in) => {
       { colours, label: labels[i],
         kind: answer.open && behind !== null && at >= there ? "picture" : "" }));
   }, { count, pace: PACE, auto: false,
-    start: there + PACE * (calm ? 1 : -2) });
+    start: there + PACE * (calm.matches ? 1 : -2) });
 
   function turn() {
     player.draw();
-    player.want(answer.open && !calm);
+    player.want(answer.open && !calm.matches);
   }
   answer.addEventListener("toggle", turn);
   turn();

@@ -40,7 +40,7 @@ def take() -> None:
                 if (SITE / f"figures/{name}.svg").exists():
                     continue  # which is its picture
                 # The first screen is the picture of a page that is sent.
-                wide = 1280 if name == "hero" else size["width"]
+                wide = 1280 if name == "tease" else size["width"]
                 page.set_viewport_size(size | {"width": wide})
                 figure.scroll_into_view_if_needed()
                 page.wait_for_timeout(500)

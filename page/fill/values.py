@@ -294,6 +294,7 @@ def agent_values() -> dict[str, str]:
         "pong_hours": f"{hours(agents['Pong-0']):.1f}",
         "pong_minutes": f"{60 * hours(agents['Pong-1']):.0f}",
         **training_values(),
+        "alone_minutes": alone_minutes(),
         "human_points": "31.8",  # DQN's professional tester (Mnih et al. 2015)
     }
     for title in ("Breakout", "MsPacman", "Seaquest"):
@@ -302,6 +303,13 @@ def agent_values() -> dict[str, str]:
         found[f"{name}_moving"] = f"{mean(scores['served']):,.0f}"
         found[f"{name}_still"] = f"{mean(scores['still']):,.0f}"
     return found
+
+
+def alone_minutes() -> str:
+    """How long five balls last the agent of the story, in a word."""
+    path = FIGURES / "tease/tease.json"
+    seconds = json.loads(path.read_text("utf-8"))["alone"]
+    return ["no", "one", "two", "three", "four"][round(median(seconds) / 60)]
 
 
 def training_values() -> dict[str, str]:

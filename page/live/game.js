@@ -7,20 +7,18 @@ const WALL = {
   colors: [5, 4, 3, 2, 8, 6],
 };
 const WALLS = 2; // there is no third
-// A wall with a hole: that of the agent's film, just before the ball is behind it
-const HOLE = ["###############..#", "#..###########...#", "#...#########.....",
-  "...######.###.....", "....####...##.....", ".....###.........."].join("");
-const BALL = { wide: 2, high: 4 };
+const BALL = { wide: 2, high: 4, color: 5 };
 const PADDLE = { wide: 16, high: 4, color: 5, most: 144 }; // most to the right
 const BUTTON = 5.73; // pixels that a held button moves the paddle's target by
 const BEYOND = { left: 4, right: 46 }; // that the target goes on behind a wall
 const WAIT = 20; // frames without a ball
 const LOST = 217; // where it is lost, below the screen
 
-// The colors of a screen by their index, and the gray of each.
+// The colors of a screen by their index, and the gray of each. The last gray is
+// that of a faint dot, which no screen shows.
 const COLORS = [[0, 0, 0], [142, 142, 142], [162, 162, 42], [180, 122, 48],
   [198, 108, 58], [200, 72, 72], [66, 72, 200], [66, 158, 130], [72, 160, 72]];
-const SHADES = [0, 142, 148, 131, 129, 110, 85, 127, 124];
+const SHADES = [0, 142, 148, 131, 129, 110, 85, 127, 124, 55];
 
 // Digits of three columns and five rows, a bit each
 const DIGITS = [0x7b6f, 0x2492, 0x73e7, 0x73cf, 0x5bc9, 0x79cf, 0x49ef, 0x7249,
@@ -58,10 +56,8 @@ function randomFrom(seed) {
 
 class Breakout {
   // The first ball of an `easy` game falls steeply, so that a newcomer can hit
-  // it; a game may begin with a `hole` in the wall; a ball is taken away when it
-  // has flown for the `longest` time, in frames.
-  constructor(random, { easy = false, hole = false, lives = 5,
-    longest = Infinity } = {}) {
+  // it; a ball is taken away when it has flown for the `longest` time, in frames.
+  constructor(random, { easy = false, lives = 5, longest = Infinity } = {}) {
     this.random = random;
     this.easy = easy;
     this.longest = longest;
@@ -71,7 +67,6 @@ class Breakout {
     this.target = 99; // where it is going
     this.ball = null; // its left and upper edge, and its speed
     this.bricks = new Uint8Array(WALL.rows * WALL.columns).fill(1);
-    if (hole) this.bricks = Uint8Array.from(HOLE, (place) => place === "#");
     this.walls = 1; // so far
     this.flown = 0; // frames, by this ball
     this.wait = WAIT;
@@ -182,20 +177,22 @@ class Breakout {
   }
 }
 
-// A screen, as indices of colors.
-function screenOf({ score, lives, paddle, ball, bricks }) {
+// Fill a part of a screen with a color.
+function fill(pixels, x, y, wide, high, color) {
+  for (let row = y; row < Math.min(y + high, HEIGHT); row++) {
+    pixels.fill(color, row * WIDTH + x, row * WIDTH + x + wide);
+  }
+}
+
+// A screen, as indices of colors. The paddle is drawn higher by the `lift`.
+function screenOf({ score, lives, paddle, ball, bricks, lift = 0 }) {
   const pixels = new Uint8Array(WIDTH * HEIGHT);
   const { left, right, top, floor } = COURT;
 
-  function fill(x, y, wide, high, color) {
-    for (let row = y; row < Math.min(y + high, HEIGHT); row++) {
-      pixels.fill(color, row * WIDTH + x, row * WIDTH + x + wide);
-    }
-  }
   function digit(value, x) {
     for (let bit = 0; bit < 15; bit++) {
       if (!((DIGITS[value] >> (14 - bit)) & 1)) continue;
-      fill(x + 4 * (bit % 3), 5 + 2 * Math.floor(bit / 3), 4, 2, 1);
+      fill(pixels, x + 4 * (bit % 3), 5 + 2 * Math.floor(bit / 3), 4, 2, 1);
     }
   }
 
@@ -204,21 +201,23 @@ function screenOf({ score, lives, paddle, ball, bricks }) {
   digit(score % 10, 68);
   digit(lives, 100);
   digit(1, 132);
-  fill(0, 17, WIDTH, 15, 1);
-  fill(0, top, left, floor - top, 1);
-  fill(right, top, WIDTH - right, floor - top, 1);
-  fill(0, floor, left, 7, 7);
-  fill(right, floor, WIDTH - right, 6, 5);
+  fill(pixels, 0, 17, WIDTH, 15, 1);
+  fill(pixels, 0, top, left, floor - top, 1);
+  fill(pixels, right, top, WIDTH - right, floor - top, 1);
+  fill(pixels, 0, floor, left, 7, 7);
+  fill(pixels, right, floor, WIDTH - right, 6, 5);
   bricks.forEach((there, brick) => {
     if (!there) return;
     const row = Math.floor(brick / WALL.columns);
     const x = left + WALL.wide * (brick % WALL.columns);
-    fill(x, WALL.top + WALL.high * row, WALL.wide, WALL.high,
+    fill(pixels, x, WALL.top + WALL.high * row, WALL.wide, WALL.high,
       WALL.colors[row]);
   });
-  fill(Math.round(paddle), floor, PADDLE.wide, PADDLE.high, PADDLE.color);
+  fill(pixels, Math.round(paddle), floor - lift, PADDLE.wide, PADDLE.high,
+    PADDLE.color);
   if (ball) {
-    fill(Math.floor(ball.x), Math.floor(ball.y), BALL.wide, BALL.high, 5);
+    fill(pixels, Math.floor(ball.x), Math.floor(ball.y), BALL.wide, BALL.high,
+      BALL.color);
   }
   return pixels;
 }

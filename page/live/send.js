@@ -1,44 +1,39 @@
-// What a reader has scored, in words, and in an address that can be sent.
-const rounded = (points, balls) => Number((points / balls).toFixed(1));
-const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
-const meanOf = (scores) => rounded(sum(scores), scores.length);
+// What a reader sends: his seconds, in words and in an address.
 
-// What somebody has sent: a number of points, and the serves' seed.
+// The seconds of who has sent this address, or null
 function sentIn(hash) {
-  const sent = new URLSearchParams(hash.slice(1));
-  const [got, serves] = [Number(sent.get("got")), Number(sent.get("serves"))];
-  const isOurs = sent.has("got") && got >= 0 && got < 1e4 &&
-    Number.isInteger(serves) && serves > 0;
-  return isOurs ? { got: meanOf([got]), serves } : null;
+  const took = Number(new URLSearchParams(hash.slice(1)).get("took"));
+  return took > 0 && took < 1e4 ? took : null;
 }
 
-// The line and the address.
-function lineOf({ you, it }) {
-  const yours = meanOf(you.scores);
-  const address = new URL(location.href);
-  address.hash = `got=${yours}&serves=${Board.seed}`;
-  const beside = it.isWhole ? ` It got ${meanOf(it.scores)}.` : "";
-  return `I got ${yours} a ball in Breakout, seeing what a network ` +
-    `sees.${beside} Your turn: ${address}`;
+// The address is where the page is published, wherever it is read.
+function lineOf(seconds) {
+  const address = document.querySelector("[property='og:url']").content;
+  return `${seconds} s to beat an AI that practiced 185 hours, with balls that ` +
+    `don’t exist. Beat that: ${address}#took=${seconds}`;
 }
 
-// Share it, or copy it; it is shown in the field of a box, too, in case neither
-// can be.
-async function send(box) {
-  const line = lineOf(Board.lines);
+// Share it, or copy it, or show it to be copied.
+async function send(box, seconds) {
+  const text = lineOf(seconds);
   const field = box.querySelector("input");
   const status = box.querySelector("[role=status]");
-  field.value = line;
-  field.hidden = false;
-  field.select();
-  try {
-    if (navigator.share) {
-      await navigator.share({ text: line });
-    } else {
-      await navigator.clipboard.writeText(line);
-      status.textContent = "Copied.";
+  status.textContent = "";
+  if (navigator.share) {
+    try {
+      await navigator.share({ text });
+      return;
+    } catch (error) {
+      if (error.name === "AbortError") return; // the reader has closed it
     }
+  }
+  try {
+    await navigator.clipboard.writeText(text);
+    status.textContent = "Copied. Paste it to somebody.";
   } catch {
     status.textContent = "Copy this line:";
+    field.value = text;
+    field.hidden = false;
+    field.select();
   }
 }

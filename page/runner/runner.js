@@ -170,7 +170,7 @@ if ($("run")) (() => {
     const first = Runner.scenes.findIndex(({ action }) => action !== null);
     Runner.show(first, 0);
     new IntersectionObserver((seen) => {
-      if (isTouched || calm) return;
+      if (isTouched || calm.matches) return;
       if (seen.at(-1).intersectionRatio < 0.5) pause();
       else if (!timer && at < scene.lines.length - 1) run();
     }, { threshold: [0, 0.5] }).observe(place);

@@ -2,7 +2,7 @@
 // the player.
 
 // Readers who want less motion start the films by hand.
-const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 // Pictures from a text: what changes from each to the next, compressed. Four
 // pixels at a time are put together.
@@ -99,7 +99,7 @@ function drags(element, begin, move) {
 // returned function says what is wanted from now on.
 function plays(box, go, auto = true) {
   const button = box.querySelector(".play");
-  let isWanted = auto && !calm, isSeen = false;
+  let isWanted = auto && !calm.matches, isSeen = false;
   function turn() {
     button.textContent = isWanted ? "Pause" : "Play";
     go(isWanted && isSeen);
@@ -112,6 +112,7 @@ function plays(box, go, auto = true) {
     isSeen = true;
     want(!isWanted);
   });
+  calm.addEventListener("change", () => calm.matches && want(false));
   new IntersectionObserver((seen) => {
     isSeen = seen.at(-1).isIntersecting;
     turn();

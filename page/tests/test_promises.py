@@ -60,25 +60,6 @@ def test_a_figure_asks_again_for_what_did_not_arrive(served, name, figure):
     expect(again).to_have_count(0)
 
 
-@pytest.mark.parametrize("part", [0, 7])
-def test_the_board_asks_again_for_a_network_that_did_not_arrive(served, part):
-    """Meanwhile nothing plays."""
-    page = served
-    address = page.url
-    page.goto("about:blank")
-    refuse_once(page, f"network{part}")
-    page.goto(address)
-    board = page.locator("#hero")
-    again = board.get_by_role("button", name="Ask again")
-    expect(again).to_be_visible()
-    line = board.locator(".who [value=it]")
-    line.click()
-    assert page.evaluate("Board.lines.it.game.count") == 0
-    again.click()
-    page.wait_for_function("() => Board.lines.it.game.count > 4")
-    expect(again).to_have_count(0)
-
-
 # How it is used
 
 

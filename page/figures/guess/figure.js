@@ -5,7 +5,7 @@ figure("guess", async (_, $in) => {
   const FADE = 0.8; // of the ball, for each step that it has flown on
   const board = $in(".board"), stack = $in(".four").children;
   const [up, down, again] = $in(".controls").children;
-  const sleep = (ms) => new Promise((done) => setTimeout(done, calm ? 0 : ms));
+  const sleep = (ms) => new Promise((done) => setTimeout(done, calm.matches ? 0 : ms));
   const game = await read("guess");
   const pictures = await unpack(game.pictures, SIZE ** 2);
   const right = [];

@@ -17,11 +17,11 @@ figure("training", async (box, $in) => {
       { colours, label: labels[i],
         kind: answer.open && behind !== null && at >= there ? "picture" : "" }));
   }, { count, pace: PACE, auto: false,
-    start: there + PACE * (calm ? 1 : -2) });
+    start: there + PACE * (calm.matches ? 1 : -2) });
 
   function turn() {
     player.draw();
-    player.want(answer.open && !calm);
+    player.want(answer.open && !calm.matches);
   }
   answer.addEventListener("toggle", turn);
   turn();
