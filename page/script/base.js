@@ -2,24 +2,19 @@
 const $ = (id) => document.getElementById(id);
 
 // The data of the figures, each in a file of its own that is loaded when it is
-// first asked for. What didn't arrive can be asked for again.
-class Missing extends Error {}
+// first asked for.
 const given = {}, asked = {};
 const read = (name) => (asked[name] ??= new Promise((done, fail) => {
   const script = document.createElement("script");
   script.src = `data/${name}.js`;
   script.onload = () => done(given[name]);
-  script.onerror = () => {
-    delete asked[name];
-    fail(new Missing(`${script.src} didn't arrive`));
-  };
+  script.onerror = () => fail(new Error(`${script.src} didn't arrive`));
   document.head.append(script);
 }));
 
 // A figure begins when it comes near, if it is on this page. Its still picture
 // is shown until it has begun, and a button that was pressed meanwhile is pressed
-// then. `begin` reads all its data before it does anything else, so that it can
-// be called again where some didn't arrive.
+// then.
 function figure(name, begin) {
   const box = document.querySelector(`figure#${name}`);
   if (!box) return;
@@ -28,39 +23,14 @@ function figure(name, begin) {
     pressed = target.closest(".controls button, .begin") ?? pressed;
   };
   box.addEventListener("click", press);
-  async function start() {
-    try {
-      await begin(box, (selector) => box.querySelector(selector));
-      box.removeEventListener("click", press);
-      box.classList.add("begun");
-      pressed?.click();
-    } catch (error) {
-      if (!(error instanceof Missing)) throw error;
-      askAgain(box, start);
-    }
-  }
-  new IntersectionObserver((seen, observer) => {
+  new IntersectionObserver(async (seen, observer) => {
     if (!seen.at(-1).isIntersecting) return;
     observer.disconnect();
-    start();
+    await begin(box, (selector) => box.querySelector(selector));
+    box.removeEventListener("click", press);
+    box.classList.add("begun");
+    pressed?.click();
   }, { rootMargin: "900px" }).observe(box);
-}
-
-function askAgain(box, start) {
-  const line = document.createElement("p");
-  line.className = "missing";
-  line.role = "status";
-  line.innerHTML = `A part of this figure didn't arrive.
-    <button type="button">Ask again</button>`;
-  line.lastElementChild.addEventListener("click", async () => {
-    line.lastElementChild.ariaDisabled = "true";
-    await start();
-    const wasFocused = line.contains(document.activeElement);
-    line.remove();
-    if (wasFocused) box.querySelector("button, input")?.focus();
-  }, { once: true });
-  box.querySelector(".missing")?.remove();
-  box.append(line);
 }
 
 // What scrolls in a box of its own is a stop of the Tab key, so that the arrow

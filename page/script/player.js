@@ -39,13 +39,10 @@ function put(cell, pixels, { label = "", kind = "", colours = GRAYS,
   context.putImageData(image, -left, -top);
 }
 
-// What several figures show is unpacked once, or again if it didn't arrive.
+// What several figures show is unpacked once.
 const once = (make) => {
   let made = null;
-  return () => (made ??= make().catch((error) => {
-    made = null;
-    throw error;
-  }));
+  return () => (made ??= make());
 };
 
 // The titles of the workbench, whose frames are packed by fours.

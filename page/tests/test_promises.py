@@ -1,64 +1,13 @@
 """
-Tests of what the pages promise, whatever arrives, and however they are used:
-on a bad line, by keys, by a finger, in large letters, on paper.
+Tests of what the pages promise, however they are used: by keys, by a finger,
+in large letters, on paper.
 """
-
-import re
 
 import pytest
 from playwright.sync_api import expect
 
 from paths import SITE
 from weave.pages import PAGES
-
-
-def refuse_once(page, name):
-    """Let a file of data arrive only when it is asked for again."""
-    tries = []
-
-    def answer(route):
-        tries.append(route)
-        if len(tries) == 1:
-            route.abort()
-        else:
-            route.fulfill(path=SITE / f"data/{name}.js")
-
-    page.route(f"**/data/{name}.js", answer)
-
-
-@pytest.fixture
-def served(new_context):
-    """The story from a server, from which something may not arrive."""
-    size = {"width": 1280, "height": 900}
-    page = new_context(viewport=size, reduced_motion="reduce").new_page()
-    page.set_default_timeout(120_000)
-    site = "http://pages.test/"
-    page.route(
-        f"{site}**",
-        lambda route: route.fulfill(
-            path=SITE / route.request.url.removeprefix(site)
-        ),
-    )
-    page.goto(f"{site}index.html")
-    return page
-
-
-# What didn't arrive
-
-
-@pytest.mark.parametrize("name, figure", [("training", "training")])
-def test_a_figure_asks_again_for_what_did_not_arrive(served, name, figure):
-    page = served
-    refuse_once(page, name)
-    box = page.locator(f"#{figure}")
-    box.scroll_into_view_if_needed()
-    again = box.get_by_role("button", name="Ask again")
-    expect(again).to_be_visible()
-    expect(box.locator(".screen > img")).to_have_css("opacity", "1")
-    again.click()
-    expect(box).to_have_class(re.compile("begun"))
-    expect(again).to_have_count(0)
-
 
 # How it is used
 
