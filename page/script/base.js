@@ -14,7 +14,7 @@ const read = (name) => (asked[name] ??= new Promise((done, fail) => {
 
 // A figure begins when it comes near, if it is on this page. Its still picture
 // is shown until it has begun, and a button that was pressed meanwhile is pressed
-// then.
+// then. If it can't begin, a line says so.
 function figure(name, begin) {
   const box = document.querySelector(`figure#${name}`);
   if (!box) return;
@@ -26,7 +26,16 @@ function figure(name, begin) {
   new IntersectionObserver(async (seen, observer) => {
     if (!seen.at(-1).isIntersecting) return;
     observer.disconnect();
-    await begin(box, (selector) => box.querySelector(selector));
+    try {
+      await begin(box, (selector) => box.querySelector(selector));
+    } catch (error) {
+      const line = document.createElement("p");
+      line.className = "missing";
+      line.textContent = "This figure doesn't move here: a file of it didn't " +
+        "arrive, or the browser is older than May 2023.";
+      box.append(line);
+      throw error;
+    }
     box.removeEventListener("click", press);
     box.classList.add("begun");
     pressed?.click();
@@ -52,4 +61,4 @@ function mark() {
 }
 addEventListener("scroll", mark, { passive: true });
 $("contents").addEventListener("click", ({ target }) =>
-  target.closest("a") && $("contents").hidePopover());
+  target.closest("a") && $("contents").hidePopover?.());

@@ -9,6 +9,29 @@ from playwright.sync_api import expect
 from paths import SITE
 from weave.pages import PAGES
 
+# In an old browser
+
+
+def test_what_a_browser_lacks_is_told_where_a_figure_would_move(new_context):
+    """And its contents are a list of links."""
+    context = new_context(reduced_motion="reduce")
+    context.add_init_script("""
+        delete window.DecompressionStream;
+        delete HTMLElement.prototype.hidePopover;""")
+    page = context.new_page()
+    errors = []
+    page.on("pageerror", lambda error: errors.append(error.name))
+    page.goto((SITE / "game.html").as_uri())
+    figure = page.locator("#workbench")
+    figure.scroll_into_view_if_needed()
+    expect(figure.locator(".missing")).to_be_visible()
+    expect(figure.get_by_role("button", name="Play")).to_be_hidden()
+    expect(figure.locator(".screen > img")).to_have_css("opacity", "1")
+    page.locator("#here").click()
+    page.locator("#contents a").first.click()
+    assert all(name.endswith("ReferenceError") for name in errors)
+
+
 # How it is used
 
 
