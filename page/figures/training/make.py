@@ -86,4 +86,5 @@ def draw_learned() -> str:
         near = min(curves[RUN], key=lambda row: abs(row.steps - steps))
         mark: dict[str, Any] = {"cx": x(steps), "cy": y(near.score), "r": 5}
         d.put("circle", "stop seed1", **mark)
+    d.text(RIGHT - 8, BOTTOM - 10, f"seed {RUN}", "end name seed1")
     return d.svg()
