@@ -1,16 +1,18 @@
 """Make what is published: game.md, site/, and the values in README.md.
 
     pip install -r requirements.txt --group page
-    python page/build.py                 # write what is stale: ten seconds
-    python page/build.py --check         # exit with 1 if anything is stale
-    python page/build.py --record step   # what figures show, played anew
-    python page/build.py --stills        # pictures of the figures that move
+    python page/build.py                  # write what is stale
+    python page/build.py --check          # exit with 1 if anything is stale
+    python page/build.py --watch          # build again after each change
+    python page/build.py --stills learn   # pictures of figures that move
+    python page/build.py --record guess   # what figures show, played anew
+    python page/build.py --record weights # the agent's, for the pages
 
 The rooms:
 
 - `weave/` reads a module and makes the pages
 - `fill/` computes numbers and tables, and fills them into texts
-- `draw/` has the pen that figures are drawn with, and takes the stills
+- `draw/` has the pen that charts are drawn with, and takes the stills
 - `record/` plays the games that figures show, and exports the agent's weights
 - `figures/` has a folder for each figure
 - `style/` has the styles, the fonts, and the frame of a page
@@ -36,7 +38,14 @@ A made file begins with a line that says what it is made of.
 """
 
 import argparse
+import contextlib
+import subprocess
 import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCES = ["*.py", "*.md", "docs/*.md", "examples/*.py", "page/**/*.*"]
 
 
 def main() -> None:
@@ -45,20 +54,42 @@ def main() -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--watch", action="store_true")
+    parser.add_argument("--stills", nargs="+", metavar="FIGURE", default=[])
     parser.add_argument("--record", nargs="+", metavar="FIGURE", default=[])
-    parser.add_argument("--stills", action="store_true")
     run = parser.parse_args()
+    if run.watch:
+        with contextlib.suppress(KeyboardInterrupt):
+            watch()
+        return
 
     # These take more packages than `--help` does.
     import products
 
     for figure in run.record:
         products.record(figure)
+    stale = products.build(run.check)
     if run.stills:
         from draw import stills  # which takes a browser
 
-        stills.take()
-    sys.exit(products.build(run.check) and run.check)
+        stills.take(run.stills)
+    sys.exit(stale and run.check)
+
+
+def watch() -> None:
+    """Build after each change, in a process that has the new modules."""
+    before = None
+    while True:
+        now = {
+            path: path.stat().st_mtime
+            for pattern in SOURCES
+            for path in ROOT.glob(pattern)
+            if path.suffix != ".pyc" and path.exists()
+        }
+        if now != before:
+            subprocess.run([sys.executable, __file__])
+        before = now
+        time.sleep(0.5)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from fill.marks import bare, filled
 from fill.options import options_table
 from fill.values import values
 from paths import DOCS, FIGURES, HERE, ROOT, SITE, STYLE
+from record.weights import scripts
 from runner.trace import recorded
 from weave.host import game_md
 from weave.module import Module
@@ -167,7 +168,11 @@ def build(check: bool) -> bool:
 
 
 def record(figure: str) -> None:
-    """Record anew what a figure shows."""
+    """Record anew what a figure shows, or the weights of the agent."""
+    if figure == "weights":
+        for name, text in scripts().items():
+            (SITE / name).write_text(text, "utf-8")
+        return
     for name, data in maker(figure).record().items():
         path = FIGURES / figure / f"{name}.json"
         text = json.dumps(data, separators=(",", ":"))

@@ -20,7 +20,7 @@ def open_page(**options: Any) -> Iterator[Page]:
         browser.close()
 
 
-def take() -> None:
+def take(names: list[str]) -> None:
     size = {"width": 520, "height": 900}
     with open_page(
         viewport=size, device_scale_factor=2, reduced_motion="reduce"
@@ -37,8 +37,8 @@ def take() -> None:
                 answer.evaluate("(details) => { details.open = true; }")
             for figure in page.locator("figure:has(.stage .screen)").all():
                 name = figure.get_attribute("id")
-                if (SITE / f"figures/{name}.svg").exists():
-                    continue  # which is its picture
+                if name not in names:
+                    continue
                 # The first screen is the picture of a page that is sent.
                 wide = 1280 if name == "tease" else size["width"]
                 page.set_viewport_size(size | {"width": wide})

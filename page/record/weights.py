@@ -1,9 +1,7 @@
-"""Export the published agent's weights for the page.
+"""The published agent's weights, for the pages.
 
-    python page/record/weights.py
-
-It makes site/data/network*.js of examples/breakout.pt. That takes PyTorch, so
-the build leaves these files as they are.
+`python page/build.py --record weights` makes site/data/network*.js of
+examples/breakout.pt. That takes PyTorch, so a build leaves these files alone.
 
 Each output channel has a scale, and its weights are whole numbers. The layer
 with 1.6 million weights has 8 bits for each, the others, which are small, 16:
@@ -12,12 +10,12 @@ with 8 bits everywhere the value would be wrong by up to 0.24.
 
 import base64
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[2]
+from paths import ROOT
+
 SOURCE = "examples/breakout.pt"
 LARGE = 1_000_000  # weights, of a layer that has 8 bits for each
 PARTS = 8  # scripts that the weights are loaded by, to tell how far it is
@@ -33,7 +31,7 @@ def scripts() -> dict[str, str]:
     layers = {name: layer(name, arrays) for name in names}
     text = json.dumps(layers, separators=(",", ":"))
     size = -(-len(text) // PARTS)
-    head = f"// Made by page/record/weights.py of {SOURCE}: run that."
+    head = f"// Made by page/build.py --record weights of {SOURCE}."
     made = {}
     for number in range(PARTS):
         part = json.dumps(text[number * size : (number + 1) * size])
@@ -59,12 +57,3 @@ def layer(name: str, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
 
 def rounded(numbers: np.ndarray) -> list[float]:
     return [float(f"{number:.6g}") for number in numbers]
-
-
-def main() -> None:
-    for name, text in scripts().items():
-        (ROOT / "site" / name).write_text(text, "utf-8")
-
-
-if __name__ == "__main__":
-    main()

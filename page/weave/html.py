@@ -212,6 +212,8 @@ def formula(text: str, options: Mapping[str, bool]) -> str:
 def picture(path: str, alt: str) -> str:
     """Return a picture as HTML; a drawing has the letters of the page."""
     alt = escape(alt)
+    if not (SITE / path).exists():
+        print(f"site/{path} is missing: --stills {Path(path).stem} takes it")
     if not path.endswith(".svg"):
         return f'<img src="{path}" alt="{alt}" loading="lazy">'
     svg = (SITE / path).read_text("utf-8")
