@@ -41,8 +41,6 @@ const SPEEDS = [
 // After a brick of the upper three rows
 const FAST = [2, 3.375];
 
-const between = (least, value, most) => Math.max(least, Math.min(most, value));
-
 // Random numbers from 0 to 1, the same for the same seed (mulberry32).
 function randomFrom(seed) {
   let state = seed >>> 0;

@@ -1,5 +1,7 @@
 "use strict";
 const $ = (id) => document.getElementById(id);
+const between = (least, value, most) => Math.max(least, Math.min(most, value));
+const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
 
 // The data of the figures, each in a file of its own that is loaded when it is
 // first asked for.
