@@ -1,26 +1,23 @@
 // Made by page/build.py of the scripts in page/: edit that.
 "use strict";
 const $ = (id) => document.getElementById(id);
+const between = (least, value, most) => Math.max(least, Math.min(most, value));
+const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
 
 // The data of the figures, each in a file of its own that is loaded when it is
-// first asked for. What didn't arrive can be asked for again.
-class Missing extends Error {}
+// first asked for.
 const given = {}, asked = {};
 const read = (name) => (asked[name] ??= new Promise((done, fail) => {
   const script = document.createElement("script");
   script.src = `data/${name}.js`;
   script.onload = () => done(given[name]);
-  script.onerror = () => {
-    delete asked[name];
-    fail(new Missing(`${script.src} didn't arrive`));
-  };
+  script.onerror = () => fail(new Error(`${script.src} didn't arrive`));
   document.head.append(script);
 }));
 
 // A figure begins when it comes near, if it is on this page. Its still picture
 // is shown until it has begun, and a button that was pressed meanwhile is pressed
-// then. `begin` reads all its data before it does anything else, so that it can
-// be called again where some didn't arrive.
+// then. If it can't begin, a line says so.
 function figure(name, begin) {
   const box = document.querySelector(`figure#${name}`);
   if (!box) return;
@@ -29,39 +26,23 @@ function figure(name, begin) {
     pressed = target.closest(".controls button, .begin") ?? pressed;
   };
   box.addEventListener("click", press);
-  async function start() {
-    try {
-      await begin(box, (selector) => box.querySelector(selector));
-      box.removeEventListener("click", press);
-      box.classList.add("begun");
-      pressed?.click();
-    } catch (error) {
-      if (!(error instanceof Missing)) throw error;
-      askAgain(box, start);
-    }
-  }
-  new IntersectionObserver((seen, observer) => {
+  new IntersectionObserver(async (seen, observer) => {
     if (!seen.at(-1).isIntersecting) return;
     observer.disconnect();
-    start();
+    try {
+      await begin(box, (selector) => box.querySelector(selector));
+    } catch (error) {
+      const line = document.createElement("p");
+      line.className = "missing";
+      line.textContent = "This figure doesn't move here: a file of it didn't " +
+        "arrive, or the browser is older than May 2023.";
+      box.append(line);
+      throw error;
+    }
+    box.removeEventListener("click", press);
+    box.classList.add("begun");
+    pressed?.click();
   }, { rootMargin: "900px" }).observe(box);
-}
-
-function askAgain(box, start) {
-  const line = document.createElement("p");
-  line.className = "missing";
-  line.role = "status";
-  line.innerHTML = `A part of this figure didn't arrive.
-    <button type="button">Ask again</button>`;
-  line.lastElementChild.addEventListener("click", async () => {
-    line.lastElementChild.ariaDisabled = "true";
-    await start();
-    const wasFocused = line.contains(document.activeElement);
-    line.remove();
-    if (wasFocused) box.querySelector("button, input")?.focus();
-  }, { once: true });
-  box.querySelector(".missing")?.remove();
-  box.append(line);
 }
 
 // What scrolls in a box of its own is a stop of the Tab key, so that the arrow
@@ -83,7 +64,7 @@ function mark() {
 }
 addEventListener("scroll", mark, { passive: true });
 $("contents").addEventListener("click", ({ target }) =>
-  target.closest("a") && $("contents").hidePopover());
+  target.closest("a") && $("contents").hidePopover?.());
 
 // How screens become the pictures that an agent sees.
 const WIDTH = 160;
@@ -185,13 +166,10 @@ function put(cell, pixels, { label = "", kind = "", colours = GRAYS,
   context.putImageData(image, -left, -top);
 }
 
-// What several figures show is unpacked once, or again if it didn't arrive.
+// What several figures show is unpacked once.
 const once = (make) => {
   let made = null;
-  return () => (made ??= make().catch((error) => {
-    made = null;
-    throw error;
-  }));
+  return () => (made ??= make());
 };
 
 // The titles of the workbench, whose frames are packed by fours.
@@ -364,8 +342,6 @@ const SPEEDS = [
 ];
 // After a brick of the upper three rows
 const FAST = [2, 3.375];
-
-const between = (least, value, most) => Math.max(least, Math.min(most, value));
 
 // Random numbers from 0 to 1, the same for the same seed (mulberry32).
 function randomFrom(seed) {

@@ -3,6 +3,8 @@ Tests of what the pages promise, however they are used: by keys, by a finger,
 in large letters, on paper.
 """
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -36,43 +38,26 @@ def test_what_a_browser_lacks_is_told_where_a_figure_would_move(new_context):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_tab_finds_each_control_before_its_figure_begins(visit, name):
-    """Those that are there when the page has come are all that there are."""
-    page = visit(name)
+def test_a_figure_is_for_everybody(visit, name):
+    """Tab finds each control before its figure begins: those that are there
+    when the page has come are all that there are. A finger finds it, too, and
+    there are words for who can't see.
+    """
+    page = visit(name, width=390)
     controls = """() => [...document.querySelectorAll(
         "figure :is(button, input, summary, [tabindex='0'])")]
-        .filter((one) => one.checkVisibility({ visibilityProperty: true }))
-        .length"""
-    before = page.evaluate(controls)
+        .filter((one) => one.checkVisibility({ visibilityProperty: true }))"""
+    before = page.evaluate(f"({controls})().length")
     for figure in page.locator("figure:has(.stage)").all():
         figure.scroll_into_view_if_needed()
         page.wait_for_timeout(100)
-    assert page.evaluate(controls) == before
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_each_control_is_large_enough_for_a_finger(visit, name):
-    page = visit(name, width=390)
-    small = page.evaluate("""() => [...document.querySelectorAll(
-        "figure :is(button, input, summary)")]
+        assert figure.get_by_role("img", name=re.compile(".")).count()
+    assert page.evaluate(f"({controls})().length") == before
+    small = page.evaluate(f"""() => ({controls})()
         .map((one) => one.closest("label") ?? one)
-        .filter((one) => one.checkVisibility({ visibilityProperty: true }))
         .filter((one) => one.getBoundingClientRect().height < 24)
         .map((one) => one.outerHTML.slice(0, 80))""")
     assert not small
-
-
-# For whom
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_each_figure_has_words_for_who_cannot_see_it(visit, name):
-    """Before it begins, and after."""
-    page = visit(name)
-    for figure in page.locator("figure:has(canvas)").all():
-        figure.scroll_into_view_if_needed()
-        words = figure.get_by_role("img").first
-        assert words.get_attribute("alt")
 
 
 @pytest.mark.parametrize("name", PAGES)
