@@ -1,14 +1,10 @@
-"""Calls in any order, whatever goes wrong meanwhile, and signals."""
+"""Calls in any order, whatever goes wrong meanwhile."""
 
-import contextlib
 import functools
 import gc
 import itertools
 import multiprocessing
-import os
-import signal
-import sys
-from multiprocessing import connection, popen_fork
+from multiprocessing.process import BaseProcess
 
 import gymnasium as gym
 import hypothesis
@@ -17,21 +13,19 @@ import pytest
 from hypothesis import stateful
 from hypothesis import strategies as some
 
-import game
 import games
+from game import Game
 from games import Games
 from stand_ins import ERRORS, FAULTS, NEEDED, PATIENCE, kill, workers_now
 from test_game import (
     ALL,
     DEFAULTS,
-    FIRE,
     MODES,
     NOOP,
     SETTINGS,
     Model,
     each,
     same,
-    seen,
     write_into,
 )
 from test_games import NEXT_STEP, SAME_STEP
@@ -156,7 +150,7 @@ class Calls(stateful.RuleBasedStateMachine):
         options.update(processes=processes, context="fork")
         self.games = Games(N, seed=seeds, autoreset_mode=mode, **options)
         self.processes = processes
-        # Interrupts of workers are in `test_a_signal_at_any_line`.
+        # What an interrupt does to a worker is in `test_programs.py`.
         self.faults = RAISED if processes == 0 else [*ERRORS, "leave", "die"]
         self.losses = 0
         self.set_state("new")
@@ -300,136 +294,43 @@ def test_any_order_of_calls(trap):
     stateful.run_state_machine_as_test(machine, settings=settings)
 
 
-def is_deleting(frame):
-    """Return whether an object is deleted: an error then is only printed."""
-    while frame is not None:
-        finalized = frame.f_locals.get("wr")  # of a `Finalize`
-        if frame.f_code.co_name == "__del__" or finalized is not None:
-            return True
-        frame = frame.f_back
-    return False
-
-
-def interrupted(line, call, error=KeyboardInterrupt, module=games):
-    """Call; that line of a module raises what a signal's handler raises."""
-    test = os.getpid()
-    lines = itertools.count()
-    raised = False
-
-    def trace(frame, event, arg):
-        # Processes that are forked meanwhile inherit the trace.
-        ours = frame.f_code.co_filename == module.__file__
-        if not ours or os.getpid() != test or is_deleting(frame):
-            return None
-        # Between its two lines Python's own `close` would leave a pipe that is
-        # closed and doesn't know it: the next `close` raises an `OSError`.
-        if module is connection and frame.f_code.co_name == "close":
-            return None
-        if event == "line" and next(lines) == line:
-            nonlocal raised
-            raised = True
-            raise error
-        return trace
-
-    before = sys.gettrace()
-    gc.disable()  # what is raised meanwhile would be only printed, too
-    sys.settrace(trace)
-    try:
-        result = call()
-    finally:
-        sys.settrace(before)
-        gc.enable()
-    assert not raised  # here it would have been lost
-    return result
-
-
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@each("module", [games, connection])
-@each("name", ["step", "render", "reset", "start", "replace"])
-def test_a_signal_at_any_line(trap, module, name):
-    """What its handler raises is raised here, and then a reset helps."""
-    kinds = itertools.cycle([LookupError, KeyboardInterrupt])
-    options = dict(seed=3, noop_max=3, context="fork")
-    calls = dict(start="reset", replace="step")
-    args = [[FIRE] * 2] if calls.get(name, name) == "step" else []
-    many = Games(2, processes=1, **options)
-    alone = Games(2, processes=0, **options)
-    with many, alone:
-        call = functools.partial(getattr(many, calls.get(name, name)), *args)
-        for line in itertools.count(0, 1 if ALL else 3):
-            if name != "start":
-                many.reset()
-            if name == "replace":
-                kill(trap.player(3))
-            with contextlib.suppress(LookupError, KeyboardInterrupt):
-                interrupted(line, call, next(kinds), module)
-                break
-        first = alone.reset(seed=[3, 4])
-        assert same(many.reset(seed=[3, 4]), first)
-        assert same(many.step([FIRE] * 2), alone.step([FIRE] * 2))
-        assert len(workers_now()) == 1
-    assert line > 3
-
-
-def test_a_worker_whose_start_is_interrupted(trap):
-    """It ends, also if its parent doesn't know yet that it was forked."""
-
-    def play():
-        for line in itertools.count(1):
-            many = Games(1, processes=1, context="fork")
-            with many, contextlib.suppress(KeyboardInterrupt):
-                interrupted(line, many.reset, module=popen_fork)
-                break
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(-1, 0)
-        assert line > 5
-
-    process = multiprocessing.get_context("fork").Process(target=play)
-    process.start()
-    process.join(PATIENCE)
-    assert process.exitcode == 0
-
-
-def test_an_interrupted_reset_of_a_game(fake):
+def test_an_interrupted_reset_of_a_game(trap):
     """A step asks for a reset: no stack mixes two games."""
-    one, _ = fake(noop_max=1, fire_on_reset=True)
-    played = [(5,), (8, 9), (12, 13), (16, 17), (20, 21)]
-    for line in itertools.count():
-        assert seen(one.reset()) == played[:1] * 4
-        for _ in range(3):
-            one.step(NOOP)
+    one = Game(5, noop_max=3, fire_on_reset=True)
+    one.reset()
+    for later in itertools.count():
+        trap.set("interrupt", 5, later)
         try:
-            interrupted(line, one.reset, module=game)
+            one.reset(5)
             break
         except KeyboardInterrupt:
-            # Unless it was done, or hadn't begun.
-            with contextlib.suppress(NEEDED):
-                frames = seen(one.step(NOOP)[0])
-                assert frames in (played[:1] * 3 + played[1:2], played[1:])
-    assert line > 10
+            with pytest.raises(NEEDED):
+                one.step(NOOP)
+    assert later > 4
 
 
-@pytest.fixture
-def ctrl_c_soon(monkeypatch):
-    """A call that waits for a stopped worker to end is interrupted."""
-    monkeypatch.setattr(games, "GRACE", PATIENCE)
-    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    signal.setitimer(signal.ITIMER_REAL, 0.3)
-    yield pytest.raises(KeyboardInterrupt)
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    signal.signal(signal.SIGALRM, before)
-
-
-@each("name", ["close", "reset"])
-def test_games_that_are_interrupted_while_they_end(trap, ctrl_c_soon, name):
+@each(
+    "name, owner, where",
+    [
+        ("step_wait", games, "wait_for"),
+        ("reset", BaseProcess, "start"),
+        ("reset", BaseProcess, "join"),
+        ("close", BaseProcess, "join"),
+    ],
+)
+def test_games_that_are_interrupted(trap, monkeypatch, name, owner, where):
     """In the middle of a step: another one needs a reset, which helps."""
-    many = Games(2, processes=1, context="fork")
-    with many:
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with Games(2, processes=1, context="fork") as many:
         first = many.reset(seed=5)
-        os.kill(trap.player(5), signal.SIGSTOP)
         many.step_async([NOOP] * 2)
-        with ctrl_c_soon:
-            getattr(many, name)()
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, where, interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                getattr(many, name)()
         with pytest.raises(NOT_BEGUN):
             many.step_wait()
         with pytest.raises(NEEDED):

@@ -6,11 +6,10 @@ import re
 import gymnasium as gym
 import numpy as np
 
-from game import Game, Worker
-from games import FastGame, Games
+from game import Game
+from games import FastGame
 from test_game import (
     ALL,
-    NOOP,
     each,
     play_beside_gymnasium,
     random_actions,
@@ -51,35 +50,6 @@ def test_a_subclass_with_buffers_of_its_own():
     assert same(plain.reset(), fast.reset())
     for action in random_actions(60):
         assert same(plain.step(action), fast.step(action))
-
-
-def test_a_mode_that_is_set_in_a_game():
-    """The next game has it, whatever plays."""
-    options = dict(mode=12, difficulty=1)
-
-    def changed(base):
-        class Changed(base):
-            def reset(self, seed=None):
-                super().reset(seed)
-                self.env.unwrapped.ale.setMode(options["mode"])
-                self.env.unwrapped.ale.setDifficulty(options["difficulty"])
-                return super().reset()
-
-        return Changed
-
-    told = Game(0, **options)
-    expected = [told.reset()] + [told.step(NOOP)[0] for _ in range(20)]
-    assert not same(expected[0], Game(0).reset())
-    for base in (Game, FastGame):
-        one = changed(base)(0)
-        assert same(one.reset(), expected[0])
-        assert all(same(one.step(NOOP)[0], obs) for obs in expected[1:])
-    with Worker(0, make=changed(FastGame)) as worker:
-        worker.child.send(("reset", None))
-        assert same(worker.child.recv(), expected[0])
-    settings = dict(noop_max=0, fire_on_reset=False)
-    with Games(1, make=changed(FastGame), processes=1, **settings) as games:
-        assert same(games.reset()[0][0], expected[0])
 
 
 @each("options", [dict(noop_max=30), dict(fire_on_reset=True)])
