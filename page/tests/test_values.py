@@ -65,7 +65,7 @@ def test_it_is_level_where_the_interval_holds_1(comparisons, words):
 
 def test_the_module_says_what_was_measured():
     """In comments, where no value is filled in."""
-    source = (ROOT / "game.py").read_text("utf-8")
+    source = (ROOT / "games.py").read_text("utf-8")
     text = " ".join(re.sub("(?m)^ *#", "", source).split())
     rows = values.read("fast_game")["Breakout"]["rows"]
     ratios = beside(rows, "fast_game", "game")
