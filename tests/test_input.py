@@ -4,17 +4,19 @@ import copy
 import math
 import os
 import pickle
-import typing
+import re
 
 import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
-from game import Game, Worker
+import game
+import games
+from game import TRAINING, Game
 from games import FastGame, Games
 from stand_ins import NEEDED, workers_now
-from test_game import BREAKOUT, DEFAULTS, FIRE, NOOP, RIGHT, each, same
+from test_game import DEFAULTS, FIRE, NOOP, RIGHT, each, same
 
 REFUSED = ValueError, TypeError  # how bad input is answered
 
@@ -27,14 +29,18 @@ class OnGpu:
 
 
 # What is no action of three, and no batch of actions for three games.
+TIMES = [np.timedelta64(1, "ns"), np.datetime64(1, "ns")]
 BAD_ACTIONS = [
     *(-1, 3, 2**70, 0.0, 1.5, math.nan, np.float32(1), True, np.True_),
-    *(None, "1", object(), {}, [1], np.array([1])),
+    *(None, "1", object(), {}, [1], np.array([1]), np.ma.masked, *TIMES),
 ]
 BAD_BATCHES = [
     *([bad] * 3 for bad in BAD_ACTIONS if bad is not None),
     *([None, bad, 1] for bad in (-1, 3, 2**70, 0.5, "1", [1], True)),
-    *([True, 0, 1], (0, np.True_, np.int8(1))),
+    *([True, 0, 1], (0, np.True_, np.int8(1)), np.array([0, True], object)),
+    *([time] * 3 for time in TIMES),
+    *(np.array([time] * 3) for time in TIMES),
+    *(np.ma.array([0, 1, 2], mask=[1, 0, 0]), np.ma.array([0, 1, 2])),
     *([None] * 2, [None] * 4, np.full(4, None), np.array([None, 1, 3])),
     *([0, 0], [0] * 4, [], 0, None, "012", {}, [[0, 1, 2]]),
     *(np.zeros(3), np.zeros((3, 1), int), np.zeros(3, bool)),
@@ -54,9 +60,12 @@ COUNTS = ["num_envs", "action_repeat", "stack"]
 SWITCHES = ["full_action_space"]
 SWITCHES += [name for name in DEFAULTS if isinstance(DEFAULTS[name], bool)]
 WRONG_ARGUMENTS = {
-    "env_id": [None, 3, "CartPole-v1", ["CartPole-v1"] * 2, "no_module:Pong"],
+    "env_id": [
+        *(None, 3, {}, gym.spec("ALE/Pong-v5"), [["a"], ["b"]]),
+        *("CartPole-v1", ["CartPole-v1"] * 2, "no_module:Pong"),
+    ],
     "seed": [*BAD_SEEDS, None],
-    **dict.fromkeys(COUNTS, [0, -1, 1.5, "3", None, [2], True]),
+    **dict.fromkeys(COUNTS, [0, -1, 1.5, "3", None, [2], True, 2**64]),
     **dict.fromkeys(["processes", "noop_max"], [-1, 1.5, "3", [2], False]),
     **dict.fromkeys(SWITCHES, ["False", 1]),
     "timeout": [0, -1, math.nan, "a second", None, True],
@@ -64,15 +73,11 @@ WRONG_ARGUMENTS = {
     "autoreset_mode": ["sometimes", None, 0, DISABLED, DISABLED.value],
     "on_life_loss": ["Restart", None, 1, ["restart"]],
     "size": [
-        84,
-        (84,),
-        (84, 84, 3),
-        (0, 84),
-        (84.0, 84),
-        (True, 84),
-        "84",
-        None,
+        *(84, (84,), (84, 84, 3), (0, 84), (84.0, 84), (True, 84)),
+        *("84", None, (2**40, 1)),
     ],
+    "render_mode": [5, "ansi"],
+    "make": [3, ""],
     "repeat_action_probability": [1.5, -0.1, 25, math.nan, "0.25", None, True],
     "max_num_frames_per_episode": [-5, 1.5, "18000", 2**31, 10**10, True],
     **dict.fromkeys(["mode", "difficulty"], ["0", 0.5, -1, 2**40, False]),
@@ -88,7 +93,7 @@ WORDS = {
     "frameskip": "frameskip.*action_repeat",
     "obs_type": "obs_type.*grayscale",
     "unheard_of": "unheard_of.*action_repeat.*stack.*full_action_space",
-    "context": None,  # Python's own words
+    **dict.fromkeys(["context", "make"]),  # Python's own words
     "autoreset_mode": None,  # Gymnasium's
 }
 
@@ -103,8 +108,6 @@ def test_actions_and_seeds_are_integers(fake):
         meanings = "0.*2.*NOOP.*FIRE.*RIGHT"
         with pytest.raises(REFUSED, match=meanings):
             one.step(action)
-    with pytest.raises(TypeError, match="cpu"):  # PyTorch's own
-        one.step(OnGpu())
     for seed in BAD_SEEDS:
         for call in (Game, one.reset):
             with pytest.raises(REFUSED):
@@ -133,8 +136,10 @@ def test_batches(trap, processes):
         for seed in BAD_SEEDS:
             with pytest.raises(REFUSED):
                 many.reset(seed=seed)
-        with pytest.raises(ValueError):
-            many.reset(options={"reset_mask": np.array([True] * 3)})
+        mask = np.array([True] * 3)
+        for options in ({"reset_mask": mask}, mask, False, []):
+            with pytest.raises(ValueError, match="options"):
+                many.reset(options=options)
         for batch in GOOD_BATCHES:
             expected = other.step([FIRE, NOOP, RIGHT])
             assert same(many.step(batch), expected)
@@ -160,31 +165,22 @@ def test_wrong_arguments(trap, monkeypatch, name):
     assert not workers_now()
 
 
-@each(
-    "theirs, ours",
-    [
-        ("frame_skip frameskip", "action_repeat"),
-        ("stack_num num_stack frame_stack", "stack"),
-        ("screen_size img_height", "size"),
-        ("grayscale_obs gray_scale", "grayscale"),
-        (
-            "terminal_on_life_loss episodic_life episodic_life_loss",
-            "on_life_loss",
-        ),
-        ("noop noop_reset_max", "noop_max"),
-        ("reward_clip reward_clipping", "clip_reward"),
-        ("use_fire_reset fire_reset", "fire_on_reset"),
-        ("sticky_action_prob", "repeat_action_probability"),
-        ("scale_obs", "subclass"),
-        ("num_threads", "processes"),
-    ],
-)
-def test_names_of_other_libraries(theirs, ours):
+@each("ours", games.OTHER_NAMES)
+def test_names_of_other_libraries(ours):
     """They are answered with the name here."""
-    for name in theirs.split():
-        for make in (Game, Games):
-            with pytest.raises(TypeError, match=rf"{name}.*\b{ours}\b"):
+    theirs = games.OTHER_NAMES[ours].split()
+    for name in theirs:
+        of_game = ours in game.OTHER_NAMES
+        for make in [Game, Games] if of_game else [Games]:
+            with pytest.raises(TypeError, match=f"{name}.*{re.escape(ours)}"):
                 make(1, **{name: 1})
+
+
+def test_the_first_unknown_name_counts():
+    """Whether it is one of `Game`'s or of `Games`'s."""
+    for names in (["frame_stack", "num_threads"], ["num_threads", "noop"]):
+        with pytest.raises(TypeError, match=names[0]):
+            Games(1, **dict.fromkeys(names, 1))
 
 
 @each("name, words", [("mode", "[^\\d]4, 8"), ("difficulty", "0, 1")])
@@ -234,33 +230,55 @@ def test_options_are_attributes():
         assert same(getattr(one, name), value)
 
 
-def test_titles_with_other_actions():
-    """Even with the option that the error names."""
-    titles = [BREAKOUT, "ALE/LostLuggage-v5"]
-    with pytest.raises(ValueError, match="but for.*Lost Luggage"):
-        Games(2, titles, full_action_space=True)
+@each("kind", [gym.Env, gym.Wrapper])
+def test_an_environment_is_no_game(kind):
+    """The error says in a line where it is written what a game is."""
+
+    def make(seed, env_id, **options):
+        env = gym.make(env_id)
+        return env if kind is gym.Wrapper else env.unwrapped
+
+    with pytest.raises(ValueError, match="a-game-of-your-own") as raised:
+        Games(2, make=make)
+    assert "\n" not in str(raised.value)
 
 
-def test_seeds_remain_after_a_look_at_the_generator():
-    """Both are names of Gymnasium's."""
-    games = Games(2, processes=0, seed=5)
-    assert isinstance(games.np_random, np.random.Generator)
-    assert games.np_random_seed == (5, 6)
-    games.reset(seed=8)
-    assert isinstance(games.np_random, np.random.Generator)
-    assert games.np_random_seed == (8, 9)
+@each("start", [1, -1])
+def test_actions_begin_at_0(start):
+    class Shifted(FastGame):
+        def __init__(self, *args, **options):
+            super().__init__(*args, **options)
+            self.env.action_space = gym.spaces.Discrete(4, start=start)
 
-
-def test_types():
-    """What an editor knows of a program that uses `with`."""
-    for made in (Games, Worker):
-        assert typing.get_type_hints(made.__enter__)["return"] is made
-    assert Games.__annotations__["single_action_space"] is gym.spaces.Discrete
+    with pytest.raises(ValueError, match=f"start={start}"):
+        Games(2, make=Shifted)
 
 
 def test_defaults():
-    """`Game` does as labml does."""
+    """`Game` does as labml does, and `Games` as everybody trains."""
     assert Game.__init__.__kwdefaults__ == DEFAULTS
+    defaults = Games.__init__.__kwdefaults__
+    assert {name: defaults[name] for name in TRAINING} == TRAINING
+
+
+@each("processes", [0, 2])
+def test_what_a_game_is_made_with(processes):
+    """All settings of a training, and whatever else is passed."""
+
+    class Told(FastGame):
+        def __init__(self, seed, env_id, num_threads, **options):
+            super().__init__(seed, env_id, **options)
+            self.told = dict(options, seed=seed, num_threads=num_threads)
+
+        def info(self):
+            return dict(self.told)
+
+    given = dict(num_threads=5, noop_max=7, stack=2)
+    with Games(2, make=Told, seed=[4, 9], processes=processes, **given) as one:
+        infos = one.reset()[1]
+    assert infos["seed"].tolist() == [4, 9]
+    for name, value in {**TRAINING, **given}.items():
+        assert infos[name].tolist() == [value] * 2
 
 
 def test_a_process_for_each_core(trap, monkeypatch):

@@ -227,16 +227,6 @@ def test_ctrl_c_before_the_program_plays(monkeypatch, tmp_path, capsys):
     assert "\n0 steps of 1 games, 0 episodes\n" in capsys.readouterr().out
 
 
-def test_a_picture_that_cannot_be_written(monkeypatch, tmp_path, capsys):
-    """The summary comes all the same, and a line about the picture."""
-    (tmp_path / "game.png").mkdir()
-    monkeypatch.setattr(sys, "argv", ["game.py", "--games=1", "--steps=50"])
-    monkeypatch.chdir(tmp_path)
-    game.main()
-    *_, score, _, about = capsys.readouterr().out.splitlines()
-    assert score == "score: no game has ended" and "game.png" in about
-
-
 @each(
     "args, words",
     [

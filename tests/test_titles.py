@@ -10,6 +10,8 @@ from game import Game
 from games import FastGame
 from test_game import (
     ALL,
+    NO_NOOP,
+    SOME_TITLES,
     each,
     play_beside_gymnasium,
     random_actions,
@@ -21,12 +23,11 @@ ALL_TITLES = sorted(
     for env_id in gym.registry
     if env_id.startswith("ALE/")
 )
-each_title = each("title", ALL_TITLES if ALL else ["MsPacman"])
 
 
-@each_title
+@each("title", ALL_TITLES if ALL else SOME_TITLES + NO_NOOP)
 @each("mode, noop_max", [("restart", 0), ("ignore", 30)])
-@each("make", [Game, FastGame])
+@each("make", [Game, FastGame] if ALL else [FastGame])
 def test_a_title_equals_gymnasiums(title, mode, noop_max, make):
     play_beside_gymnasium(title, mode, noop_max, steps=300, make=make)
 

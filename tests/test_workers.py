@@ -1,25 +1,22 @@
 """Workers, the games that they play, and what becomes of them."""
 
-import contextlib
 import gc
 import multiprocessing
 import os
 import re
 import signal
-import sys
 import time
 import traceback
-import types
 from multiprocessing import connection, forkserver
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 
 import cv2
+import gymnasium as gym
 import numpy as np
 import pytest
 
 import game
-import games
 from game import TRAINING, Game, Worker
 from games import FastGame, Games
 from stand_ins import (
@@ -119,16 +116,19 @@ def test_workers_are_forked_of_a_server():
 
 
 @each("method", START_METHODS)
-def test_draws_of_numpy_differ(method):
-    """Between workers, however they are started."""
+def test_what_a_worker_is(method):
+    """It draws its own numbers, with one thread of OpenCV's."""
 
-    class Dice(FastGame):
+    class Told(FastGame):
         def info(self):
-            return dict(die=np.random.random())
+            threads = cv2.getNumThreads()
+            return dict(die=np.random.random(), threads=threads)
 
-    with Games(2, processes=2, context=method, make=Dice) as many:
-        one, other = many.reset()[1]["die"]
-        assert one != other
+    cv2.setNumThreads(4)
+    with Games(2, processes=2, context=method, make=Told) as many:
+        infos = many.reset()[1]
+        assert infos["threads"].tolist() == [1, 1]
+        assert infos["die"][0] != infos["die"][1]
 
 
 def in_a_process(function, **options):
@@ -140,39 +140,8 @@ def in_a_process(function, **options):
     assert process.exitcode == 0
 
 
-@each("policy", ["SCHED_OTHER", "SCHED_IDLE"])
-def test_a_worker_makes_way(policy):
-    """With one thread of OpenCV's, and never before the program."""
-
-    class Told(FastGame):
-        def info(self):
-            threads = cv2.getNumThreads()
-            return dict(policy=os.sched_getscheduler(0), threads=threads)
-
-    def play():
-        cv2.setNumThreads(4)
-        os.sched_setscheduler(0, getattr(os, policy), os.sched_param(0))
-        with Games(1, processes=1, make=Told, context="fork") as many:
-            lower = {"SCHED_OTHER": os.SCHED_BATCH}
-            expected = lower.get(policy, getattr(os, policy))
-            infos = many.reset()[1]
-            assert (infos["policy"], infos["threads"]) == (expected, 1)
-
-    in_a_process(play)
-
-
-def test_a_process_that_may_have_none():
-    """A daemonic one: Python's reason is told as that of any start."""
-
-    def play():
-        with pytest.raises(RuntimeError, match="daemonic"):
-            Games(1, processes=1).reset()
-
-    in_a_process(play, daemon=True)
-
-
 def test_an_error_that_only_the_worker_knows():
-    """It arrives in words, as does a changed one."""
+    """It arrives in words."""
 
     class Changed(Exception):
         def __reduce__(self):
@@ -180,34 +149,11 @@ def test_an_error_that_only_the_worker_knows():
 
     class Odd(FastGame):
         def reset(self, seed=None):
-            module = sys.modules["only_here"] = types.ModuleType("only_here")
-            module.Odd = type("Odd", (Exception,), {"__module__": "only_here"})
-            raise module.Odd("a bug")
-
-        def render(self):
             raise Changed("a bug")
 
-    with Worker(0, make=Odd) as worker:
-        with pytest.raises(RuntimeError, match="only_here.Odd: a bug"):
-            ask(worker, "reset")
-        with pytest.raises(RuntimeError, match="Changed: a bug"):
-            ask(worker, "render")
-
-
-def test_no_signal_is_sent_to_who_is_gone(monkeypatch):
-    """The system may have given its number to another process."""
-
-    class Leaver(FastGame):
-        def reset(self, seed=None):
-            os._exit(255)  # as workers end of whom a forkserver knows nothing
-
-    with Worker(0, make=Leaver) as worker:
-        worker.child.send(("reset", None))
-        assert connection.wait([worker.process.sentinel], PATIENCE)
-        sent = []
-        monkeypatch.setattr(os, "kill", lambda *args: sent.append(args))
-        worker.close()
-    assert sent == []
+    fails = pytest.raises(RuntimeError, match="Changed: a bug")
+    with Worker(0, make=Odd) as worker, fails:
+        ask(worker, "reset")
 
 
 def test_what_is_not_lost_was_cut_short():
@@ -236,7 +182,7 @@ def test_a_lost_worker_is_told(trap):
     """Which games, how it ended and how often: Python shows each."""
     with Games(**FOUR) as many:
         many.reset()
-        ways = dict(leave="exitcode=42|42", die="SIGKILL|-9")
+        ways = dict(leave="exitcode=255", die="SIGKILL|-9")
         for count, (fault, end) in enumerate(ways.items(), 1):
             trap.set(fault, 12)
             assert connection.wait(many.pipes, 0) == []
@@ -253,38 +199,16 @@ def test_a_lost_worker_is_told(trap):
             assert str(count) in str(warning.message)
 
 
-@each("n, timeout", [(60, 0.01), (1, 60)])
-def test_a_start_may_take_its_time(trap, monkeypatch, n, timeout):
-    """Longer with many games, and never less than a step."""
+def test_a_start_may_take_its_time():
+    """It isn't a step."""
 
     class Slow(FastGame):
         def reset(self, seed=None):
-            time.sleep(3 / n if os.getpid() != test else 0)
+            time.sleep(2)
             return super().reset(seed)
 
-    test = os.getpid()
-    monkeypatch.setattr(games, "START_TIMEOUT", 0)
-    options = dict(processes=1, context="fork", make=Slow)
-    with Games(n, timeout=timeout, **options) as many:
+    with Games(1, timeout=0.01, processes=1, make=Slow) as many:
         many.reset()
-
-
-def test_lost_workers_of_several_titles():
-    """A black screen is as high as its title's; each starts its own again."""
-    titles = ["ALE/AirRaid-v5"] * 2 + [BREAKOUT] * 2
-    options = dict(TRAINING, full_action_space=True)
-    alone = [Game(i, title, **options) for i, title in enumerate(titles)]
-    first = np.array([one.reset() for one in alone])
-    with Games(4, titles, processes=2, **options) as many:
-        many.reset()
-        many.step([FIRE] * 4)
-        for pid in workers_now():
-            kill(pid)
-        screens = many.render()
-        assert [len(screen) for screen in screens] == [250, 250, 210, 210]
-        assert not any(screen.any() for screen in screens)
-        with pytest.warns(RuntimeWarning):
-            assert same(many.step([NOOP] * 4)[0], first)
 
 
 def test_closing_leaves_no_descriptor(trap):
@@ -324,10 +248,11 @@ def test_it_cannot_go_on_for_ever(trap):
         assert "restarted" not in many.step([NOOP] * 4)[4]
 
 
-def test_late_workers(trap, monkeypatch):
+def test_late_workers(monkeypatch):
     """Their screens are black, and then they are replaced.
 
-    They are closed before: they never write to their successor's memory.
+    They are closed before: they never write to their successor's memory. A
+    black screen is as high as its title's, and each starts its own again.
     """
     start = BaseProcess.start
 
@@ -335,35 +260,27 @@ def test_late_workers(trap, monkeypatch):
         assert not workers_now() & late
         start(process)
 
-    with Games(**FOUR, timeout=1) as many:
-        many.reset()
+    titles = ["ALE/AirRaid-v5"] * 2 + [BREAKOUT] * 2
+    options = dict(full_action_space=True, context="fork", timeout=1)
+    with Games(4, titles, processes=2, **options) as many:
+        first, _ = many.reset()
         late = workers_now()
         monkeypatch.setattr(BaseProcess, "start", start_alone)
         for pid in late:
             os.kill(pid, signal.SIGSTOP)
-        assert not any(screen.any() for screen in many.render())
+        screens = many.render()
+        assert [len(screen) for screen in screens] == [250, 250, 210, 210]
+        assert not any(screen.any() for screen in screens)
         with pytest.warns(RuntimeWarning, match="1 s"):
-            infos = many.step([NOOP] * 4)[4]
-        assert infos["restarted"].all()
-
-
-def test_closing_a_stopped_worker_whose_pipe_is_full():
-    worker = Worker(0)
-    os.kill(worker.process.pid, signal.SIGSTOP)
-    os.set_blocking(worker.child.fileno(), False)
-    with pytest.raises(BlockingIOError):
-        while True:
-            worker.child.send(("step", NOOP))
-    os.set_blocking(worker.child.fileno(), True)
-    worker.close()
-    assert not workers_now()
+            obs, *_, infos = many.step([FIRE] * 4)
+        assert infos["restarted"].all() and same(obs, first)
 
 
 class Terminated:
-    """Makes games in a process that gets a signal, or ends, on its way there.
+    """Makes games in a process that gets signals, or ends, on its way there.
 
-    The file has a letter for each time: T for SIGTERM, as by a signal to all
-    processes of a program, and E for an exit.
+    The file has a letter for each time: T for SIGTERM and SIGHUP, as sent to
+    all processes of a program, and E for an exit.
     """
 
     def __init__(self, path):
@@ -377,9 +294,10 @@ class Terminated:
         left = self.path.read_text()
         self.path.write_text(left[1:])
         if left.startswith("T"):
-            os.kill(os.getpid(), signal.SIGTERM)
+            signal.raise_signal(signal.SIGTERM)
+            signal.raise_signal(signal.SIGHUP)
         if left.startswith("E"):
-            os._exit(42)
+            os._exit(255)
 
 
 def test_a_worker_that_dies_before_it_plays(tmp_path):
@@ -390,13 +308,13 @@ def test_a_worker_that_dies_before_it_plays(tmp_path):
     make = Terminated(tmp_path / "left")
     make.path.write_text("E")
     with Games(2, make=make, processes=1) as many:
-        with pytest.raises(RuntimeError, match="42.*timeout"):
+        with pytest.raises(RuntimeError, match="255.*timeout"):
             many.reset()
         assert not workers_now()
         first, _ = many.reset()
         kill(*workers_now())
         make.path.write_text("E")
-        with pytest.warns(RuntimeWarning, match="SIGKILL|42") as warned:
+        with pytest.warns(RuntimeWarning, match="SIGKILL|255") as warned:
             obs, *_, infos = many.step([NOOP] * 2)
         assert len(warned) == 2
         assert same(obs, first) and infos["restarted"].all()
@@ -423,87 +341,133 @@ def test_a_signal_while_workers_start(tmp_path, method):
 
 
 @each("processes", [0, 1])
-@each("when", ["step", "reset", "end", "number", "list"])
-def test_observations_that_change(processes, when):
-    """The error has both shapes, or both types."""
+@each(
+    "when, words",
+    [
+        ("step", r"\(4, 84, 84\).*\(1, 84, 84\)"),
+        ("reset", r"\(4, 84, 84\).*\(84, 84\)"),
+        ("end", "uint8.*float32"),
+        ("reward", "reward.*'1.5'"),
+        ("no reward", "reward.*None"),
+        ("info", "episode"),
+        ("mask", "_final_obs"),
+    ],
+)
+def test_what_a_game_may_not_return(processes, when, words):
+    """The error names it; of observations, it has both shapes or types."""
 
-    class Changing(FastGame):
+    class Wrong(FastGame):
         def step(self, action):
             obs, reward, done, info = super().step(action)
-            if when in ("step", "number", "list"):
-                others = dict(step=obs[:1], number=3, list=obs.tolist())
-                return others[when], reward, done, info
             self.final_obs = obs.astype(np.float32)
+            obs = obs[:1] if when == "step" else obs
+            reward = {"reward": "1.5", "no reward": None}.get(when, reward)
             return obs, reward, when == "end", info
 
         def reset(self, seed=None):
             obs = super().reset(seed)
-            changes = when == "reset" and seed == 7
-            return obs[0] if changes else obs
+            return obs[0] if (when, seed) == ("reset", 7) else obs
 
-    words = {
-        "number": r"\(4, 84, 84\).*\(\)",
-        "list": r"uint8.*int64",
-        "step": r"\(4, 84, 84\).*\(1, 84, 84\)",
-        "reset": r"\(4, 84, 84\).*\(84, 84\)",
-        "end": "uint8.*float32",
-    }
-    with Games(2, make=Changing, processes=processes) as many:
+        def info(self):
+            # Of the first steps there is none.
+            keys = dict(info="episode", mask="_final_obs")
+            return {keys[when]: 1} if when in keys and self._length > 1 else {}
+
+    with Games(2, make=Wrong, processes=processes) as many:
         many.reset()
-        with pytest.raises(ValueError, match=words[when]):
+        with pytest.raises(ValueError, match=words):
             if when == "reset":
                 many.reset(seed=7)
+            for _ in range(3):
+                many.step([NOOP] * 2)
+        with pytest.raises(NEEDED):
             many.step([NOOP] * 2)
         many.reset(seed=3)
 
 
+@each("processes", [0, 2])
+def test_what_games_know(processes):
+    """Of any type. What comes later isn't dropped; masks say who has it."""
+
+    class Knowing(FastGame):
+        def info(self):
+            later = {"level": f"{self._length}"} if self._length > 1 else {}
+            return super().info() | {"pixels": self.render()[0]} | later
+
+    with Games(2, make=Knowing, processes=processes) as many:
+        infos = many.reset()[1]
+        for action in (NOOP, None):
+            assert same(infos["lives"], np.array([5, 5]))
+            screens = many.render()
+            for mask, pixels, screen in zip(
+                infos["_pixels"], infos["pixels"], screens, strict=True
+            ):
+                assert mask and same(pixels, screen[0])
+            assert "level" not in infos
+            infos = many.step([NOOP, action])[4]
+        assert infos["level"].tolist() == ["2", None]
+        assert infos["_level"].tolist() == [True, False]
+
+
+@each("processes", [0, 1])
+@each("method", START_METHODS)
+def test_an_exception_of_ones_own(processes, method):
+    """It arrives as itself, with what it knows and where it was raised."""
+
+    class NoBall(Exception):
+        pass
+
+    class Empty(FastGame):
+        def step(self, action):
+            raise NoBall(action)
+
+    options = dict(make=Empty, processes=processes, context=method)
+    with Games(1, **options) as many:
+        many.reset()
+        with pytest.raises(NoBall) as raised:
+            many.step([FIRE])
+        assert raised.value.args == (FIRE,)
+        text = "".join(traceback.format_exception(raised.value))
+        assert "game.step(action)" in text
+
+
 @each("processes", [0, 1])
 def test_every_game_is_closed(tmp_path, processes):
-    """Also if the making of another one fails, or its end."""
+    """Also if the making of another one fails, its step, or its end."""
 
     class Diary(FastGame):
         def __init__(self, seed, env_id, fails, **options):
             super().__init__(seed, env_id, **options)
             if (seed, fails) == (12, "start"):
                 raise ArithmeticError
-            self.fails = fails
-            self.seed = seed
+            self.path = tmp_path / f"{fails} {seed}"
 
-        def close(self):
-            (tmp_path / f"{self.fails} {self.seed}").touch()
-            if (self.seed, self.fails) == (11, "end"):
-                raise ArithmeticError
-
-    def play(fails):
-        options = dict(make=Diary, processes=processes, fails=fails)
-        many = Games(3, seed=10, **options)
-        try:
-            many.reset()
-        finally:
-            many.close()
-
-    with pytest.raises(ArithmeticError):
-        play("start")
-    with contextlib.suppress(ArithmeticError):
-        play("end")
-    gc.collect()
-    names = {path.name for path in tmp_path.iterdir()} - {"start 0", "end 0"}
-    assert names == {"start 10", "start 11", "end 10", "end 11", "end 12"}
-
-
-def test_a_game_that_cannot_be_shown_is_closed():
-    class Dark(FastGame):
-        closed = False
-
-        def render(self):
+        def step(self, action):
             raise ArithmeticError
 
         def close(self):
-            Dark.closed = True
+            with open(self.path, "a") as file:
+                file.write("closed ")
+            if self.path.name == "end 11":
+                raise LookupError
 
-    with pytest.raises(ArithmeticError):
-        Games(2, make=Dark, processes=0)
-    assert Dark.closed
+    options = dict(make=Diary, processes=processes, seed=10)
+    many = Games(3, fails="start", **options)
+    with many, pytest.raises(ArithmeticError):
+        many.reset()
+    with Games(3, fails="end", **options) as many:
+        many.reset()
+        with pytest.raises(ArithmeticError):
+            many.step([NOOP] * 3)
+        many.reset()  # closes all, and makes new ones
+    with pytest.raises(gym.error.ClosedEnvironmentError):
+        many.step([NOOP] * 3)
+    # Of seed 0 is the one that shows the spaces.
+    once = ["start 0", "start 10", "start 11", "end 0"]
+    times = dict.fromkeys(once, 1) | {f"end {i}": 2 for i in (10, 11, 12)}
+    for name, expected in times.items():
+        assert (tmp_path / name).read_text() == "closed " * expected
+    assert len(list(tmp_path.iterdir())) == len(times)
 
 
 def test_a_forked_copy_of_the_program(trap):
@@ -529,6 +493,7 @@ def test_a_forked_copy_of_the_program(trap):
     [
         (BaseProcess, "start", BlockingIOError(11, "no process is left")),
         (BaseContext, "Pipe", OSError(24, "no descriptor is left")),
+        (BaseProcess, "start", AssertionError("not from a daemon")),
     ],
 )
 def test_a_start_that_fails(trap, monkeypatch, owner, name, cause):
@@ -547,7 +512,7 @@ def test_a_start_that_fails(trap, monkeypatch, owner, name, cause):
                 many.step([NOOP] * 4)
             assert raised.value.__cause__ is cause
             assert "timeout" not in str(raised.value)
-            with pytest.raises(OSError) as raised:
+            with pytest.raises(type(cause)) as raised:
                 Worker(0)
             assert raised.value is cause
         with pytest.raises(NEEDED):
