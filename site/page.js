@@ -942,18 +942,15 @@ async function send(box, seconds) {
   }
 }
 
-// The tutorial runs: recorded lines, one after the other. A panel on the first
-// screen shows the code of each line, what held after it, and the pictures.
-// `steps` has all values and pictures once, and in a line the numbers of those
-// that it shows.
+// The tutorial runs: recorded lines, one after the other, with the pictures and
+// the variables that each has made. `steps` has all values and pictures once, and
+// in a line the numbers of those that it shows.
 if ($("run")) (() => {
   const PACE = 1000, SAME = 250; // ms for a line, and for one that changes nothing
-  const box = $("run"), place = box.parentElement;
-  const [where, pane, held, controls] = box.children;
-  const [shots, texts] = held.children;
-  const [select, back, play, next, slider, number] = controls.children;
-  const code = [...document.querySelectorAll(".card [data-row]")];
-  place.parentElement.querySelector("figure")?.remove();
+  const box = $("run");
+  const [pane, screen, says, older, newer, controls, stack, texts] = box.children;
+  const [back, play, next, slider, number, select] = controls.children;
+  const code = new Map(); // the lines of the page, by their rows in the module
   let recorded = null, scene = null, at = 0, timer = null;
   let isTouched = false; // the reader has used its controls
 
@@ -966,6 +963,10 @@ if ($("run")) (() => {
       Runner.scenes = recorded.scenes;
       select.replaceChildren(
         ...Runner.scenes.map(({ name }) => new Option(name)));
+      for (const [name, rows] of Object.entries(recorded.functions)) {
+        const lines = $(name).closest(".card").querySelectorAll("pre > code > *");
+        rows.forEach((row, i) => code.set(row, { line: lines[i], rows }));
+      }
     },
 
     // Show the n-th line, from 0 on, of a scene or of the scene of that number.
@@ -995,95 +996,121 @@ if ($("run")) (() => {
     number.textContent = `${at + 1} of ${count}`;
     back.ariaDisabled = at === 0;
     next.ariaDisabled = at === count - 1;
-    drawValues(scene.lines[at][3]);
+    drawCode();
+    const values = held();
+    drawPictures(values.filter(({ images }) => images.length));
+    drawTexts(values);
+    says.ariaLive = timer ? "off" : "polite";
+    says.innerHTML = told(values);
+  }
 
-    // The lines that run: of each function, and of the one that it calls.
+  // The functions that run, each below the line that calls it.
+  function drawCode() {
     const running = [];
     for (const line of scene.lines.slice(0, at + 1)) {
       running.length = line[2].length - 1;
       running.push(line);
     }
     pane.firstChild.replaceChildren(listing(running));
-    const [row, last, inside] = running.at(-1);
-    const text = linesOf(code, row, last).map((line) => line.textContent.trim());
-    where.ariaLive = timer ? "off" : "polite";
-    where.textContent = `${scene.call}: ${inside.join(" › ")}: ${text.join(" ")}`;
-    markLines(running.at(-1));
+    const [row, last] = running.at(-1);
+    const marked = [...pane.querySelectorAll("[data-row]")]
+      .filter(({ dataset }) => row <= dataset.row && dataset.row <= last);
+    for (const line of marked) line.ariaCurrent = "step";
+    const { offsetTop, offsetHeight } = marked[0];
+    const room = pane.clientHeight - offsetHeight;
+    const least = offsetTop - 0.75 * room, most = offsetTop - 0.25 * room;
+    pane.scrollTo(0, Math.max(least, Math.min(pane.scrollTop, most)));
   }
 
-  function drawValues(shown) {
-    // What was shown last of each name tells what has changed.
-    const known = {};
-    for (const [, , , numbers] of scene.lines.slice(0, at)) {
-      for (const i of numbers) known[recorded.values[i][0]] = i;
-    }
-    // A picture that is part of a stack is seen there.
-    const seen = new Set(), visible = new Set();
-    const size = (i) => recorded.values[i][2].length;
-    for (const i of [...shown].sort((a, b) => size(b) - size(a))) {
-      const images = recorded.values[i][2];
-      if (!images.every((image) => seen.has(image))) visible.add(i);
-      images.forEach(seen.add, seen);
-    }
-
-    texts.replaceChildren();
-    shots.replaceChildren();
-    for (const i of shown) {
-      const [name, text, images] = recorded.values[i];
-      const was = recorded.values[known[name]];
-      const item = document.createElement("div");
-      item.innerHTML = "<dt></dt><dd></dd>";
-      // An attribute has its value before a function that names it begins.
-      const isOld = name.startsWith("self.") && !was;
-      item.classList.toggle("new", at > 0 && known[name] !== i && !isOld);
-      item.firstChild.textContent = name.replace("()", "() returns");
-      item.lastChild.textContent = text;
-      if (visible.has(i)) {
-        const pictures = document.createElement("dd");
-        pictures.append(...images.map((number) => {
-          const image = new Image();
-          [image.width, image.height] = recorded.pictures[number];
-          Object.assign(image, { src: url(number), alt: "", decoding: "sync" });
-          image.classList.toggle("new", !was?.[2].includes(number));
-          return image;
-        }));
-        item.append(pictures);
-      }
-      (visible.has(i) ? shots : texts).append(item);
-    }
-    for (const list of [texts, shots]) {
-      const item = list.querySelector("div.new");
-      list.scrollTo(item?.offsetLeft ?? 0, item?.offsetTop ?? 0);
-    }
-  }
-
-  const linesOf = (all, row, last) => [...all].filter(({ dataset }) =>
-    row <= dataset.row && dataset.row <= last);
-  const functionOf = (row) => linesOf(code, row, row)[0].closest(".card");
-
-  // A copy of a function's lines, in which those of a function that it calls
-  // stand below the call.
   function listing([[row, last], ...called]) {
     const block = document.createElement("div");
-    for (const line of functionOf(row).querySelectorAll("[data-row]")) {
-      const copy = line.cloneNode(true);
+    for (const each of code.get(row).rows) {
+      const copy = code.get(each).line.cloneNode(true);
       copy.removeAttribute("id");
+      copy.dataset.row = each;
       block.append(copy);
-      if (called.length && Number(copy.dataset.row) === last) {
-        block.append(listing(called));
-      }
+      if (called.length && each === last) block.append(listing(called));
     }
     return block;
   }
 
-  // Mark the line that runs, and bring it into the pane.
-  function markLines([row, last]) {
-    const marked = linesOf(pane.querySelectorAll("[data-row]"), row, last);
-    for (const line of marked) line.ariaCurrent = "step";
-    const { offsetTop, offsetHeight } = marked[0];
-    const least = offsetTop + 4 * offsetHeight - pane.clientHeight;
-    const most = offsetTop - 2 * offsetHeight;
-    pane.scrollTo(0, Math.max(least, Math.min(pane.scrollTop, most)));
+  // What holds after the line, and which line has made it. An attribute has its
+  // value before a function that names it begins.
+  function held() {
+    const made = {};
+    for (const [n, [, , , numbers]] of scene.lines.slice(0, at + 1).entries()) {
+      for (const i of numbers) {
+        const [name, text, images] = recorded.values[i], was = made[name];
+        if (was?.i === i) continue;
+        const since = was || !name.startsWith("self.") ? n : 0;
+        made[name] = { i, name, text, images, since, was: was?.images ?? [] };
+      }
+    }
+    return scene.lines[at][3].map((i) => made[recorded.values[i][0]]);
+  }
+
+  const isNew = ({ since }) => at > 0 && since === at;
+
+  // The console's screen, two gray ones, and a stack: of each what was made last.
+  function drawPictures(values) {
+    const isConsole = ({ name }) => name === "console";
+    const isSmall = ({ images }) => recorded.pictures[images[0]][1] < 160;
+    const isCall = ({ name }) => name.endsWith("()");
+    const latest = (some) => some.reverse().sort((a, b) => b.since - a.since ||
+      b.images.length - a.images.length || isCall(a) - isCall(b));
+    const grays = latest(values.filter((one) => !isConsole(one) && !isSmall(one)));
+    const two = grays.filter(({ images: [image] }, i) =>
+      grays.findIndex(({ images }) => images[0] === image) === i).slice(0, 2);
+    two.sort((a, b) => values.indexOf(a) - values.indexOf(b));
+    put(screen, values.find(isConsole));
+    put(older, two[0]);
+    put(newer, two[1]);
+    put(stack, latest(values.filter(isSmall))[0]);
+  }
+
+  function put(place, value) {
+    place.classList.toggle("new", !!value && isNew(value));
+    place.innerHTML = `<code>${value?.name ?? ""}</code>`;
+    for (const number of value?.images ?? []) {
+      const image = new Image();
+      [image.width, image.height] = recorded.pictures[number];
+      Object.assign(image, { src: url(number), alt: "", decoding: "sync" });
+      image.classList.toggle("new", !value.was.includes(number));
+      place.append(image);
+    }
+  }
+
+  // The variables, and the attributes that have changed.
+  function drawTexts(values) {
+    texts.replaceChildren();
+    for (const value of values) {
+      const { name, text, images, since } = value;
+      if (images.length || (name.startsWith("self.") && !since)) continue;
+      const item = document.createElement("div");
+      item.innerHTML = "<dt></dt><dd></dd>";
+      item.classList.toggle("new", isNew(value));
+      item.firstChild.textContent = name;
+      item.lastChild.textContent = text;
+      texts.append(item);
+    }
+    texts.scrollTo(0, texts.querySelector(".new")?.offsetTop ?? 0);
+  }
+
+  // What the line does, in words.
+  function told(values) {
+    const { lines, action } = scene, [, , inside] = lines[at];
+    const call = action === null ? "reset()" : `step(${action})`;
+    if (at === 0) return `<code>${call}</code> begins.`;
+    const called = lines[at + 1]?.[2];
+    const words = values.filter(isNew).map(({ name, text, images }) => {
+      if (name === "console") return "The console draws a frame.";
+      const is = name.endsWith("()") ? "returns" : "is";
+      const what = images.length === 1 ? "a picture, " : "";
+      return `<code>${name}</code> ${is} ${what}${text}.`;
+    });
+    if (called?.length > inside.length)
+      words.push(`It calls <code>${called.at(-1)}()</code>.`);
+    return words.join(" ") || "Nothing changes.";
   }
 
   function pause() {
@@ -1100,7 +1127,7 @@ if ($("run")) (() => {
       if (document.hidden) return run();
       if (!Runner.show(scene, at + 1)) return pause();
       return run();
-    }, box.querySelector("div.new") ? PACE : SAME);
+    }, box.querySelector(".new") ? PACE : SAME);
   }
 
   function go(n, which = scene) {
@@ -1108,7 +1135,7 @@ if ($("run")) (() => {
     Runner.show(which, n);
   }
 
-  // It loads when it comes near, and plays by itself while it is seen.
+  // It plays by itself while it is seen, until the reader uses a control.
   async function begin() {
     await Runner.load();
     const first = Runner.scenes.findIndex(({ action }) => action !== null);
@@ -1117,10 +1144,11 @@ if ($("run")) (() => {
       if (isTouched || calm.matches) return;
       if (seen.at(-1).intersectionRatio < 0.5) pause();
       else if (!timer && at < scene.lines.length - 1) run();
-    }, { threshold: [0, 0.5] }).observe(place);
+    }, { threshold: [0, 0.5] }).observe(box);
   }
   begin();
 
+  calm.addEventListener("change", pause);
   for (const event of ["click", "input"])
     controls.addEventListener(event, () => (isTouched = true));
   select.addEventListener("change", () =>

@@ -23,6 +23,7 @@ from draw.drawing import png
 from game import Game
 from paths import SITE
 from record.recordings import NOOP, rule
+from weave.module import Module
 
 STEPS = SITE / "data/steps.js"
 SEED = 0
@@ -259,4 +260,15 @@ def packed(played: list[dict[str, Any]]) -> dict[str, Any]:
     for one in played:
         one["lines"] = [packed_line(*line) for line in one["lines"]]
     tables = {name: [*table] for name, table in numbers.items()}
-    return {"scenes": played, **tables}
+    return {"scenes": played, **tables, "functions": functions()}
+
+
+def functions() -> dict[str, list[int]]:
+    """The rows of the code that each function's card on the page has."""
+    tutorial = Module(Path(module.__file__))
+    return {
+        name: [*piece.code]
+        for piece in tutorial.pieces
+        for name, definition in tutorial.definitions.items()
+        if name.startswith("Game.") and definition.row in piece.code
+    }

@@ -184,7 +184,7 @@ class SourcePage(Page):
         index = contents([*texts(pieces), after])
         if self.name == "game.html":
             run = template("runner/runner.html").render()
-            main = main.replace("</h1>\n", f"</h1>\n{run}", 1)
+            main = main.replace("<ul>\n", f"{run}<ul>\n", 1)
             index += f"\n- [{PAGES['games.html'].title}](site/games.html)"
         links = self.of_text(index)
         return html_page(self.name, main, kind="module", contents=links)
