@@ -41,18 +41,17 @@ TEXTS = [
 # What isn't made here: films by `examples/play.py --film`, what `python
 # game.py` leaves, the stills of figures that move, and the agent's weights.
 KEPT = ["agent.webp", "game.png", "figures/*.png", "data/network*.js"]
-SCRIPTS = [
-    "script/base.js",
-    "live/pictures.js",
-    "script/player.js",
-    "live/game.js",
-    "live/network.js",
-    "live/unreal.js",
-    "live/agent.js",
-    "live/clock.js",
-    "live/send.js",
-    "runner/runner.js",
-    "figures/*/figure.js",
+# The names of these scripts are those of all; each room below stands in a block,
+# so that its names are its own.
+SHARED = ["script/base.js", "script/pictures.js", "script/player.js"]
+LIVE = ["game", "network", "unreal", "agent", "clock", "send", "live"]
+ROOMS = [
+    [f"live/{name}.js" for name in LIVE],
+    ["runner/runner.js"],
+    *(
+        [path.relative_to(HERE).as_posix()]
+        for path in sorted(FIGURES.glob("*/figure.js"))
+    ),
 ]
 STYLES = [
     "style/base.css",
@@ -90,7 +89,8 @@ def made() -> Iterator[tuple[Path, str, str]]:
     css = drawing.palette() + joined(STYLES)
     css = re.sub(r"url\((fonts/.+?)\)", embedded, css)
     yield SITE / "page.css", "the style sheets in page/", css
-    script = joined(SCRIPTS)
+    blocks = "".join(f"\n{{\n{joined(room)}}}\n" for room in ROOMS)
+    script = joined(SHARED) + blocks
     yield SITE / "page.js", "the scripts in page/", script
     for path in sorted(FIGURES.glob("*/*.json")):
         name = path.stem

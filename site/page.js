@@ -4,6 +4,18 @@ const $ = (id) => document.getElementById(id);
 const between = (least, value, most) => Math.max(least, Math.min(most, value));
 const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
 
+// Random numbers from 0 to 1, the same for the same seed (mulberry32).
+function randomFrom(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+const newSeed = () => Math.floor(Math.random() * 2 ** 32);
+
 // The data of the figures, each in a file of its own that is loaded when it is
 // first asked for.
 const given = {}, asked = {};
@@ -190,16 +202,6 @@ const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1],
 const arrowOf = ({ key, altKey, ctrlKey, metaKey }) =>
   altKey || ctrlKey || metaKey ? null : ARROWS[key];
 
-// Call `move` with the way of each arrow key that is pressed in an element.
-function arrows(element, move) {
-  element.addEventListener("keydown", (event) => {
-    const way = arrowOf(event);
-    if (!way) return;
-    event.preventDefault();
-    move(...way);
-  });
-}
-
 // Drag something, by the left button or by one finger.
 function drags(element, begin, move) {
   let by = null;
@@ -300,6 +302,7 @@ function film(box, show, { count, start = 1, pace = 7.5, auto = true }) {
   return { want, draw, stride };
 }
 
+{
 // A Breakout of our own. It has the measures, colors and grays of the console's
 // screen, and its physics as far as they were measured, but is no emulator.
 const COURT = { left: 8, right: 152, top: 32, floor: 189 }; // inner edges
@@ -342,17 +345,6 @@ const SPEEDS = [
 ];
 // After a brick of the upper three rows
 const FAST = [2, 3.375];
-
-// Random numbers from 0 to 1, the same for the same seed (mulberry32).
-function randomFrom(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 class Breakout {
   // The first ball of an `easy` game falls steeply, so that a newcomer can hit
@@ -723,7 +715,6 @@ const Agent = {
     return { points, balls, hit };
   },
 };
-window.Agent = Agent;
 
 // The grays of a state, as they are changed, with the dots that aren't there
 function grayOf({ dots, change, ...state }) {
@@ -900,8 +891,6 @@ function clock(frame, draw) {
   };
 }
 
-const newSeed = () => Math.floor(Math.random() * 2 ** 32);
-
 // What a reader sends: his seconds, in words and in an address.
 
 // The seconds of who has sent this address, or null
@@ -942,6 +931,15 @@ async function send(box, seconds) {
   }
 }
 
+// What figures and tests use of this room. All other names are its own.
+window.Agent = Agent;
+window.Live = {
+  Agent, AgentGame, Breakout, Column, clock, screenOf, send, sentIn,
+  BALL, BUTTON, COLORS, COURT, DROPS, LONGEST, MOVES, PADDLE, SERVES, WALL,
+};
+}
+
+{
 // The tutorial runs: recorded lines, one after the other, with the pictures and
 // the variables that each has made. `steps` has all values and pictures once, and
 // in a line the numbers of those that it shows.
@@ -1169,7 +1167,9 @@ if ($("run")) (() => {
     go(at + way);
   });
 })();
+}
 
+{
 // The clipped objective: the reader drags the ratio and the edges 1 ± ε, and
 // turns the sign of the advantage.
 figure("clip", async (box, $in) => {
@@ -1266,8 +1266,12 @@ figure("clip", async (box, $in) => {
   $in("form").addEventListener("submit", (event) => event.preventDefault());
   show();
 });
+}
 
+{
+}
 
+{
 // Pac-Man's four ghosts, of which a frame has one, and those that an agent
 // sees. The ghost of a frame is what is pink in it.
 figure("ghosts", async (box, $in) => {
@@ -1341,7 +1345,9 @@ figure("ghosts", async (box, $in) => {
   turn();
   repeat.addEventListener("input", turn);
 });
+}
 
+{
 // Up or down? Six guesses from one picture, then six from four.
 figure("guess", async (_, $in) => {
   const GUESSES = 6, LATER = [1, 2, 3, 4];
@@ -1444,7 +1450,9 @@ figure("guess", async (_, $in) => {
   });
   begin(0);
 });
+}
 
+{
 // Two players that learn a Breakout of 10 by 12 pixels, each by a table. One has
 // the picture before, too.
 const TINY = { wide: 10, high: 12, top: 1, rows: 3, paddle: 2 };
@@ -1749,10 +1757,15 @@ figure("learn", async (box, $in) => {
   else begin();
   plays(box, go);
 });
+}
 
+{
 // The first screen: the agent plays, and the reader drops balls that are in its
 // pictures alone, to take its five. Then he plays himself, and the page drops
 // them.
+const { Agent, AgentGame, Column, clock, screenOf, send, sentIn, BALL, BUTTON,
+  COLORS, COURT, DROPS, LONGEST, PADDLE, WALL } = window.Live;
+
 figure("tease", async (box, $in) => {
   const OPENS = 55; // frames before the page's hand comes
   const TURNS = 155; // frames before it goes to the other side
@@ -2254,7 +2267,9 @@ figure("tease", async (box, $in) => {
     say("Its network didn’t arrive. Please load the page again.");
   });
 });
+}
 
+{
 // A game by each of the weights that were kept in the course of one training.
 // They play when the reader has guessed, or opened the answer.
 figure("training", async (box, $in) => {
@@ -2300,7 +2315,9 @@ if (guessed) {
     guessed.querySelector(".says").focus({ preventScroll: true });
   });
 }
+}
 
+{
 // The workbench: real frames, and what an agent would see of them if it were
 // made with other settings.
 figure("workbench", async (box, $in) => {
@@ -2427,3 +2444,4 @@ figure("workbench", async (box, $in) => {
     turn();
   });
 });
+}

@@ -44,7 +44,6 @@ const Agent = {
     return { points, balls, hit };
   },
 };
-window.Agent = Agent;
 
 // The grays of a state, as they are changed, with the dots that aren't there
 function grayOf({ dots, change, ...state }) {

@@ -29,5 +29,3 @@ function clock(frame, draw) {
     },
   };
 }
-
-const newSeed = () => Math.floor(Math.random() * 2 ** 32);

@@ -41,17 +41,6 @@ const SPEEDS = [
 // After a brick of the upper three rows
 const FAST = [2, 3.375];
 
-// Random numbers from 0 to 1, the same for the same seed (mulberry32).
-function randomFrom(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 class Breakout {
   // The first ball of an `easy` game falls steeply, so that a newcomer can hit
   // it; a ball is taken away when it has flown for the `longest` time, in frames.

@@ -3,6 +3,18 @@ const $ = (id) => document.getElementById(id);
 const between = (least, value, most) => Math.max(least, Math.min(most, value));
 const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
 
+// Random numbers from 0 to 1, the same for the same seed (mulberry32).
+function randomFrom(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+const newSeed = () => Math.floor(Math.random() * 2 ** 32);
+
 // The data of the figures, each in a file of its own that is loaded when it is
 // first asked for.
 const given = {}, asked = {};

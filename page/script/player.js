@@ -63,16 +63,6 @@ const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1],
 const arrowOf = ({ key, altKey, ctrlKey, metaKey }) =>
   altKey || ctrlKey || metaKey ? null : ARROWS[key];
 
-// Call `move` with the way of each arrow key that is pressed in an element.
-function arrows(element, move) {
-  element.addEventListener("keydown", (event) => {
-    const way = arrowOf(event);
-    if (!way) return;
-    event.preventDefault();
-    move(...way);
-  });
-}
-
 // Drag something, by the left button or by one finger.
 function drags(element, begin, move) {
   let by = null;

@@ -62,11 +62,11 @@ def test_the_network_answers_as_that_of_pytorch(page):
 def test_a_picture_is_what_the_module_would_make(page):
     """Of the last two frames of a step: the brighter gray, shrunk once."""
     steps = page.evaluate("""() => {
-        const game = new AgentGame(0);
+        const game = new Live.AgentGame(0);
         return Array.from({ length: 60 }, (_, step) => {
           const screens = [0, 1, 2, 3].map(() => {
             game.frame([5, -5, 0][step % 3]);
-            return screenOf(game.breakout.state()); });
+            return Live.screenOf(game.breakout.state()); });
           const text = (bytes) => String.fromCharCode(...bytes);
           return [screens.slice(2), game.pictures].map(
             (all) => all.map(text).join(""));
@@ -98,11 +98,11 @@ def test_the_ball_flies_as_the_consoles(page):
         action = RIGHT if ahead > 5 else LEFT if ahead < -5 else NOOP
     here = page.evaluate(
         """([actions, served]) => {
-            const serve = SERVES.findIndex(({ x }) => x === served);
-            const game = new Breakout(() => serve / SERVES.length);
+            const serve = Live.SERVES.findIndex(({ x }) => x === served);
+            const game = new Live.Breakout(() => serve / Live.SERVES.length);
             game.wait = 0;
             return actions.map((action) => {
-              game.frame(MOVES[action]);
+              game.frame(Live.MOVES[action]);
               return [game.ball.x, game.ball.y, game.paddle]; }); }""",
         [actions, there[0][0]],
     )

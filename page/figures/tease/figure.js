@@ -1,6 +1,9 @@
 // The first screen: the agent plays, and the reader drops balls that are in its
 // pictures alone, to take its five. Then he plays himself, and the page drops
 // them.
+const { Agent, AgentGame, Column, clock, screenOf, send, sentIn, BALL, BUTTON,
+  COLORS, COURT, DROPS, LONGEST, PADDLE, WALL } = window.Live;
+
 figure("tease", async (box, $in) => {
   const OPENS = 55; // frames before the page's hand comes
   const TURNS = 155; // frames before it goes to the other side
