@@ -46,3 +46,12 @@ def take(names: list[str]) -> None:
                 page.wait_for_timeout(500)
                 still = SITE / f"figures/{name}.png"
                 figure.locator(".screen").screenshot(path=still)
+        if "runner" in names:  # which is for README
+            page.set_viewport_size({"width": 1100, "height": 700})
+            page.goto((SITE / "game.html").as_uri())
+            page.evaluate("() => Runner.load()")
+            page.add_style_tag(content="#run { padding: 12px }")
+            page.evaluate("() => Runner.show(1, 52)")  # the maximum of two
+            page.wait_for_timeout(500)
+            still = SITE / "figures/runner.png"
+            page.locator("#run").screenshot(path=still)
