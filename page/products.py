@@ -1,10 +1,11 @@
 """All that is made, of what, and whether it is fresh."""
 
 import base64
+import hashlib
 import importlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 
@@ -41,8 +42,8 @@ TEXTS = [
 # What isn't made here: films by `examples/play.py --film`, what `python
 # game.py` leaves, the stills of figures that move, and the agent's weights.
 KEPT = ["agent.webp", "game.png", "figures/*.png", "data/network*.js"]
-# The names of these scripts are those of all; each room below stands in a block,
-# so that its names are its own.
+# All scripts use the names of these. Each room below stands in a block, so its
+# names are its own.
 SHARED = ["script/base.js", "script/pictures.js", "script/player.js"]
 LIVE = ["game", "network", "unreal", "agent", "clock", "send", "live"]
 ROOMS = [
@@ -88,36 +89,55 @@ def made() -> Iterator[tuple[Path, str, str]]:
     links = links_to(sources | {f"../{RUN}": Module(ROOT / RUN)})
     css = drawing.palette() + joined(STYLES)
     css = re.sub(r"url\((fonts/.+?)\)", embedded, css)
-    yield SITE / "page.css", "the style sheets in page/", css
     blocks = "".join(f"\n{{\n{joined(room)}}}\n" for room in ROOMS)
     script = joined(SHARED) + blocks
-    yield SITE / "page.js", "the scripts in page/", script
+    recordings = {"data/steps.js": (GAME, recorded())}
     for path in sorted(FIGURES.glob("*/*.json")):
-        name = path.stem
-        if f'read("{name}")' not in script:
-            continue
-        data = path.read_text("utf-8").strip()
-        source = path.relative_to(ROOT).as_posix()
-        yield SITE / f"data/{name}.js", source, f"given.{name} = {data};\n"
-    yield SITE / "data/steps.js", GAME, recorded()
+        if f'read("{path.stem}")' in script:
+            data = path.read_text("utf-8").strip()
+            source = path.relative_to(ROOT).as_posix()
+            text = f"given.{path.stem} = {data};\n"
+            recordings[f"data/{path.stem}.js"] = source, text
+    for name, (source, text) in recordings.items():
+        yield SITE / name, source, text
+    stamps = {name: stamp(text) for name, (_, text) in recordings.items()}
+    for path in sorted(SITE.glob("data/network*.js")):
+        stamps[f"data/{path.name}"] = stamp(path.read_text("utf-8"))
+    known = json.dumps(stamps, indent=1, sort_keys=True)
+    script = f'"use strict";\nconst stamps = {known};\n{script}'
+    yield SITE / "page.css", "the style sheets in page/", css
+    yield SITE / "page.js", "the scripts in page/", script
+    stamps |= {"page.css": stamp(css), "page.js": stamp(script)}
 
     yield ROOT / "game.md", GAME, game_md(sources["game.html"])
     for name, module in sources.items():
         text = bare(filled(HERE / f"text/{module.name}.md", found))
         page = SourcePage(name, found, links, module).of_source(text)
-        yield SITE / name, SOURCES[name], page
+        yield SITE / name, SOURCES[name], stamped(page, stamps)
     for path in sorted(DOCS.glob("*.md")):
         source = path.relative_to(ROOT).as_posix()
         page = text_page(source, bare(filled(path, found)), links)
-        yield SITE / f"{path.stem}.html", source, page
+        yield SITE / f"{path.stem}.html", source, stamped(page, stamps)
     text = bare(filled(STORY, found))
     page = story_page(text, found, links)
-    yield SITE / "index.html", "page/text/story.md", page
+    yield SITE / "index.html", "page/text/story.md", stamped(page, stamps)
 
 
 def maker(figure: str) -> ModuleType:
     """A figure's `make.py`."""
     return importlib.import_module(f"figures.{figure}.make")
+
+
+def stamp(text: str) -> str:
+    """What a file's address carries, so that no browser keeps an old file."""
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def stamped(page: str, stamps: Mapping[str, str]) -> str:
+    """Return a page whose styles and scripts are asked for by their stamps."""
+    for name in "page.css", "page.js":
+        page = page.replace(f'"{name}"', f'"{name}?v={stamps[name]}"')
+    return page
 
 
 def joined(patterns: list[str]) -> str:

@@ -1,5 +1,21 @@
 // Made by page/build.py of the scripts in page/: edit that.
 "use strict";
+const stamps = {
+ "data/clip.js": "0ac8c047",
+ "data/guess.js": "63030609",
+ "data/network0.js": "12c581d2",
+ "data/network1.js": "36a407fd",
+ "data/network2.js": "a2c7aeaf",
+ "data/network3.js": "7da095dd",
+ "data/network4.js": "b95bfa09",
+ "data/network5.js": "98533635",
+ "data/network6.js": "6da5cc37",
+ "data/network7.js": "b0f8c762",
+ "data/steps.js": "0ea86e1a",
+ "data/tease.js": "caf35240",
+ "data/training.js": "2928aec0",
+ "data/workbench.js": "d7737aaf"
+};
 const $ = (id) => document.getElementById(id);
 const between = (least, value, most) => Math.max(least, Math.min(most, value));
 const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
@@ -17,11 +33,12 @@ function randomFrom(seed) {
 const newSeed = () => Math.floor(Math.random() * 2 ** 32);
 
 // The data of the figures, each in a file of its own that is loaded when it is
-// first asked for.
+// first asked for. Its address carries a stamp of its contents.
 const given = {}, asked = {};
 const read = (name) => (asked[name] ??= new Promise((done, fail) => {
   const script = document.createElement("script");
-  script.src = `data/${name}.js`;
+  const file = `data/${name}.js`;
+  script.src = `${file}?v=${stamps[file]}`;
   script.onload = () => done(given[name]);
   script.onerror = () => fail(new Error(`${script.src} didn't arrive`));
   document.head.append(script);

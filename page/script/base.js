@@ -1,4 +1,3 @@
-"use strict";
 const $ = (id) => document.getElementById(id);
 const between = (least, value, most) => Math.max(least, Math.min(most, value));
 const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
@@ -16,11 +15,12 @@ function randomFrom(seed) {
 const newSeed = () => Math.floor(Math.random() * 2 ** 32);
 
 // The data of the figures, each in a file of its own that is loaded when it is
-// first asked for.
+// first asked for. Its address carries a stamp of its contents.
 const given = {}, asked = {};
 const read = (name) => (asked[name] ??= new Promise((done, fail) => {
   const script = document.createElement("script");
-  script.src = `data/${name}.js`;
+  const file = `data/${name}.js`;
+  script.src = `${file}?v=${stamps[file]}`;
   script.onload = () => done(given[name]);
   script.onerror = () => fail(new Error(`${script.src} didn't arrive`));
   document.head.append(script);

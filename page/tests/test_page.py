@@ -17,7 +17,7 @@ from playwright.sync_api import expect
 
 import game
 import products
-from asking import check_for_everybody, html
+from asking import check_for_everybody, html, look_at
 from fill.marks import MarkError, filled
 from fill.values import values
 from paths import DOCS, ROOT, SITE
@@ -152,11 +152,16 @@ def defined_at(page, anchor):
 
 
 def test_names_in_code_lead_to_what_they_name():
-    for page in products.SOURCES:
+    for page, path in products.SOURCES.items():
+        source = (ROOT / path).read_text()
+        aliases = {
+            new: old for old, new in re.findall(r"(\w+) as (\w+)", source)
+        }
         code = " ".join(CODE.findall(html(page)))
         for link, name in re.findall('<a href="(.*?)"[^>]*>(.*?)</a>', code):
             target, _, anchor = link.partition("#")
             name = TAG.sub("", name)
+            name = aliases.get(name, name)
             assert anchor.rpartition(".")[2] == name
             if not target.endswith(".py"):
                 line = TAG.sub("", f"<{defined_at(target or page, anchor)}")
@@ -219,10 +224,25 @@ def test_links_lead_somewhere(path):
         if re.match(r"\w+:", link):
             continue
         target, _, anchor = link.partition("#")
+        target = target.partition("?")[0]
         there = (path.parent / target) if target else path
         assert there.exists(), link
         if anchor and there.suffix in (".md", ".html"):
             assert anchors(there).count(anchor) == 1, link
+
+
+def test_an_address_carries_a_stamp_of_what_is_in_the_file(visit):
+    """So no browser mixes the files of two versions."""
+    page = visit("game.html")
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.reload()
+    look_at(page, "workbench")
+    pattern = r"^file:.*/(\w+)\.(?:js|css)(\?v=\w+)?$"
+    files = dict(re.findall(pattern, "\n".join(asked), re.MULTILINE))
+    assert {"page", "steps", "workbench"} == {*files}
+    assert all(files.values())
+    assert products.stamp("one version") != products.stamp("another version")
 
 
 def test_no_link_of_a_page_opens_markdown():
@@ -285,7 +305,7 @@ def test_a_page_fits_and_does_not_shift(visit, name, width, scheme):
     """
     page = visit(name, width, color_scheme=scheme)
     late = []
-    page.route("**/data/*.js", lambda route: late.append(route))
+    page.route("**/data/*.js?v=*", lambda route: late.append(route))
     page.reload(wait_until="domcontentloaded")
     page.evaluate("""async () => {
         await document.fonts.ready;
@@ -302,7 +322,7 @@ def test_a_page_fits_and_does_not_shift(visit, name, width, scheme):
             if (startTime > start) shift += value;
         }).observe({ type: "layout-shift" }); }""")
     height = page.evaluate("document.documentElement.scrollHeight")
-    page.route("**/data/*.js", lambda route: route.continue_())
+    page.route("**/data/*.js?v=*", lambda route: route.continue_())
     for route in late:
         route.continue_()
     for top in range(0, height, 800):
