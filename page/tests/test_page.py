@@ -6,6 +6,7 @@ Tests of the pages: what a reader would notice.
 """
 
 import ast
+import difflib
 import re
 import subprocess
 import sys
@@ -21,9 +22,9 @@ from asking import check_for_everybody, html, look_at
 from fill.marks import MarkError, filled
 from fill.values import values
 from paths import DOCS, ROOT, SITE
-from weave.host import slug
+from weave.host import game_md, slug
 from weave.module import Module
-from weave.pages import PAGES
+from weave.pages import PAGES, SourcePage, links_to
 
 SOURCE = (ROOT / "game.py").read_text()
 FUNCTIONS = [
@@ -132,15 +133,24 @@ def test_a_function_has_a_card_of_its_own():
         assert node.end_lineno in code, node.name
 
 
-def test_lists_of_docstrings_are_folded_behind_their_code():
-    page = html("game.html")
-    for node in FUNCTIONS:
-        docstring = ast.get_docstring(node) or ""
-        for name in re.findall(r"(?m)^ {4}(\w+): ", docstring):
-            code = page.index(f'data-row="{node.lineno}"')
-            before = page[: page.index(f"<code>{name}</code>: ", code)]
-            opened = before.count("<details>")
-            assert opened > before.count("</details>"), node.name
+def test_a_comment_changes_the_made_lines_near_it_alone(tmp_path):
+    path = tmp_path / "game.py"
+
+    def made(source):
+        path.write_text(source)
+        module = Module(path)
+        links = links_to({"game.html": module})
+        page = SourcePage("game.html", {}, links, module)
+        text = page.of_source("{{ title }}\n\n{{ code }}")
+        return [*text.splitlines(), *game_md(module).splitlines()]
+
+    line = "        reward = 0.0\n"
+    before = made(SOURCE)
+    after = made(SOURCE.replace(line, f"        # No points yet.\n{line}"))
+    changed = [
+        line for line in difflib.ndiff(before, after) if line[0] in "+-"
+    ]
+    assert 0 < len(changed) < 10
 
 
 # Names
@@ -148,7 +158,7 @@ def test_lists_of_docstrings_are_folded_behind_their_code():
 
 def defined_at(page, anchor):
     """The line of a page that a name in code leads to."""
-    return re.search(f' id="{anchor}" data-row.*', html(page))[0]
+    return re.search(f'<span id="{anchor}".*', html(page))[0]
 
 
 def test_names_in_code_lead_to_what_they_name():
@@ -164,12 +174,12 @@ def test_names_in_code_lead_to_what_they_name():
             name = aliases.get(name, name)
             assert anchor.rpartition(".")[2] == name
             if not target.endswith(".py"):
-                line = TAG.sub("", f"<{defined_at(target or page, anchor)}")
+                line = TAG.sub("", defined_at(target or page, anchor))
                 assert re.search(rf"(class|def) {name}\b|^{name}\b", line)
 
 
 def test_all_that_a_worker_uses_is_a_link():
-    defined = set(re.findall(r' id="(\w+)" data-row', html("game.html")))
+    defined = set(re.findall(r'<span id="(\w+)"', html("game.html")))
     for function in game.worker_process, game.Worker.__init__:
         line = defined_at("game.html", function.__qualname__)
         card, _, _ = html("game.html").partition(line)[2].partition(END)
@@ -362,7 +372,7 @@ def test_notes_stand_at_their_lines_and_tear_no_code(visit, name):
         above = bottom
     gaps = page.evaluate("""() =>
         [...document.querySelectorAll(".card")].flatMap((card) => {
-          const lines = [...card.querySelectorAll("[data-row]")]
+          const lines = [...card.querySelectorAll("pre > code > span")]
             .map((line) => line.getBoundingClientRect());
           return lines.slice(1).map(({ top }, i) => top - lines[i].bottom);
         })""")

@@ -136,7 +136,7 @@ class SourcePage(Page):
         return card and f'<div class="card">{card}</div>\n'
 
     def of_rows(self, piece: Piece, rows: list[int]) -> str:
-        """Return a listing whose lines have the numbers of their rows."""
+        """Return a listing, in which what is defined has an anchor."""
         tags = {
             (rows.index(row), column): self.link(self.elsewhere(name))
             for (row, column), name in self.module.uses.found.items()
@@ -152,7 +152,7 @@ class SourcePage(Page):
             for name, definition in self.module.definitions.items()
         }
         return listing(
-            (f'{anchors.get(row, "")} data-row="{row}"', line)
+            (anchors.get(row, ""), line)
             for row, line in zip(rows, lines, strict=True)
         )
 
