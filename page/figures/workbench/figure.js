@@ -48,8 +48,11 @@ figure("workbench", async (box, $in) => {
       put(cell, picture(end - later * now.repeat, now), { width: now.size,
         label: `obs[${i}]`, kind: later ? "" : "picture" });
     });
-    const frames = now.maximum ? "the brighter of two" : "the last one";
-    $in(".how").textContent = `${frames}, gray, ${now.size}×${now.size} ↓`;
+    const { repeat, size, maximum } = now;
+    const frames = maximum ? `the brighter of ${repeat - 1} and ${repeat}` :
+      `frame ${repeat}`;
+    $in(".how").textContent =
+      `${frames} → gray → ${size}×${size} → the newest of the stack`;
     return tell(now);
   }
 
