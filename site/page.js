@@ -11,7 +11,7 @@ const stamps = {
  "data/network5.js": "98533635",
  "data/network6.js": "6da5cc37",
  "data/network7.js": "b0f8c762",
- "data/steps.js": "0ea86e1a",
+ "data/steps.js": "7007dbce",
  "data/tease.js": "caf35240",
  "data/training.js": "2928aec0",
  "data/workbench.js": "d7737aaf"
@@ -2385,8 +2385,11 @@ figure("workbench", async (box, $in) => {
       put(cell, picture(end - later * now.repeat, now), { width: now.size,
         label: `obs[${i}]`, kind: later ? "" : "picture" });
     });
-    const frames = now.maximum ? "the brighter of two" : "the last one";
-    $in(".how").textContent = `${frames}, gray, ${now.size}×${now.size} ↓`;
+    const { repeat, size, maximum } = now;
+    const frames = maximum ? `the brighter of ${repeat - 1} and ${repeat}` :
+      `frame ${repeat}`;
+    $in(".how").textContent =
+      `${frames} → gray → ${size}×${size} → the newest of the stack`;
     return tell(now);
   }
 
