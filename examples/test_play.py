@@ -32,49 +32,26 @@ def train(**options):
     return settings
 
 
-def test_weights_alone_play_whole_games_in_both_ways(play_it):
+def test_weights_alone_play_whole_games(play_it):
     torch.save(ppo.Agent(4).half().state_dict(), "weights.pt")
-    first, *lines = play_it("weights.pt --games 2 --json scores.json")
+    first, one, other, mean = play_it("weights.pt --games 2 --json x/y.json")
     assert first == "weights: weights.pt"
-    for way, one, other, mean in (
-        ("served", *lines[:3]),
-        ("alone", *lines[3:]),
-    ):
-        points = [int(line.split()[2]) for line in (one, other)]
-        expected = f"{way}: mean {np.mean(points):.1f} "
-        expected += f"({min(points)} to {max(points)})"
-        assert mean == expected
-        kept = json.loads(pathlib.Path("scores.json").read_text())
-        assert kept["scores"][way] == points
-
-
-def test_a_protocol_is_that_of_the_command_line(play_it):
-    """The rest is the run's, and nobody is served who presses FIRE itself."""
-    train(action_repeat=5)
-    expected = dict(
-        on_life_loss="ignore",
-        noop_max=0,
-        fire_on_reset=False,
-        repeat_action_probability=0.25,
-        max_num_frames_per_episode=200,
-    )
-    flags = [f"--{name} {value}" for name, value in expected.items()]
-    flags += ["--games 2 --most-likely --json x/y.json"]
-    with mock.patch.object(ppo, "Games", wraps=ppo.Games) as games:
-        play_it(f"{FOLDER} {' '.join(flags)}")
+    points = [int(line.split()[2]) for line in (one, other)]
+    expected = f"served: mean {np.mean(points):.1f} "
+    assert mean == expected + f"({min(points)} to {max(points)})"
     kept = json.loads(pathlib.Path("x/y.json").read_text())
-    assert kept["most_likely"] and list(kept["scores"]) == ["alone"]
-    expected |= dict(action_repeat=5, clip_reward=False)
-    assert games.call_args.kwargs.items() >= expected.items()
-    assert kept["protocols"]["alone"].items() >= expected.items()
+    assert kept["scores"] == {"served": points}
+    assert kept["cut_off"] == {"served": [False, False]}
 
 
-def test_a_title_without_fire_has_nobody_to_serve(play_it):
-    train(env_id="MsPacmanNoFrameskip-v4")
-    short = "--max-num-frames-per-episode 400 --games 1 --json x.json"
-    play_it(f"{FOLDER} {short}")
+def test_games_that_the_limit_has_cut_off_are_marked(play_it):
+    """In the lines and in the file, in a title that has no FIRE."""
+    train(env_id="MsPacmanNoFrameskip-v4", max_num_frames_per_episode=200)
+    *_, one, other, mean = play_it(f"{FOLDER} --games 2 --json x.json")
+    assert mean.startswith("played: ") and "cut off: 2 of 2" in mean
+    assert "cut off" in one and "cut off" in other
     kept = json.loads(pathlib.Path("x.json").read_text())
-    assert list(kept["scores"]) == ["played"]
+    assert kept["cut_off"] == {"played": [True, True]}
 
 
 def test_the_score_of_a_life_is_called_that(play_it):
@@ -82,41 +59,18 @@ def test_the_score_of_a_life_is_called_that(play_it):
     train(on_life_loss="restart")
     about = json.loads((FOLDER / "settings.json").read_text())["about"]
     assert "life" in about["score"]
-    *lives, mean, _, _, _ = play_it(f"{FOLDER} --games 2 --json x.json")
+    *lives, mean = play_it(f"{FOLDER} --games 2 --json x.json")
     assert any("of a life" in line or "no life" in line for line in lives)
     assert mean.startswith("served, each a life: ")
     kept = json.loads(pathlib.Path("x.json").read_text())
-    assert kept["scored"] == {"served": "life", "alone": "game"}
-
-
-def test_a_share_of_the_actions_is_random_if_asked_for(play_it):
-    torch.save(ppo.Agent(4).state_dict(), "weights.pt")
-    short = "--max-num-frames-per-episode 40 --games 1 --json x.json"
-    with mock.patch.object(play.random, "randrange", return_value=0) as draw:
-        play_it(f"weights.pt {short}")
-        assert not draw.called
-        play_it(f"weights.pt {short} --explore 1")
-    assert draw.call_count > 5
-    assert json.loads(pathlib.Path("x.json").read_text())["explore"] == 1
-
-
-def test_the_most_likely_action_is_taken_if_asked_for(start):
-    agent = ppo.Agent(4)
-    torch.nn.init.constant_(agent.policy.bias, 0)
-    with torch.no_grad():
-        agent.policy.bias[2] = 0.5
-    torch.save(agent.state_dict(), "weights.pt")
-    act = play.load(pathlib.Path("weights.pt")).act
-    obs = np.zeros((50, 4, 84, 84), np.uint8)
-    assert set(act(obs)) > {2}
-    assert set(act(obs, most_likely=True)) == {2}
+    assert kept["scored"] == "life"
 
 
 def test_without_a_run_the_published_agent_plays():
     learned = play.load(play.Options().what)
     assert learned.settings.env_id == "BreakoutNoFrameskip-v4"
     obs = np.zeros((5, 4, 84, 84), np.uint8)
-    assert {*learned.act(obs)} <= {0, 1, 2, 3}
+    assert {*learned.act(obs, np.ones(5, bool))} <= {0, 1, 2, 3}
 
 
 def test_settings_are_those_of_the_run(play_it, monkeypatch):
@@ -127,35 +81,47 @@ def test_settings_are_those_of_the_run(play_it, monkeypatch):
 
     def watch(act, games, seed, **_):
         played.append((games.single_observation_space.shape, seed))
-        assert len(act(games.reset()[0])) == games.num_envs == 2
-        return [0.0]
+        actions = act(games.reset()[0], np.ones(2, bool))
+        assert len(actions) == games.num_envs == 2
+        return [play.Played(0.0, 1, False)]
 
     monkeypatch.setattr(play, "whole_games", watch)
     for what in (FOLDER, "copied.pt"):
         play_it(f"{what} --games 2")
     play_it(f"{FOLDER} --games 2 --seed 5")
     shape = 2, 84, 84, 3
-    assert played == 4 * [(shape, 3)] + 2 * [(shape, 5)]
+    assert played == [(shape, 3), (shape, 3), (shape, 5)]
 
 
 def test_each_game_is_played_once_and_then_rests():
-    """The second ends before the others do."""
+    """The second ends before the others do, cut off; the third is first."""
     scores = [{1: 20}, {0: 12}, {2: 33}]
+    lives_lost = [[2], [0], [2]]
     obs = np.zeros((3, 4, 84, 84), np.uint8)
     rests = []
+    begun = []
 
     def step(actions):
         ended = scores[len(rests)]
+        terminated = np.isin(range(3), lives_lost[len(rests)])
         rests.append([i for i in range(3) if actions[i] is None])
         mask = np.isin(range(3), list(ended))
         points = np.array([ended.get(i, 0.0) for i in range(3)])
         infos = {"_episode": mask, "episode": {"r": points, "l": points}}
-        return obs, None, None, None, infos
+        return obs, None, terminated, mask & ~terminated, infos
+
+    def act(obs, starts):
+        begun.append(np.flatnonzero(starts).tolist())
+        return [0] * 3
 
     games = mock.Mock(num_envs=3, step=step)
     games.reset.return_value = obs, {}
-    assert play.whole_games(lambda obs: [0] * 3, games, 0) == [12, 20, 33]
+    played = play.whole_games(act, games, 0)
+    assert [game.score for game in played] == [12, 20, 33]
+    assert [game.cut_off for game in played] == [False, True, False]
     assert rests == [[], [1], [0, 1]]
+    # A memory begins anew where an episode does.
+    assert begun == [[0, 1, 2], [1, 2], [0]]
 
 
 def test_the_film_is_one_whole_game(play_it):
@@ -164,7 +130,7 @@ def test_the_film_is_one_whole_game(play_it):
     assert list(FOLDER.glob("*.mp4")) == [FILM]
     screens = []
     act = play.load(FOLDER).act
-    with settings.make_games(1, clip_reward=False) as games:
+    with settings.make_games(1, processes=0) as games:
         play.whole_games(act, games, 0, screens.append)
     film = cv2.VideoCapture(str(FILM))
     assert film.get(cv2.CAP_PROP_FPS) == 10

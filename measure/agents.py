@@ -4,10 +4,10 @@
     python examples/ppo.py PongNoFrameskip-v4 --steps 4_000_000
     python measure/agents.py runs/PongNoFrameskip-v4-0-* --publish
 
-Copies the curve, plays 30 whole games in both ways that play.py has, and 30 in
-which nothing moves in what the agent sees: its newest picture in place of all
-of them. The part of agents.json is called after the title and the seed. `film`
-is the game that `play.py --film` shows. A few minutes.
+Copies the curve, plays 30 whole games as play.py does, and 30 in which nothing
+moves in what the agent sees: its newest picture in place of all of them. The
+part of agents.json is called after the title and the seed. `film` is the game
+that `play.py --film` shows. A few minutes.
 
 The part says by which commit the agent was trained, as the checkpoint does.
 """
@@ -34,7 +34,7 @@ class Still(FastGame):
         return pictures
 
 
-WAYS = [*play.WAYS, "still", "film"]
+WAYS = ["served", "still", "film"]
 COUNT = 30  # games
 
 
@@ -43,18 +43,13 @@ def judge(folder: pathlib.Path, ways: list[str]) -> dict[str, Any]:
     saved = read_checkpoint(folder / "checkpoint.pt")
     progress = saved["progress"]
     act, settings = play.load(folder)
-    served = play.WAYS["served"]
-    options = play.WAYS | {"still": served | {"make": Still}, "film": served}
     scores = {}
     for way in ways:
         count = 1 if way == "film" else COUNT
-        with settings.make_games(count, **options[way]) as games:
-            scores[way] = play.whole_games(
-                act,
-                games,
-                settings.seed,
-                explore=getattr(settings, "explore", 0.0),
-            )
+        options = {"make": Still} if way == "still" else {}
+        with settings.make_games(count, **options) as games:
+            played = play.whole_games(act, games, settings.seed)
+        scores[way] = [game.score for game in played]
     program = saved["program"]
     half = saved["settings"].get("bfloat16", False)
     return {
