@@ -57,8 +57,6 @@ from run import (
     Run,
     RunError,
     RunSettings,
-    Seed,
-    Whole,
     one_line,
     read_settings,
     run_program,
@@ -133,11 +131,11 @@ class Settings(RunSettings):
 
     env_id: tyro.conf.Positional[str] = BREAKOUT
     """Gymnasium's id of an Atari title."""
-    seed: Seed = 0
+    seed: int = 0
     """Seed of the weights; RLlib plays other games each time."""
     device: str = "cpu"
     """Device that learns."""
-    runners: Whole = 0
+    runners: int = 0
     """Processes that play, eight games each; 0: the program itself plays."""
 
 
@@ -209,7 +207,9 @@ def train(settings: Settings, config: PPOConfig) -> None:
             if steps > 0:
                 # RLlib unpacks a list of a single game.
                 games = np.reshape(board.get("games", []), (-1, 2))
-                run.add(steps, [Ended(*game) for game in games.tolist()], {})
+                run.add(
+                    int(steps), [Ended(*game) for game in games.tolist()], {}
+                )
             elif run.asked:
                 run.add(0, [], {})
 

@@ -12,13 +12,16 @@ networks, optimizers and other objects with a `state_dict` that it trains.
 A run is its folder. If that has a checkpoint.pt, the run continues with the
 settings that were saved there, except for those on the command line. The
 settings are also in settings.json, with what the run is computed on and by.
-Each checkpoint has a row in curve.csv and on TensorBoard.
+Each checkpoint has a row in curve.csv and on TensorBoard, but for the first
+one, which is saved before anything is played.
 """
 
+import collections
 import contextlib
 import csv
 import dataclasses
 import datetime
+import fnmatch
 import importlib.metadata
 import io
 import json
@@ -27,12 +30,13 @@ import os
 import pathlib
 import platform
 import signal
+import statistics
 import subprocess
 import sys
+import threading
 import time
-import typing
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import filelock
 import numpy as np
@@ -43,57 +47,8 @@ from torch.utils.tensorboard import SummaryWriter
 # ## Settings
 
 
-class Limits(NamedTuple):
-    """The least and the most that a number may be."""
-
-    low: float
-    high: float
-
-
-Whole = Annotated[int, Limits(0, math.inf)]
-Seed = Annotated[int, Limits(0, 2**64 - 1)]  # as PyTorch takes it
-Share = Annotated[float, Limits(0, 1)]
-
-# of other numbers
-LIMITS = {int: Limits(1, math.inf), float: Limits(0, math.inf)}
-
-
-class Options:
-    """Options of a program: plain Python values within their limits."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        hint = typing.get_type_hints(type(self), include_extras=True)[name]
-        if type(None) in typing.get_args(hint):
-            hint = typing.get_args(hint)[0]
-        # A checkpoint with NumPy's types couldn't be read.
-        if hasattr(value, "tolist"):
-            value = value.tolist()
-        if isinstance(value, list):
-            value = tuple(value)
-        if hint is pathlib.Path and value is not None:
-            value = pathlib.Path(value).expanduser()
-        kind = getattr(hint, "__origin__", hint)
-        if kind in LIMITS and value is not None:
-            limits = LIMITS[kind] if hint is kind else hint.__metadata__[0]
-            value = check_number(name, value, kind, limits)
-        super().__setattr__(name, value)
-
-
-def check_number(name: str, value: Any, kind: type, limits: Limits) -> Any:
-    """Return a number as its type, or refuse it by its name."""
-    is_number = type(value) in (int, float)
-    fits = is_number and limits.low <= value <= limits.high
-    if fits and value < math.inf and kind(value) == value:
-        return kind(value)
-    expected = "an integer" if kind is int else "a number"
-    raise RunError(
-        f"--{name.replace('_', '-')} can't be {value!r}: expected {expected} "
-        f"from {limits.low} to {limits.high}"
-    )
-
-
 @dataclasses.dataclass
-class RunSettings(Options):
+class RunSettings:
     """The settings that every run has."""
 
     program: ClassVar[str]  # Another program can't continue the run.
@@ -102,7 +57,7 @@ class RunSettings(Options):
 
     env_id: tyro.conf.Positional[str]
     """Gymnasium's id of the game."""
-    seed: Seed = 0
+    seed: int = 0
     """Seed of the weights, the games and the sampled actions."""
     steps: int = 10_000_000
     """Steps of the whole training, in all games together."""
@@ -185,6 +140,7 @@ def commit_of(kind: type) -> str | None:
 
 # ## The program
 
+EVENTS = "events.out.tfevents.*.run"  # TensorBoard's files
 STOPPED = 75  # EX_TEMPFAIL, the exit code that asks to be run again
 
 
@@ -219,6 +175,12 @@ def run_program(main: Callable[[], None]) -> None:
 # ## Files
 
 
+def newest_kept(folder: pathlib.Path) -> str:
+    """Return the last of the checkpoints that are kept, to be named."""
+    kept = folder.glob("checkpoint-*.pt")
+    return str(max(kept, key=os.path.getmtime, default="none"))
+
+
 def read_checkpoint(path: pathlib.Path) -> dict[str, Any]:
     """Read what PyTorch has saved."""
     try:
@@ -227,11 +189,9 @@ def read_checkpoint(path: pathlib.Path) -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError) as error:
         raise RunError(f"there is no {path}") from error
     except Exception as error:  # PyTorch raises all kinds
-        kept = path.parent.glob("checkpoint-*.pt")
-        before = max(kept, key=os.path.getmtime, default="none")
         raise RunError(
             f"{path} is no checkpoint, or is damaged ({error!r:.60}); the one "
-            f"before, to be copied there: {before}"
+            f"before, to be copied there: {newest_kept(path.parent)}"
         ) from error
 
 
@@ -247,6 +207,21 @@ def write(path: pathlib.Path, data: bytes) -> None:
         new.replace(path)
 
 
+def uncompiled(part: Any) -> Any:
+    """Return a network itself, with its own names, if it is compiled."""
+    return getattr(part, "_orig_mod", part)
+
+
+def find_program(name: str, folder: pathlib.Path) -> pathlib.Path | None:
+    """Return the file by which play.py loads a program's checkpoints."""
+    # A checkpoint mustn't choose from all modules that Python finds.
+    if not name.isidentifier():
+        return None
+    places = [pathlib.Path(__file__).resolve().parent, folder.resolve()]
+    files = [place / f"{name}.py" for place in places]
+    return next(filter(pathlib.Path.is_file, files), None)
+
+
 # ## The run
 
 
@@ -258,9 +233,14 @@ class Ended(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """What plays: a program's `load` returns it, for play.py."""
+    """What plays: a program's `load` returns it, for play.py.
 
-    act: Callable[..., list[int]]  # (observations, most_likely) to actions
+    `act` gets the observations of some games, and a mask `(games,)` of bools:
+    where it is true, an episode begins with this observation, and a memory
+    begins anew. It returns an action for each game.
+    """
+
+    act: Callable[[np.ndarray, np.ndarray], list[int]]
     settings: Any
 
 
@@ -275,7 +255,7 @@ class Progress:
     games: int = 0  # that have ended
     # score and length of the last hundred of them, as many as in CleanRL
     ended: list[tuple[float, float]] = dataclasses.field(default_factory=list)
-    # one for each checkpoint
+    # one for each checkpoint, with the time at which it was made
     rows: list[dict[str, Any]] = dataclasses.field(default_factory=list)
 
 
@@ -285,6 +265,7 @@ class Run:
     Attributes:
         settings: Settings of the run.
         folder: Folder of the run.
+        asked: Whether a signal has asked the training to end.
         random: Generator for what the training draws; it is saved, too.
     """
 
@@ -292,11 +273,12 @@ class Run:
         now = datetime.datetime.now(datetime.timezone.utc)
         title = settings.env_id.replace("/", "-")
         name = f"{title}-{settings.seed}-{now:%Y%m%d-%H%M%S-%f}"
-        self.folder = settings.folder or pathlib.Path("runs", name)
+        self.folder = pathlib.Path(settings.folder or f"runs/{name}")
         self.random = torch.Generator().manual_seed(settings.seed)
         self.settings = settings
-        self._parts = parts
+        self._parts = {name: uncompiled(part) for name, part in parts.items()}
         self._progress = Progress(now.isoformat())
+        self._path = self.folder / "checkpoint.pt"
         self._lock = filelock.FileLock(self.folder / "lock", blocking=False)
         with one_line(f"{self.folder} can't be used"):
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -305,19 +287,25 @@ class Run:
             except filelock.Timeout as error:
                 words = f"another program trains in {self.folder}"
                 raise RunError(words) from error
-        self._path = self.folder / "checkpoint.pt"
-        if self._path.exists():
+        continues = self._path.exists()
+        if continues:
             self._continue()
-        self._start = dataclasses.replace(self._progress)
-        self._began = time.perf_counter() - self._start.seconds
-        self._next_line = 0.0
-        self._saved = self.steps
-        self._noted: list[int] = []  # signals
-        self._handlers: dict[int, Any] = {}  # of before
-        self._stopped = False
+        else:
+            self._check_new()
         self._about = describe(settings) | {"begun": self._progress.begun}
+        self._saved = self.steps
+        if not continues:
+            # Else nobody could tell a run that was killed before its first
+            # checkpoint from one that has lost its last.
+            self._save()
         text = json.dumps(settings.kept() | {"about": self._about}, indent=2)
         write(self.folder / "settings.json", text.encode())
+        # steps a second of the last updates
+        self._speeds: collections.deque = collections.deque(maxlen=20)
+        self._next_line = 0.0
+        self.asked = False
+        self._handlers: dict[int, Any] = {}  # of before
+        self._stopped = False
 
     def _continue(self) -> None:
         """Load the checkpoint, and tell which settings have changed."""
@@ -339,18 +327,29 @@ class Run:
         for words in changed.values():
             print(words)
 
+    def _check_new(self) -> None:
+        """See that no run would be overwritten."""
+        there = os.listdir(self.folder)
+        for name in ("checkpoint*.pt", "curve.csv", "settings.json", EVENTS):
+            for found in fnmatch.filter(there, name):
+                raise RunError(
+                    f"{self.folder} has the {found} of a run, but no "
+                    "checkpoint.pt; the one before, to be copied there: "
+                    f"{newest_kept(self.folder)}"
+                )
+
     def __enter__(self) -> "Run":
         # TensorBoard gets all rows anew: a kill may have lost the last one.
-        for path in self.folder.glob("events.out.tfevents.*.run"):
+        for path in self.folder.glob(EVENTS):
             path.unlink()
         self._board = SummaryWriter(self.folder, filename_suffix=".run")
         self._log(self._progress.rows)
-        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        # Python sets handlers in the main thread alone.
+        is_main = threading.current_thread() is threading.main_thread()
+        for name in ("SIGINT", "SIGTERM", "SIGHUP") if is_main else ():
             number = getattr(signal, name, None)  # Windows has no SIGHUP.
-            # What a shell ignores (`nohup`) stays ignored. None is a handler
-            # that isn't Python's.
-            ignored = (signal.SIG_IGN, None)
-            if number and signal.getsignal(number) not in ignored:
+            # What a shell ignores (`nohup`) stays ignored.
+            if number and signal.getsignal(number) != signal.SIG_IGN:
                 self._handlers[number] = signal.signal(number, self._note)
         # From this line on a signal saves before it ends the program.
         print(
@@ -358,6 +357,14 @@ class Run:
             f"on {self._about['device']} in {self._about['precision']}",
             flush=True,
         )
+        program = self.settings.program
+        has_load = hasattr(sys.modules[type(self.settings).__module__], "load")
+        if not has_load or find_program(program, self.folder) is None:
+            print(
+                f"play.py can't play with what is learned: it needs {program}"
+                f".py, with `load`, beside itself or in {self.folder}"
+            )
+        self._last = time.perf_counter()
         return self
 
     def __exit__(self, kind: Any, *_: Any) -> None:
@@ -371,11 +378,9 @@ class Run:
 
     def _note(self, number: int, frame: Any) -> None:
         """Note that a signal asks the training to end; twice ends it now."""
-        # A session that ends may send SIGHUP after SIGTERM, and asks once.
-        is_hangup = signal.Signals(number).name == "SIGHUP"
-        if number in self._noted or (self._noted and not is_hangup):
+        if self.asked:
             os._exit(128 + number)
-        self._noted.append(number)
+        self.asked = True
         # `print` may be what was interrupted, and the terminal closed.
         with contextlib.suppress(OSError):
             os.write(2, b"ends after this update; once more: at once\n")
@@ -383,11 +388,6 @@ class Run:
     @property
     def steps(self) -> int:
         return self._progress.steps
-
-    @property
-    def asked(self) -> bool:
-        """Whether a signal has asked the training to end."""
-        return bool(self._noted)
 
     @property
     def over(self) -> bool:
@@ -404,19 +404,23 @@ class Run:
             figures: What is logged. Losses are checked to be finite.
         """
         now = self._progress
-        now.seconds = time.perf_counter() - self._began
-        now.steps += int(steps)
+        spent = time.perf_counter() - self._last
+        self._last += spent
+        now.seconds += spent
+        now.steps += steps
         now.updates += 1
         now.games += len(ended)
-        for score, length in ended:
-            now.ended = [*now.ended[-99:], (float(score), float(length))]
+        scores = [(each.score, each.length) for each in ended]
+        now.ended = [*now.ended, *scores][-100:]
+        if steps:
+            self._speeds.append(steps / spent)
         self._check_finite(figures)
         self._stopped = self.asked
         row = self._make_row(figures)
         if self.over or now.updates % self.settings.save_every == 0:
             # If nobody has played, these steps may have their row.
-            shown = [each["steps"] for each in now.rows[-1:]]
-            new = [row] if shown != [now.steps] else []
+            is_new = not now.rows or now.rows[-1]["steps"] < now.steps
+            new = [row] if is_new else []
             now.rows += new
             self._save()
             self._log(new)
@@ -438,15 +442,17 @@ class Run:
 
     def _make_row(self, figures: dict[str, float]) -> dict[str, Any]:
         now = self._progress
-        steps = now.steps - self._start.steps
         # no number if no game has ended
         score, length = None, None
         if now.ended:
             score, length = np.mean(now.ended, 0).tolist()
+        # The median leaves out a time for which the program was stopped.
+        speed = statistics.median(self._speeds) if self._speeds else 0.0
         return {
+            "time": time.time(),
             "steps": now.steps,
             "seconds": now.seconds,
-            "steps_per_second": steps / (now.seconds - self._start.seconds),
+            "steps_per_second": speed,
             **{name: float(value) for name, value in figures.items()},
             "score": score,
             "length": length,
@@ -494,13 +500,15 @@ class Run:
         curve = io.StringIO()
         # Another version of a program may have other figures.
         names = dict.fromkeys(name for row in rows for name in row)
-        writer = csv.DictWriter(curve, names)
+        names.pop("time", None)
+        writer = csv.DictWriter(curve, names, extrasaction="ignore")
         writer.writeheader()
         writer.writerows(rows)
         write(self.folder / "curve.csv", curve.getvalue().encode())
         with one_line(f"{self.folder} can't be logged"):
             for row in new:
-                for name, value in row.items():
-                    if value is not None:
-                        self._board.add_scalar(name, value, row["steps"])
+                shown = {k: v for k, v in row.items() if v is not None}
+                made = shown.pop("time", None)
+                for name, value in shown.items():
+                    self._board.add_scalar(name, value, row["steps"], made)
             self._board.flush()

@@ -3,7 +3,6 @@
 import csv
 import dataclasses
 import json
-import math
 import os
 import pathlib
 import re
@@ -11,7 +10,9 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -105,15 +106,19 @@ def read_curve():
 
 def read_board():
     """What TensorBoard shows, as rows of a curve."""
-    board = event_accumulator.EventAccumulator(str(FOLDER))
-    board.Reload()
     rows = {}
-    for name in board.Tags()["scalars"]:
-        for each in board.Scalars(name):
+    for name, events in read_events().items():
+        for each in events:
             row = rows.setdefault(each.step, {})
             assert name not in row
             row[name] = each.value
     return [rows[step] for step in sorted(rows)]
+
+
+def read_events():
+    board = event_accumulator.EventAccumulator(str(FOLDER))
+    board.Reload()
+    return {name: board.Scalars(name) for name in board.Tags()["scalars"]}
 
 
 def saved():
@@ -176,6 +181,39 @@ def test_one_command_begins_a_run_and_continues_it(start):
     assert read_board() == [pytest.approx(row) for row in shown]
 
 
+def test_the_board_tells_when_a_row_was_made(start):
+    """After any number of starts, and an hour between two of them."""
+    clock = [1000.0]
+
+    def learn_slowly(training, network):
+        clock[0] += 5
+        return learn(training, network)
+
+    with mock.patch.object(run.time, "time", lambda: clock[0]):
+        for steps in (20, 40, 60):
+            start(f"--save-every 1 --steps {steps}", learn_slowly)
+            clock[0] += 3600
+        for events in read_events().values():
+            times = [event.wall_time for event in events]
+            assert times == [1005, 1010, 4615, 4620, 8225, 8230]
+
+
+def test_time_left_is_that_of_the_last_updates(start):
+    """Neither of a slow beginning, nor of an hour without a processor."""
+    spent = iter([0, 600, *[1] * 20, 3600, *[1] * 7])
+    clock = [0.0]
+
+    def tick():
+        clock[0] += next(spent)
+        return clock[0]
+
+    with mock.patch.object(run.time, "perf_counter", tick):
+        lines = start("--save-every 1 --steps 280")
+    speeds = [float(row["steps_per_second"]) for row in read_curve()]
+    assert speeds[2:] == [10] * 26
+    assert "10 steps/s" in lines[-1]
+
+
 def test_runs_without_a_folder_never_meet(start):
     for seed in (0, 0, 1):
         train(Settings(steps=10, seed=seed))
@@ -185,62 +223,7 @@ def test_runs_without_a_folder_never_meet(start):
     ]
 
 
-# What settings may be
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [ppo.Settings, dqn.Settings, Settings],
-    ids=lambda kind: kind.__module__,
-)
-def test_a_sweep_may_hand_over_numbers_of_numpy(kind, tmp_path):
-    """Each setting is plain, whatever is made of it, and can be read again."""
-    kinds = {bool: np.bool_, int: np.int64, float: np.float32}
-    given = {
-        name: kinds[type(value)](value)
-        for name, value in vars(kind()).items()
-        if type(value) in kinds
-    }
-    given |= {"seed": np.uint32(1), "steps": np.float32(64)}
-    if "size" in vars(kind()):
-        given["size"] = np.array([84, 84])
-    settings = kind(**given, folder=str(tmp_path))
-    settings.keep_every = np.int32(7)
-    plain = {bool, int, float, str, tuple, type(None)}
-    assert {type(value) for value in settings.kept().values()} <= plain
-    weight = torch.nn.Linear(1, 1)
-    rate = vars(settings).get("learning_rate", settings.seed)
-    optimizer = torch.optim.Adam(weight.parameters(), rate)
-    with Run(settings, weight=weight, optimizer=optimizer) as training:
-        training.add(np.int64(64), [Ended(np.float32(1), np.int64(2))], {})
-    path = tmp_path / "checkpoint.pt"
-    again = run.saved_settings(kind, run.read_checkpoint(path), path)
-    assert again.kept() == settings.kept()
-
-
-@pytest.mark.parametrize(
-    ("kind", "name", "value"),
-    [
-        (ppo.Settings, "gamma", 1.01),
-        (ppo.Settings, "gae_lambda", np.float32(-0.1)),
-        (ppo.Settings, "learning_rate", math.nan),
-        (ppo.Settings, "max_gradient", math.inf),
-        (ppo.Settings, "rollout", 0),
-        (ppo.Settings, "rollout", 1.5),
-        (ppo.Settings, "rollout", True),
-        (ppo.Settings, "seed", 2**64),
-        (dqn.Settings, "explore", 1.5),
-        (play.Options, "repeat_action_probability", 25),
-    ],
-)
-def test_a_number_out_of_its_limits_is_refused_by_name(kind, name, value):
-    with refused(f"--{name.replace('_', '-')} can't be"):
-        kind(**{name: value})
-
-
-@pytest.mark.parametrize("name", ["gamma", "entropy_weight", "noop_max"])
-def test_the_limits_themselves_are_taken(name):
-    assert getattr(ppo.Settings(**{name: 0}), name) == 0
+# What is refused
 
 
 def other_program(learn):
@@ -270,7 +253,73 @@ def test_what_a_continued_run_does_not_use_is_refused(
     assert {path: path.read_bytes() for path in FOLDER.iterdir()} == before
 
 
+@pytest.mark.parametrize(
+    "left", ["curve.csv", "settings.json", "kept", "link"]
+)
+def test_a_run_without_its_checkpoint_is_not_begun_anew(start, left):
+    """Nor overwritten; it goes on from the one before."""
+    start("--steps 20 --save-every 1 --keep-every 10")
+    kept = FOLDER / "checkpoint-20.pt"
+    for path in FOLDER.iterdir():
+        if path not in (FOLDER / left, kept):
+            path.unlink()
+    if left == "link":
+        kept.rename("elsewhere.pt")
+        CHECKPOINT.symlink_to("nowhere.pt")
+    elif left != "kept":
+        kept.rename("elsewhere.pt")
+    before = sorted(path.name for path in FOLDER.iterdir())
+    with refused(kept if left == "kept" else FOLDER):
+        start("--steps 40")
+    after = {path.name for path in FOLDER.iterdir()} - {"lock"}
+    assert sorted(after) == before
+    shutil.copy(kept if left == "kept" else "elsewhere.pt", "copy.pt")
+    os.replace("copy.pt", CHECKPOINT)
+    start("--steps 40 --save-every 1")
+    assert steps(read_curve()) == [10, 20, 30, 40]
+
+
+def test_a_run_that_is_killed_before_its_first_row_begins_again(start):
+    with popen("--sleep 1000 --width 3") as program:
+        program.kill()
+    start("--steps 20 --sleep 0 --save-every 1")
+    assert steps(read_curve()) == [10, 20]
+    assert settings_file()["width"] == 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_judged"),
+    [(ppo.Settings, True), (dqn.Settings, True), (Settings, False)],
+    ids=lambda each: getattr(each, "__module__", None),
+)
+def test_what_cannot_be_judged_later_is_said_at_once(
+    start, capsys, kind, is_judged
+):
+    with Run(kind(folder=FOLDER)):
+        pass
+    assert ("play.py" not in capsys.readouterr().out) == is_judged
+
+
 # Files
+
+
+def test_a_compiled_network_is_saved_under_its_own_names(start):
+    """And goes on, compiled or not."""
+
+    def train_compiled(_):
+        settings = run.read_settings(Settings)
+        network = torch.nn.Linear(1, settings.width)
+        compiled = torch.compile(network, backend="eager")
+        with Run(settings, weights=compiled) as training:
+            while not training.over:
+                training.add(10, *learn(training, network))
+
+    start("--steps 20", program=train_compiled)
+    assert set(saved()["weights"]) == {"weight", "bias"}
+    before = saved()["weights"]["weight"]
+    start("--steps 30")
+    start("--steps 40", program=train_compiled)
+    assert (saved()["weights"]["weight"] > before).all()
 
 
 class Evil:
@@ -376,6 +425,15 @@ def test_a_run_says_what_it_is_computed_on_and_by(start):
 
 
 # Signals
+
+
+def test_it_trains_in_a_thread(start):
+    """Where no handler of a signal can be set."""
+    settings = Settings(folder=FOLDER, steps=20)
+    thread = threading.Thread(target=train, args=[settings])
+    thread.start()
+    thread.join()
+    assert saved_steps() == 20
 
 
 def ask_at_20(number):
