@@ -9,15 +9,18 @@ keeps a training, ppo.py, which has the options of the games, and play.py.
     python examples/play.py runs/dqn          # play 30 whole games
 
 A checkpoint doesn't have the memory, which would be 700 MB: a run that is
-continued fills it again before it learns.
+continued fills it again before it learns. `train` takes another `make_agent`
+or `learn`, and `load` another `make_agent`, as those of ppo.py do.
 """
 
 import collections
+import copy
 import dataclasses
 import math
 import pathlib
 import random
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,20 +28,20 @@ import torch
 from torch import Tensor, nn
 
 # In this repository game.py is one folder up; in a copy it is beside.
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+if not pathlib.Path(__file__).with_name("game.py").exists():
+    sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 from games import Games
-from ppo import GameSettings, ended_games
+from ppo import GameSettings, ended_games, rate_shares, set_rate
 from run import (
     Ended,
     Learned,
     Run,
-    Share,
-    Whole,
+    RunError,
     one_line,
     read_settings,
     run_program,
     saved_settings,
+    uncompiled,
 )
 
 REPORT = 1_000  # steps between two reports to the run
@@ -56,7 +59,7 @@ class Settings(GameSettings):
     """Steps of the whole training."""
     memory: int = 100_000
     """Steps to remember, 7 kB each; DQN had 1,000,000."""
-    learn_after: Whole = 5_000
+    learn_after: int = 5_000
     """Steps before the first update; CleanRL has 80,000."""
     learn_every: int = 4
     """Steps between two updates."""
@@ -66,9 +69,9 @@ class Settings(GameSettings):
     """Remembered steps that an update learns from."""
     learning_rate: float = 1e-4
     """Learning rate, which is constant."""
-    gamma: Share = 0.99
+    gamma: float = 0.99
     """Discount: the worth of a reward one step earlier."""
-    explore: Share = 0.01
+    explore: float = 0.01
     """Share of random actions; it falls from 1 in a tenth of the steps."""
     save_every: int = 10
     """Thousands of steps between two checkpoints, each with a row."""
@@ -109,12 +112,15 @@ class Memory:
         ]
 
 
-def make_network(games: Games) -> nn.Module:
-    """From observations to the value of each action (Mnih et al. 2015)."""
+def make_agent(
+    settings: Settings, games: Games
+) -> tuple[nn.Module, torch.optim.Optimizer]:
+    """Make the network that values each action, and its optimizer."""
     shape = games.single_observation_space.shape
     assert shape
     pictures, height, width, *colors = shape
     channels = pictures * math.prod(colors)
+    # that of Mnih et al. 2015
     network = nn.Sequential(
         nn.Conv2d(channels, 32, 8, stride=4),
         nn.ReLU(),
@@ -128,7 +134,10 @@ def make_network(games: Games) -> nn.Module:
         nn.Linear(512, int(games.single_action_space.n)),
     )
     network(torch.zeros(1, channels, height, width))
-    return network.to(memory_format=torch.channels_last)  # faster on a CPU
+    # faster on a CPU
+    network.to(settings.device, memory_format=torch.channels_last)
+    optimizer = torch.optim.Adam(network.parameters(), settings.learning_rate)
+    return network, optimizer
 
 
 def values(network: nn.Module, obs: Any) -> Tensor:
@@ -142,6 +151,7 @@ def values(network: nn.Module, obs: Any) -> Tensor:
 @torch.no_grad()
 def choose(network: nn.Module, obs: Any, explore: float) -> list[int]:
     """Choose the best action for each game, or a random one."""
+    network.eval()  # Playing is not learning.
     best = values(network, obs)
     return [
         random.randrange(len(row))
@@ -162,6 +172,7 @@ def learn(
     settings: Settings,
 ) -> dict[str, float]:
     """Draw the values of steps from memory towards what came of them."""
+    network.train()
     pictures, actions, rewards, terminated = memory.sample(settings.batch)
     with torch.no_grad():
         following = values(target, pictures[:, 1:]).max(1).values.cpu()
@@ -179,33 +190,48 @@ def learn(
     return {"loss": loss.item(), "value": expected.mean().item()}
 
 
-def train(settings: Settings) -> None:
-    """Play and learn until all steps are played, or a signal comes."""
+def train(
+    settings: Settings,
+    make_agent: Callable[..., Any] = make_agent,
+    learn: Callable[..., dict[str, float]] = learn,
+) -> None:
+    """Play and learn until all steps are played, or a signal comes.
+
+    Args:
+        settings: Settings of the run.
+        make_agent: Makes the network and its optimizer, after the seed is set.
+        learn: Learns from the memory.
+    """
+    enough = min(settings.learn_after, settings.memory)
+    if settings.steps <= enough:
+        raise RunError(
+            f"{settings.steps:,} steps are too few to learn: the first "
+            f"{enough:,} fill the memory (--learn-after)"
+        )
     # One observation is too little work to share: threads would only wait.
     # And they decide over the rounding, of the first weights, too.
     torch.set_num_threads(1)
     with one_line("can't begin"):
-        torch.manual_seed(settings.seed)
         # Another process would only be waited for.
         games = settings.make_games(1, processes=0)
-        network = make_network(games).to(settings.device)
-        target = make_network(games).to(settings.device)
-        target.load_state_dict(network.state_dict())
-        optimizer = torch.optim.Adam(network.parameters())
+        torch.manual_seed(settings.seed)
+        network, optimizer = make_agent(settings, games)
+        target = copy.deepcopy(network).eval()
+        shares = rate_shares(optimizer)
         run = Run(
             settings, weights=network, target=target, optimizer=optimizer
         )
-    optimizer.param_groups[0]["lr"] = settings.learning_rate
+    # It may have been another rate before.
+    set_rate(optimizer, settings.learning_rate, shares)
     # A run that is continued plays another game than before.
     random.seed(settings.seed + run.steps)
     memory = Memory(min(settings.memory, settings.steps))
-    enough = min(settings.learn_after, settings.memory)
     ended: list[Ended] = []
     figures: dict[str, float] = {}
     with games, run:
         obs, _ = games.reset(seed=random.randrange(2**31))
         memory.start(obs[0])
-        step = run.steps
+        step = begun = run.steps
         while not run.over:
             step += 1
             explore = np.interp(
@@ -230,17 +256,32 @@ def train(settings: Settings) -> None:
                 more = {"explore": explore}
                 run.add(step - run.steps, ended, figures | more)
                 ended = []
+        if not figures:
+            print(
+                f"nothing was learned since step {begun:,}: the first "
+                f"{enough:,} steps after each start fill the memory"
+            )
 
 
-def load(saved: dict[str, Any], path: pathlib.Path, device: str) -> Learned:
-    """Return what a checkpoint has learned, for play.py."""
-    settings = saved_settings(Settings, saved, path)
+def load(
+    saved: dict[str, Any],
+    path: pathlib.Path,
+    device: str,
+    kind: type[Settings] = Settings,
+    make_agent: Callable[..., Any] = make_agent,
+) -> Learned:
+    """Return what a checkpoint has learned, for play.py.
+
+    A share of the actions is random, as at the end of the training.
+    """
+    settings = saved_settings(kind, saved, path)
+    settings.device = device
     with settings.make_games(1, processes=0) as games:
-        network = make_network(games).to(device)
-    network.load_state_dict(saved["weights"])
+        network, _ = make_agent(settings, games)
+    uncompiled(network).load_state_dict(saved["weights"])
 
-    def act(obs: np.ndarray, most_likely: bool = False) -> list[int]:
-        return choose(network, obs, explore=0)  # play.py explores.
+    def act(obs: np.ndarray, starts: np.ndarray) -> list[int]:
+        return choose(network, obs, settings.explore)
 
     return Learned(act, settings)
 

@@ -31,6 +31,7 @@ this repository, on a GPU if there is one:
 """
 
 import dataclasses
+import functools
 import math
 import pathlib
 import sys
@@ -44,34 +45,32 @@ from torch import Tensor, nn
 from torch.distributions import Categorical
 
 # In this repository game.py is one folder up; in a copy it is beside.
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+if not pathlib.Path(__file__).with_name("game.py").exists():
+    sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 from game import BREAKOUT, TRAINING
 from games import Games
 from run import (
     Ended,
     Learned,
-    Options,
     Run,
     RunSettings,
-    Share,
-    Whole,
     one_line,
     read_settings,
     run_program,
     saved_settings,
+    uncompiled,
 )
 
 # #### The settings, in code
 
 
 @dataclasses.dataclass
-class GameOptions(Options):
+class GameOptions:
     """The options of `Games`: what an agent sees and does."""
 
     on_life_loss: Literal["restart", "continue", "ignore"] = "continue"
     """What a lost life does to the episode."""
-    noop_max: Whole = TRAINING["noop_max"]
+    noop_max: int = TRAINING["noop_max"]
     """The most frames without an action at the start of a game."""
     fire_on_reset: bool = TRAINING["fire_on_reset"]
     """Hold FIRE for one step before each episode."""
@@ -85,13 +84,13 @@ class GameOptions(Options):
     """Height and width of a picture."""
     grayscale: bool = True
     """Show gray pictures instead of color."""
-    repeat_action_probability: Share | None = None
+    repeat_action_probability: float | None = None
     """How often the console repeats an action; None: as the id says."""
     full_action_space: bool = False
     """Let the agent choose from all 18 actions of the console."""
-    mode: Whole | None = None
+    mode: int | None = None
     """Mode of the console; None: the title's own."""
-    difficulty: Whole | None = None
+    difficulty: int | None = None
     """Difficulty switch of the console; None: the title's own."""
     max_num_frames_per_episode: int | None = None
     """Frames after which a game is cut off; None: as the id says."""
@@ -146,9 +145,9 @@ class Settings(GameSettings):
     """Learning rate at the beginning."""
     anneal: bool = True
     """Let the learning rate fall to 0 over the training."""
-    gamma: Share = 0.99
+    gamma: float = 0.99
     """Discount: what a reward of 1 in the next step is worth now."""
-    gae_lambda: Share = 0.95
+    gae_lambda: float = 0.95
     """How far advantages look ahead, from 0 to 1."""
     clip: float = 0.1
     """Change of a ratio, or of a value, beyond which nothing is gained."""
@@ -168,7 +167,7 @@ class Settings(GameSettings):
     """Compute in half precision; by default where it is fast."""
     threads: int | None = None
     """Threads of PyTorch while it learns; None: PyTorch's own choice."""
-    processes: Whole | None = None
+    processes: int | None = None
     """Processes that play; None: one for each core, 0: this one."""
 
 
@@ -196,8 +195,11 @@ class Agent(nn.Module):
         pictures, height, width, *colors = shape  # (3,), or nothing
         channels = pictures * math.prod(colors)
         self.body = self.make_body(channels)
-        # 64 * 7 * 7 for pictures of 84×84
-        size = self.body(torch.zeros(1, channels, height, width)).numel()
+        # 64 * 7 * 7 for pictures of 84×84. In `eval` mode this black one isn't
+        # counted among the pictures of which layers may keep a mean.
+        black = torch.zeros(1, channels, height, width)
+        size = self.body.eval()(black).numel()
+        self.body.train()
         self.body.append(layer(nn.Linear(size, 512))).append(nn.ReLU())
         # A small `gain` makes all actions almost equally likely (Baselines).
         self.policy = layer(nn.Linear(512, actions), gain=0.01)
@@ -242,8 +244,11 @@ class Agent(nn.Module):
 def make_agent(
     settings: Settings, games: Games, kind: type[Agent] = Agent
 ) -> tuple[Agent, torch.optim.Optimizer]:
-    """Make an agent that has learned nothing, and its optimizer."""
-    torch.manual_seed(settings.seed)
+    """Make an agent that has learned nothing, and its optimizer.
+
+    What another agent learns besides is a part of it, and of its optimizer. A
+    group of parameters may have a rate of its own, `lr`.
+    """
     actions = int(games.single_action_space.n)
     shape = games.single_observation_space.shape
     assert shape
@@ -256,7 +261,9 @@ def make_agent(
     # Baselines' `eps` of 1e-5 slows weights whose gradients are small: if they
     # are 1e-5, the weight moves by half of α. With PyTorch's default of 1e-8
     # it moves by almost all of α.
-    optimizer = torch.optim.Adam(agent.parameters(), eps=1e-5, fused=True)
+    optimizer = torch.optim.Adam(
+        agent.parameters(), settings.learning_rate, eps=1e-5, fused=True
+    )
     return agent, optimizer
 
 
@@ -294,24 +301,46 @@ class Player:
         self.agent = agent
         self.games = games
         self.settings = settings
+        self.device = next(agent.parameters()).device
         # This generator samples the actions, and nothing else.
         self.random = torch.Generator().manual_seed(seed)
         self.obs, _ = games.reset(seed=seed)
+        # where an episode begins with `obs`
+        self.starts = torch.ones(games.num_envs, dtype=torch.bool)
+        self.starts = self.starts.to(self.device)
+
+    def look(self, obs: Tensor) -> tuple[Categorical, Tensor]:
+        """Map the observations of all games to a policy and values.
+
+        An agent with a memory remembers them, and forgets what was before an
+        episode that begins (`starts`).
+        """
+        return self.agent(obs)
+
+    def value(self, obs: Tensor, which: Tensor) -> Tensor:
+        """Return the values of observations, and remember nothing.
+
+        Args:
+            obs: Observations of some games, one for each.
+            which: Those games, as a mask of all.
+        """
+        return self.agent(obs)[1]
 
     @torch.no_grad()
     def play(self) -> tuple[Batch, list[Ended]]:
         """Play for an update; return the steps, and the games that ended."""
-        device = next(self.agent.parameters()).device
+        self.agent.eval()  # Playing is not learning.
+        as_tensor = functools.partial(torch.as_tensor, device=self.device)
         seen = []
         outcomes = []
         ended: list[Ended] = []
         # `look` casts the weights to bfloat16 by `autocast`, which keeps them
         # until the outermost such block ends. This block casts nothing itself:
         # thanks to it they are cast once, and not in each step.
-        with torch.autocast(device.type, enabled=False):
+        with torch.autocast(self.device.type, enabled=False):
             for _ in range(self.settings.rollout):
-                obs = torch.as_tensor(self.obs, device=device)
-                policy, values = self.agent(obs)
+                obs = as_tensor(self.obs)
+                policy, values = self.look(obs)
                 actions = self.sample(policy)
                 log_probs = policy.log_prob(actions)
                 seen.append((obs, actions, log_probs, values))
@@ -324,16 +353,17 @@ class Player:
                 # stands for the rewards that would have followed.
                 last_values = np.zeros(len(rewards))
                 if truncated.any():
-                    last = np.stack(infos["final_obs"][truncated])
-                    last = torch.as_tensor(last, device=device)
-                    last_values[truncated] = self.agent(last)[1].cpu()
+                    last = as_tensor(np.stack(infos["final_obs"][truncated]))
+                    of_last = self.value(last, as_tensor(truncated))
+                    last_values[truncated] = of_last.cpu()
                 outcomes.append((rewards, terminated, truncated, last_values))
-            obs = torch.as_tensor(self.obs, device=device)
-            next_values = self.agent(obs)[1]
+                self.starts = as_tensor(np.logical_or(terminated, truncated))
+            everyone = torch.ones_like(self.starts)
+            next_values = self.value(as_tensor(self.obs), everyone)
 
         # Each column has the shape (steps, games, …).
         columns = [torch.stack(column) for column in zip(*seen, strict=True)]
-        table = torch.as_tensor(np.array(outcomes, np.float32), device=device)
+        table = as_tensor(np.array(outcomes, np.float32))
         values = columns[-1]
         columns.append(advantages(table, values, next_values, self.settings))
         rows = [column.flatten(0, 1) for column in columns]
@@ -419,6 +449,89 @@ def advantages(
 # In the formulas π is `policy`, ρ `ratio`, ε `clip`, V `values`, R `returns`
 # and H `entropy`. A is normalized, R is not. L is a loss, the mean over a
 # minibatch, and is minimized.
+def losses(
+    policy: Categorical, values: Tensor, batch: Batch, settings: Settings
+) -> tuple[Tensor, list[Tensor]]:
+    """Compare what the agent says now with what was played.
+
+    Args:
+        policy: The agent's policy for each observation of a minibatch.
+        values: Its values of them, `(n,)`.
+        batch: The minibatch.
+        settings: Settings of the run.
+
+    Returns:
+        The loss to minimize.
+        The policy's loss, that of the values, the entropy, the KL divergence
+        from the policy that played, and the share of clipped ratios.
+    """
+    clip = settings.clip
+    _, actions, old_log_probs, old_values, advantages = batch
+    returns = advantages + old_values
+    # Advantages are normalized in each minibatch (Baselines). A single sample
+    # has no deviation.
+    if settings.normalize_advantages and len(advantages) > 1:
+        spread = advantages.std() + 1e-8
+        advantages = (advantages - advantages.mean()) / spread
+
+    # The ratio, from the logarithms of the probabilities:
+    # $\rho = \pi / \pi_{\text{old}}$
+    change = policy.log_prob(actions) - old_log_probs
+    ratio = change.exp()
+
+    # The clipped objective (Schulman et al. 2017, equation 7):
+    #
+    # $$L_\pi = {-\min}(\rho A, \; \operatorname{clip}(\rho, 1 -
+    # \varepsilon, 1 + \varepsilon) \, A)$$
+    clipped = ratio.clamp(1 - clip, 1 + clip)
+    smaller = torch.min(ratio * advantages, clipped * advantages)
+    policy_loss = -smaller.mean()
+
+    # The value should become the return R, the old value plus the advantage.
+    # Clipping it, too, is from Baselines; Engstrom et al. 2020 found no gain
+    # in it:
+    #
+    # $$L_V = \frac{1}{2} \, \max((V - R)^2, \;
+    # (V_{\text{clipped}} - R)^2)$$
+    #
+    # A clipped value is at most ε from the old one.
+    errors = (values - returns) ** 2
+    if settings.clip_values:
+        change_of_values = (values - old_values).clamp(-clip, clip)
+        clipped_values = old_values + change_of_values
+        errors = torch.max(errors, (clipped_values - returns) ** 2)
+    value_loss = errors.mean() / 2
+
+    # The entropy is largest if all actions are equally likely, so it is a
+    # bonus for exploring (Mnih et al. 2016). The whole loss (Schulman et al.
+    # 2017, equation 9), with the default weights:
+    #
+    # $$L = L_\pi + \frac{1}{2} \, L_V - 0.01 \, H$$
+    entropy = policy.entropy().mean()
+    loss = policy_loss + settings.value_weight * value_loss
+    loss -= settings.entropy_weight * entropy
+
+    # How far the policy has moved: $\rho - 1 - \log \, \rho$ estimates its
+    # KL divergence ([Schulman 2020](http://joschu.net/blog/kl-approx.html)).
+    kl = (ratio - 1 - change).mean()
+    outside = ((ratio - 1).abs() > clip).float().mean()
+    return loss, [policy_loss, value_loss, entropy, kl, outside]
+
+
+def improve(
+    agent: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    loss: Tensor,
+    settings: Settings,
+) -> None:
+    """Make a gradient step."""
+    optimizer.zero_grad()
+    loss.backward()
+    # Gradients are clipped by their global norm (Baselines).
+    nn.utils.clip_grad_norm_(agent.parameters(), settings.max_gradient)
+    optimizer.step()
+
+
 def learn(
     agent: Agent,
     optimizer: torch.optim.Optimizer,
@@ -427,7 +540,7 @@ def learn(
     random: torch.Generator,
 ) -> dict[str, float]:
     """Learn from a batch; return figures to watch."""
-    clip = settings.clip
+    agent.train()
     # Observations are scaled once, and not again in each epoch.
     columns = [agent.scale(batch.obs), *batch[1:]]
     for _ in range(settings.epochs):
@@ -435,70 +548,21 @@ def learn(
         order = torch.randperm(len(batch.obs), generator=random)
         figures = []
         for part in order.to(batch.obs.device).split(settings.minibatch):
-            scaled, actions, old_log_probs, old_values, advantages = (
-                column.index_select(0, part) for column in columns
-            )
-            policy, values = agent.look(scaled)
-            returns = advantages + old_values
-            # Advantages are normalized in each minibatch (Baselines). A single
-            # sample has no deviation.
-            if settings.normalize_advantages and len(part) > 1:
-                spread = advantages.std() + 1e-8
-                advantages = (advantages - advantages.mean()) / spread
-
-            # The ratio, from the logarithms of the probabilities:
-            # $\rho = \pi / \pi_{\text{old}}$
-            change = policy.log_prob(actions) - old_log_probs
-            ratio = change.exp()
-
-            # The clipped objective (Schulman et al. 2017, equation 7):
-            #
-            # $$L_\pi = {-\min}(\rho A, \; \operatorname{clip}(\rho, 1 -
-            # \varepsilon, 1 + \varepsilon) \, A)$$
-            clipped = ratio.clamp(1 - clip, 1 + clip)
-            smaller = torch.min(ratio * advantages, clipped * advantages)
-            policy_loss = -smaller.mean()
-
-            # The value should become the return R, the old value plus the
-            # advantage. Clipping it, too, is from Baselines; Engstrom et al.
-            # 2020 found no gain in it:
-            #
-            # $$L_V = \frac{1}{2} \, \max((V - R)^2, \;
-            # (V_{\text{clipped}} - R)^2)$$
-            #
-            # A clipped value is at most ε from the old one.
-            errors = (values - returns) ** 2
-            if settings.clip_values:
-                change_of_values = (values - old_values).clamp(-clip, clip)
-                clipped_values = old_values + change_of_values
-                errors = torch.max(errors, (clipped_values - returns) ** 2)
-            value_loss = errors.mean() / 2
-
-            # The entropy is largest if all actions are equally likely, so it
-            # is a bonus for exploring (Mnih et al. 2016). The whole loss
-            # (Schulman et al. 2017, equation 9), with the default weights:
-            #
-            # $$L = L_\pi + \frac{1}{2} \, L_V - 0.01 \, H$$
-            entropy = policy.entropy().mean()
-            loss = policy_loss + settings.value_weight * value_loss
-            loss -= settings.entropy_weight * entropy
-
-            optimizer.zero_grad()
-            loss.backward()
-            # Gradients are clipped by their global norm (Baselines).
-            nn.utils.clip_grad_norm_(agent.parameters(), settings.max_gradient)
-            optimizer.step()
-
-            # How far the policy has moved: $\rho - 1 - \log \, \rho$ estimates
-            # its KL divergence ([Schulman
-            # 2020](http://joschu.net/blog/kl-approx.html)).
-            kl = (ratio - 1 - change).mean()
-            outside = ((ratio - 1).abs() > clip).float().mean()
-            figures.append((policy_loss, value_loss, entropy, kl, outside))
+            some = Batch(*(column.index_select(0, part) for column in columns))
+            policy, values = agent.look(some.obs)
+            loss, shown = losses(policy, values, some, settings)
+            improve(agent, optimizer, loss, settings)
+            figures.append(shown)
         # The KL of the last minibatch decides, as in CleanRL.
-        if settings.target_kl is not None and kl > settings.target_kl:
+        if settings.target_kl is not None and shown[3] > settings.target_kl:
             break
+    return summary(figures, batch, optimizer)
 
+
+def summary(
+    figures: list[list[Tensor]], batch: Batch, optimizer: torch.optim.Optimizer
+) -> dict[str, float]:
+    """Return the figures of an update by their names."""
     # Means of the last epoch. CleanRL has those of its last minibatch.
     names = ["policy_loss", "value_loss", "entropy", "kl", "clip_fraction"]
     means = [
@@ -518,12 +582,21 @@ def learn(
 # ## Training
 
 
+def rate_shares(optimizer: torch.optim.Optimizer) -> list[float]:
+    """Return the rate of each group of parameters, as a share of the main one.
+
+    It is 1 for a group that was made without a rate of its own.
+    """
+    main = optimizer.defaults["lr"] or 1.0  # At a rate of 0 all are 0.
+    return [group["lr"] / main for group in optimizer.param_groups]
+
+
 def set_rate(
-    optimizer: torch.optim.Optimizer, settings: Settings, run: Run
+    optimizer: torch.optim.Optimizer, rate: float, shares: list[float]
 ) -> None:
-    """Let the learning rate fall to 0 over the training (Baselines)."""
-    left = 1 - run.steps / settings.steps if settings.anneal else 1
-    optimizer.param_groups[0]["lr"] = settings.learning_rate * left
+    """Set the learning rate of each group of parameters."""
+    for group, share in zip(optimizer.param_groups, shares, strict=True):
+        group["lr"] = rate * share
 
 
 def train(
@@ -531,17 +604,15 @@ def train(
     make_agent: Callable[..., Any] = make_agent,
     player: Callable[..., Any] = Player,
     learn: Callable[..., dict[str, float]] = learn,
-    **parts: Any,
 ) -> None:
     """Train until all steps are played, or a signal comes.
 
     Args:
         settings: Settings of the run.
-        make_agent: Makes the agent and its optimizer.
+        make_agent: Makes the agent and its optimizer, after the seed is set.
+            The checkpoint has both.
         player: Makes what plays the games with the agent.
         learn: Learns from what was played.
-        parts: Other networks, buffers and optimizers that learn, by name. The
-            checkpoint has them, too.
 
     Raises:
         SystemExit: A signal has ended the training before its last step.
@@ -554,8 +625,10 @@ def train(
         games = settings.make_games(
             settings.games, processes=settings.processes
         )
+        torch.manual_seed(settings.seed)
         agent, optimizer = make_agent(settings, games)
-        run = Run(settings, weights=agent, optimizer=optimizer, **parts)
+        shares = rate_shares(optimizer)
+        run = Run(settings, weights=agent, optimizer=optimizer)
     with games:
         # Drawn, so that a run that is continued plays other games than before.
         seed = torch.randint(2**31, (), generator=run.random).item()
@@ -563,7 +636,9 @@ def train(
         # Checkpoints are saved in this block.
         with run:
             while not run.over:
-                set_rate(optimizer, settings, run)
+                # The rate falls to 0 over the training (Baselines).
+                left = 1 - run.steps / settings.steps if settings.anneal else 1
+                set_rate(optimizer, settings.learning_rate * left, shares)
                 torch.set_num_threads(1)  # The games need the other cores.
                 batch, ended = playing.play()
                 torch.set_num_threads(threads)
@@ -578,6 +653,23 @@ def train(
 # is a `KeyboardInterrupt` as usual.
 
 
+def restore(
+    saved: dict[str, Any],
+    path: pathlib.Path,
+    device: str,
+    kind: type[Settings],
+    make_agent: Callable[..., Any],
+) -> tuple[Any, Settings]:
+    """Return a checkpoint's agent, to play in float32, and its settings."""
+    settings = saved_settings(kind, saved, path)
+    settings.device = device
+    settings.bfloat16 = False
+    with settings.make_games(1, processes=0) as games:
+        agent, _ = make_agent(settings, games)
+    uncompiled(agent).load_state_dict(saved["weights"])
+    return agent.eval(), settings
+
+
 def load(
     saved: dict[str, Any],
     path: pathlib.Path,
@@ -585,18 +677,12 @@ def load(
     kind: type[Settings] = Settings,
     make_agent: Callable[..., Any] = make_agent,
 ) -> Learned:
-    """Return what a checkpoint has learned, for play.py, in float32."""
-    settings = saved_settings(kind, saved, path)
-    settings.device = device
-    settings.bfloat16 = False
-    with settings.make_games(1, processes=0) as games:
-        agent, _ = make_agent(settings, games)
-    agent.load_state_dict(saved["weights"])
+    """Return what a checkpoint has learned, for play.py."""
+    agent, settings = restore(saved, path, device, kind, make_agent)
 
-    def act(obs: np.ndarray, most_likely: bool = False) -> list[int]:
+    def act(obs: np.ndarray, starts: np.ndarray) -> list[int]:
         policy, _ = agent(torch.as_tensor(obs, device=device))
-        actions = policy.probs.argmax(1) if most_likely else policy.sample()
-        return actions.tolist()
+        return policy.sample().tolist()
 
     return Learned(act, settings)
 

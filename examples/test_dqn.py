@@ -1,7 +1,8 @@
 """Tests of dqn.py."""
 
-import json
+import importlib
 import pathlib
+import threading
 from unittest import mock
 
 import numpy as np
@@ -53,26 +54,101 @@ def test_it_remembers_what_was_played_and_each_frame_once(train, monkeypatch):
     assert len(kept) in (600 + 4 * ends, 600 + 4 * (ends + 1))
 
 
-@pytest.mark.parametrize("terminated", [False, True])
-def test_it_learns_the_reward_and_what_follows(terminated):
-    settings = dqn.Settings(batch=1)
-    torch.manual_seed(0)
-    before = np.full((4, 84, 84), 50, np.uint8)
-    after = np.full((4, 84, 84), 200, np.uint8)
+class Scales(torch.nn.Module):
+    """Values each action by the brightness of the pictures."""
+
+    def __init__(self, scales):
+        super().__init__()
+        self.scales = torch.nn.Parameter(torch.tensor(scales))
+
+    def forward(self, obs):
+        return obs.mean((1, 2, 3))[:, None] * self.scales
+
+
+@pytest.mark.parametrize(
+    ("terminated", "loss", "gradient"), [(False, 2.5, -1), (True, 0.5, -1)]
+)
+def test_its_loss_worked_out_by_hand(terminated, loss, gradient):
+    """Action 1 is worth 1 to the network, and earned 2."""
     memory = dqn.Memory(1)
-    memory.start(before)
-    memory.add(1, 2.0, terminated, after)
-    with settings.make_games(1, processes=0) as games:
-        network, target = (dqn.make_network(games) for _ in range(2))
-    optimizer = torch.optim.SGD(network.parameters(), 0.01)
-    for _ in range(200):
-        dqn.learn(network, target, optimizer, memory, settings)
-    # Four pictures after the step, of which only the last is new.
-    obs = np.stack([*before[1:], after[-1]])
-    following = settings.gamma * dqn.values(target, obs[None]).max().item()
-    value = dqn.values(network, before[None])[0, 1].item()
-    worth = 2.0 if terminated else 2.0 + following
-    assert value == pytest.approx(worth, abs=0.01)
+    memory.start(np.full((4, 84, 84), 51, np.uint8))  # 0.2 of 255
+    memory.add(1, 2.0, terminated, np.full((4, 84, 84), 255, np.uint8))
+    network, target = Scales([1.0, 5.0, 3.0]), Scales([10.0, 2.0, 5.0])
+    optimizer = torch.optim.SGD(network.parameters(), 0.5)
+    settings = dqn.Settings(batch=1, gamma=0.5)
+    figures = dqn.learn(network, target, optimizer, memory, settings)
+    # Only the last of four pictures is new, so they are (3 * 0.2 + 1) / 4
+    # bright: 0.4, which the target values at 4. So the action was worth
+    # 2 + 4 / 2, or 2 where nothing follows: 3 or 1 more than was expected. A
+    # Huber loss of d is d - 1/2 from d = 1 on, and its slope is 1.
+    assert figures["loss"] == pytest.approx(loss)
+    assert figures["value"] == pytest.approx(1)
+    scales = network.scales.tolist()
+    assert scales == pytest.approx([1, 5 + 0.5 * 0.2, 3])
+
+
+def test_a_run_that_cannot_learn_is_refused(train):
+    with pytest.raises(RunError, match="learn-after"):
+        train("--steps 500 --learn-after 500")
+    assert not FOLDER.exists()
+
+
+def test_a_piece_that_has_learned_nothing_says_so(train):
+    said = []
+    for steps in (200, 300, 600):
+        lines = train(f"--steps {steps} --learn-after 190")
+        said.append(any("nothing was learned" in line for line in lines))
+    assert said == [False, True, False]
+
+
+OTHER = """
+import dataclasses
+import functools
+
+from torch import nn
+
+import catch
+import dqn
+
+
+@dataclasses.dataclass
+class Settings(dqn.Settings):
+    program = "other"
+
+    def make_games(self, count, **options):
+        return super().make_games(count, **{"make": catch.Catch} | options)
+
+
+def make_agent(settings, games):
+    network, optimizer = dqn.make_agent(settings, games)
+    return network.insert(7, nn.Dropout()), optimizer
+
+
+load = functools.partial(dqn.load, kind=Settings, make_agent=make_agent)
+"""
+
+
+def test_another_game_and_network_are_trained_in_a_thread_and_judged(
+    start, monkeypatch
+):
+    """By play.py as it is; it plays without dropout."""
+    start(FOLDER.mkdir)
+    (FOLDER / "other.py").write_text(OTHER)
+    monkeypatch.syspath_prepend(FOLDER)
+    other = importlib.import_module("other")
+    settings = other.Settings(
+        "Catch", steps=300, learn_after=100, folder=FOLDER, device="cpu"
+    )
+    thread = threading.Thread(
+        target=dqn.train, args=[settings, other.make_agent]
+    )
+    thread.start()
+    thread.join()
+    lines = start(play.main, FOLDER, "--games", 2, "--processes", 0)
+    assert "played: " in lines[-1]
+    act = play.load(FOLDER).act
+    obs = np.zeros((20, 1, 42, 42), np.uint8)
+    assert len(set(act(obs, np.ones(20, bool)))) == 1
 
 
 def test_a_run_is_continued_and_plays(train, start):
@@ -86,10 +162,9 @@ def test_a_run_is_continued_and_plays(train, start):
     assert learned == [200, 300, 500]
     with pytest.raises(RunError, match="seed is 8 now, and was 0"):
         train("--seed 8")
-    short = "--max-num-frames-per-episode=200 --games=1 --json=scores.json"
-    start(play.main, FOLDER, "--device=cpu", *short.split())
-    played = json.loads(pathlib.Path("scores.json").read_text())
-    assert played["explore"] == 0.25 and played["scores"]["served"]
+    with mock.patch.object(dqn.random, "randrange", return_value=0) as draw:
+        start(play.main, FOLDER, "--device=cpu", "--games=1", "--processes=0")
+    assert draw.call_count > 5
 
 
 def test_it_learns_catch(train, monkeypatch):

@@ -4,9 +4,11 @@ import dataclasses
 import inspect
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 from unittest import mock
 
 import numpy as np
@@ -140,7 +142,7 @@ def test_other_settings_train(train, command):
     [
         ("PongNoFrameskp-v4", "PongNoFrameskip"),
         ("--size 20 20", "Kernel size"),
-        ("--seed=-1", "--seed can't be"),
+        ("--seed=-1", "seed"),
         ("--mode 3", "can't begin"),
         ("--device nonsense", "nonsense"),
     ],
@@ -195,6 +197,34 @@ def test_a_game_cut_off_is_worth_what_its_last_observation_is():
     torch.testing.assert_close(batch.advantages, expected)
 
 
+def test_losses_worked_out_by_hand():
+    """Of four samples: ratios of 1.5 and of 0.5, both with either sign."""
+    probs = torch.tensor([[0.6, 0.4], [0.6, 0.4], [0.5, 0.5], [0.5, 0.5]])
+    batch = ppo.Batch(
+        obs=torch.zeros(4),
+        actions=torch.zeros(4),
+        log_probs=torch.tensor([0.4, 0.4, 1.0, 1.0]).log(),
+        values=torch.tensor([1.0, 1.0, 0.0, 0.0]),
+        advantages=torch.tensor([2.0, -2.0, 2.0, -2.0]),
+    )
+    values = torch.tensor([2.0, 0.95, 2.5, 1.0])
+    settings = ppo.Settings(normalize_advantages=False)
+    policy = torch.distributions.Categorical(probs)
+    loss, figures = ppo.losses(policy, values, batch, settings)
+    # Objectives: 1.1 * 2 is less than 1.5 * 2, and -1.5 * 2 than -1.1 * 2;
+    # 0.5 * 2 is less than 0.9 * 2, and -0.9 * 2 than -0.5 * 2.
+    policy_loss = -(2.2 - 3.0 + 1.0 - 1.8) / 4
+    # Returns are 3, -1, 2 and -2; clipped values 1.1, 0.95, 0.1 and 0.1.
+    errors = 1.9**2, 1.95**2, 1.9**2, 3.0**2
+    value_loss = sum(errors) / 4 / 2
+    entropy = -(0.6 * np.log(0.6) + 0.4 * np.log(0.4) + np.log(0.5)) / 2
+    kl = (0.5 - np.log(1.5) - 0.5 - np.log(0.5)) / 2
+    expected = [policy_loss, value_loss, entropy, kl, 1.0]
+    assert [each.item() for each in figures] == pytest.approx(expected)
+    whole = policy_loss + 0.5 * value_loss - 0.01 * entropy
+    assert loss.item() == pytest.approx(whole)
+
+
 def test_figures_of_an_agent_that_does_not_move():
     """As they are defined, from an update whose rate is 0."""
     settings = ppo.Settings(minibatch=16)
@@ -225,24 +255,159 @@ def learned(**options):
         games=1, rollout=32, minibatch=16, device="cpu", **options
     )
     with settings.make_games(1, processes=0) as games:
+        torch.manual_seed(0)
         agent, optimizer = ppo.make_agent(settings, games)
         player = ppo.Player(agent, games, settings, seed=0)
         batch, _ = player.play()
         batch = batch._replace(advantages=batch.advantages + 1)
-        ppo.set_rate(optimizer, settings, mock.Mock(steps=settings.steps / 2))
         figures = ppo.learn(
             agent, optimizer, batch, settings, torch.Generator()
         )
     return agent.policy.weight, figures
 
 
+# An agent of one's own
+
+
+TINY = dict(games=2, rollout=16, minibatch=16, epochs=1, save_every=1)
+TINY |= dict(device="cpu", processes=0, folder=FOLDER)
+
+
+class Curious(ppo.Agent):
+    """Has one more network, dropout, and batch statistics."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.guess = torch.nn.Linear(4, 4)
+
+    def make_body(self, channels):
+        body = super().make_body(channels)
+        return body.append(torch.nn.BatchNorm1d(3136)).append(
+            torch.nn.Dropout()
+        )
+
+
+def make_curious(settings, games, **main):
+    agent, _ = ppo.make_agent(settings, games, Curious)
+    heads = [*agent.policy.parameters(), *agent.value.parameters()]
+    groups = [
+        {"params": agent.body.parameters()},
+        {"params": heads, "lr": 4e-4},
+        {"params": agent.guess.parameters()},
+    ]
+    return agent, torch.optim.Adam(groups, **main)
+
+
+def train_curious(**options):
+    """Train; return the rates of the groups at each update."""
+    rates = []
+
+    def learn(agent, optimizer, batch, *others):
+        rates.append([group["lr"] for group in optimizer.param_groups])
+        return ppo.learn(agent, optimizer, batch, *others)
+
+    def make_agent(*args):
+        return make_curious(*args, lr=2e-4)
+
+    settings = ppo.Settings(**TINY | {"steps": 64} | options)
+    ppo.train(settings, make_agent, learn=learn)
+    return rates
+
+
+@pytest.fixture
+def here(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+
+def test_each_group_of_parameters_follows_the_rate(here):
+    """By its own share, also if a run goes on with another rate."""
+    first = train_curious(learning_rate=1e-3)
+    assert first == [[1e-3, 2e-3, 1e-3], [5e-4, 1e-3, 5e-4]]
+    more = train_curious(learning_rate=1e-4, steps=96, anneal=False)
+    assert more == [[1e-4, 2e-4, 1e-4]]
+    settings = ppo.Settings(learning_rate=0.0)
+    with settings.make_games(1, processes=0) as games:
+        _, optimizer = make_curious(settings, games, lr=0.0)
+    ppo.set_rate(optimizer, 0.0, ppo.rate_shares(optimizer))
+    assert [group["lr"] for group in optimizer.param_groups] == [0, 0, 0]
+
+
+def test_the_seed_decides_what_an_agent_has_besides(here):
+    weights = []
+    for folder, seed in (("a", 0), ("b", 0), ("c", 1)):
+        torch.rand(len(weights) + 1)  # whatever was drawn before
+        path = pathlib.Path(folder)
+        train_curious(learning_rate=0.0, seed=seed, folder=path)
+        weights.append(saved(path)["weights"]["guess.weight"])
+    assert weights[0].equal(weights[1]) and not weights[0].equal(weights[2])
+
+
+def test_an_agent_plays_and_is_judged_in_eval_mode_and_learns_in_train(here):
+    seen = []
+
+    class Watched(Curious):
+        def look(self, scaled):
+            seen.append((len(scaled), self.training, self.body[-1].training))
+            return super().look(scaled)
+
+    def make_agent(settings, games):
+        return ppo.make_agent(settings, games, Watched)
+
+    settings = ppo.Settings(**TINY, steps=32)
+    with settings.make_games(2, processes=0) as games:
+        agent, _ = make_agent(settings, games)
+        means = agent.body[7].running_mean
+        # The picture by which it finds its size was no picture of the game.
+        assert not means.any() and agent.training
+    ppo.train(settings, make_agent)
+    assert {(False, False)} == {each[1:] for each in seen if each[0] == 2}
+    assert {(True, True)} == {each[1:] for each in seen if each[0] == 16}
+
+    path = FOLDER / "checkpoint.pt"
+    agent, _ = ppo.restore(saved(), path, "cpu", ppo.Settings, make_agent)
+    assert not any(module.training for module in agent.modules())
+    act, _ = ppo.load(saved(), path, "cpu", make_agent=make_agent)
+    seen.clear()
+    act(np.zeros((3, 4, 84, 84), np.uint8), np.ones(3, bool))
+    assert seen == [(3, False, False)]
+
+
+def test_it_trains_in_a_thread(here):
+    settings = ppo.Settings(**TINY, steps=32)
+    thread = threading.Thread(target=ppo.train, args=[settings])
+    thread.start()
+    thread.join()
+    assert saved_steps() == 32
+
+
+@pytest.mark.parametrize("folder", [".", "examples"])
+def test_copied_files_find_their_game_and_nothing_else(tmp_path, folder):
+    """Beside it, or one folder below; a folder above has another OpenCV."""
+    root = pathlib.Path(ppo.__file__).parents[1]
+    place = tmp_path / "above/project" / folder
+    place.mkdir(parents=True)
+    for name in ("ppo", "dqn", "run", "play", "catch"):
+        shutil.copy(root / "examples" / f"{name}.py", place)
+    for name in ("game", "games"):
+        shutil.copy(root / f"{name}.py", tmp_path / "above/project")
+    above = tmp_path / "above" if folder == "." else place.parent
+    (above / "cv2.py").write_text("raise SystemExit('another OpenCV')")
+    program = "import catch, dqn, play, ppo, game; print(game.__file__)"
+    found = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=place,
+        env={},
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    assert pathlib.Path(found.strip()).is_relative_to(tmp_path)
+
+
 def test_what_cleanrl_switches_off_can_be_switched_off():
-    first, figures = learned()
-    assert figures["learning_rate"] == pytest.approx(2.5e-4 / 2)
+    first, _ = learned()
     for name in ("normalize_advantages", "clip_values"):
         assert not learned(**{name: False})[0].equal(first)
-    constant = learned(anneal=False)[1]
-    assert constant["learning_rate"] == pytest.approx(2.5e-4)
     # An epoch that changed too much is the last one.
     assert learned(target_kl=1.0)[0].equal(first)
     stopped, one_epoch = learned(target_kl=0.0)[0], learned(epochs=1)[0]
