@@ -12,8 +12,8 @@ The rooms:
 
 - `weave/` reads a module and makes the pages
 - `fill/` computes numbers and tables, and fills them into texts
-- `draw/` has the pen that charts are drawn with, and takes the stills
-- `record/` plays the games that figures show, and exports the agent's weights
+- `record/` plays the games that figures show, exports the agent's weights, and
+  takes the stills
 - `figures/` has a folder for each figure
 - `style/` has the styles, the fonts, and the frame of a page
 - `script/` has the scripts that all pages share
@@ -25,10 +25,10 @@ The rooms:
 A figure is a picture in a text, `![what it shows](figures/NAME.svg "its
 caption")`, and a folder, `figures/NAME/`, with those that it needs of:
 
-- `make.py`: `draw_NAME()` returns `site/figures/NAME.svg`, such as that of a
-  `Drawing`; its numbers come from `fill/values.py`. `record()` returns what is
-  recorded, as `{name: data}`. Only `--record` calls that, which for some takes
-  PyTorch
+- `NAME.svg`, a drawing that is kept. Its colors and letters are put in
+- `make.py`: `draw_NAME()` returns such a drawing, of numbers from
+  `fill/values.py`. `record()` returns what is recorded, as `{name: data}`.
+  Only `--record` calls that, which for some takes PyTorch
 - `figure.html`, which takes the place of the picture where scripts run. It
   shows `{{ picture }}` to readers without them
 - `figure.js` and `figure.css`
@@ -42,9 +42,9 @@ import contextlib
 import subprocess
 import sys
 import time
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from paths import ROOT
+
 SOURCES = ["*.py", "*.md", "docs/*.md", "examples/*.py", "page/**/*.*"]
 
 
@@ -70,7 +70,7 @@ def main() -> None:
         products.record(figure)
     stale = products.build(run.check)
     if run.stills:
-        from draw import stills  # which takes a browser
+        from record import stills  # which takes a browser
 
         stills.take(run.stills)
     sys.exit(stale and run.check)

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 
-from draw import drawing
 from fill.marks import bare, filled
 from fill.options import options_table
 from fill.values import values
@@ -78,16 +77,20 @@ def made() -> Iterator[tuple[Path, str, str]]:
     for path in TEXTS:
         yield path, VALUES, filled(path, found)
 
+    for path in sorted(FIGURES.glob("*/*.svg")):
+        source = path.relative_to(ROOT).as_posix()
+        svg = styled(path.read_text("utf-8"))
+        yield SITE / f"figures/{path.name}", source, svg
     for path in sorted(FIGURES.glob("*/make.py")):
         source = path.relative_to(ROOT).as_posix()
         for name, draw in vars(maker(path.parent.name)).items():
             if name.startswith("draw_"):
                 drawn = f"figures/{name.removeprefix('draw_')}.svg"
-                yield SITE / drawn, source, draw()
+                yield SITE / drawn, source, styled(draw())
 
     sources = {name: Module(ROOT / path) for name, path in SOURCES.items()}
     links = links_to(sources | {f"../{RUN}": Module(ROOT / RUN)})
-    css = drawing.palette() + joined(STYLES)
+    css = palette() + joined(STYLES)
     css = re.sub(r"url\((fonts/.+?)\)", embedded, css)
     blocks = "".join(f"\n{{\n{joined(room)}}}\n" for room in ROOMS)
     script = joined(SHARED) + blocks
@@ -126,6 +129,22 @@ def made() -> Iterator[tuple[Path, str, str]]:
 def maker(figure: str) -> ModuleType:
     """A figure's `make.py`."""
     return importlib.import_module(f"figures.{figure}.make")
+
+
+def palette() -> str:
+    """The colors as a rule, each in light and in dark."""
+    named = json.loads((STYLE / "palette.json").read_text("utf-8"))
+    rule = "".join(
+        f"  --{name}: light-dark({light}, {dark});\n"
+        for name, (light, dark) in named.items()
+    )
+    return f":root {{\n  color-scheme: light dark;\n{rule}}}\n"
+
+
+def styled(svg: str) -> str:
+    """Return a drawing with its colors and letters, for who opens it alone."""
+    style = palette() + (STYLE / "drawing.css").read_text("utf-8")
+    return svg.replace(">\n", f">\n<style>\n{style}</style>\n", 1)
 
 
 def stamp(text: str) -> str:

@@ -11,7 +11,7 @@ const stamps = {
  "data/network5.js": "98533635",
  "data/network6.js": "6da5cc37",
  "data/network7.js": "b0f8c762",
- "data/steps.js": "7007dbce",
+ "data/steps.js": "cb454d04",
  "data/tease.js": "caf35240",
  "data/training.js": "2928aec0",
  "data/workbench.js": "d7737aaf"
@@ -1190,7 +1190,7 @@ if ($("run")) (() => {
 // The clipped objective: the reader drags the ratio and the edges 1 ± ε, and
 // turns the sign of the advantage.
 figure("clip", async (box, $in) => {
-  // The axes of make.py
+  // The axes of clip.svg
   const LEFT = 56, RIGHT = 468, TOP = 30, BOTTOM = 250, LEAST = 0.5, MOST = 1.5;
   const BIN = 0.02; // of the histogram
   const REACH = 12; // units from an edge that is dragged

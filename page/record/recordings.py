@@ -120,6 +120,15 @@ def colours() -> Colours:
     return Colours(numbers, rgb, gray)
 
 
+def png(picture: np.ndarray) -> str:
+    """A picture, in gray or in RGB, as a PNG in text."""
+    smallest = [cv2.IMWRITE_PNG_COMPRESSION, 9]
+    if picture.ndim == 3:
+        picture = cv2.cvtColor(picture, cv2.COLOR_RGB2BGR)
+    data = cv2.imencode(".png", picture, smallest)[1]
+    return base64.b64encode(data.tobytes()).decode()
+
+
 def pack(pictures: Any) -> str:
     """Pictures as text: what changes from each to the next, compressed."""
     changes = np.array(pictures, np.uint8)

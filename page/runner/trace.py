@@ -19,10 +19,9 @@ from typing import Any
 import numpy as np
 
 import game as module
-from draw.drawing import png
 from game import Game
 from paths import SITE
-from record.recordings import NOOP, rule
+from record.recordings import NOOP, png, rule
 from weave.module import Module
 
 STEPS = SITE / "data/steps.js"

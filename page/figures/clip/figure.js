@@ -1,7 +1,7 @@
 // The clipped objective: the reader drags the ratio and the edges 1 ± ε, and
 // turns the sign of the advantage.
 figure("clip", async (box, $in) => {
-  // The axes of make.py
+  // The axes of clip.svg
   const LEFT = 56, RIGHT = 468, TOP = 30, BOTTOM = 250, LEAST = 0.5, MOST = 1.5;
   const BIN = 0.02; // of the histogram
   const REACH = 12; // units from an edge that is dragged

@@ -1,51 +1,14 @@
-"""The clipped objective over the ratio, and a minibatch's ratios."""
+"""A minibatch's ratios, which the objective is shown with."""
 
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from draw.drawing import Drawing
 from paths import ROOT
 
-# The script draws on the same axes.
-LEFT, RIGHT, TOP, BOTTOM = 56, 468, 30, 250
-LEAST, MOST = 0.5, 1.5  # ratios; as many units high as wide
-RATIO, CLIP = 1.25, 0.1
 SEED = 0
 UPDATES = 5
 SAMPLES = 256
-
-
-def x(ratio: float) -> float:
-    return LEFT + (RIGHT - LEFT) * (ratio - LEAST) / (MOST - LEAST)
-
-
-def y(objective: float) -> float:
-    return BOTTOM - (BOTTOM - TOP) * (objective - LEAST) / (MOST - LEAST)
-
-
-def draw_clip() -> str:
-    """For an advantage of 1. The script moves what has a class of its own."""
-    d = Drawing(300)
-    d.text(4, 18, "objective", "quiet")
-    low, high = x(1 - CLIP), x(1 + CLIP)
-    d.box(low, TOP, high - low, BOTTOM - TOP, "near")
-    d.put("g", "bars")
-    for edge, name in (low, "1 \N{MINUS SIGN} ε"), (high, "1 + ε"):
-        d.line((edge, TOP), (edge, BOTTOM), kind="line edge")
-        d.text(edge, TOP - 8, name, "mid edge")
-    for level in LEAST, 1, MOST:
-        d.text(LEFT - 8, y(level) + 5, f"{level:g}", "quiet end level")
-        d.text(x(level), BOTTOM + 20, f"{level:g}", "quiet mid")
-    d.line((LEFT, BOTTOM), (RIGHT, BOTTOM))
-    d.text(x(1), BOTTOM + 42, "ratio ρ", "quiet mid")
-    d.line((x(LEAST), y(LEAST)), (x(MOST), y(MOST)), kind="line past")
-    flat = y(1 + CLIP)
-    corner = (high, flat)
-    d.line((x(LEAST), y(LEAST)), corner, (RIGHT, flat), kind="objective")
-    d.put("path", "pull", d="M11 0h26m-8-6 8 6-8 6")
-    d.put("circle", "point", cx=x(RATIO), cy=flat, r=8)
-    return d.svg()
 
 
 def record() -> dict[str, Any]:

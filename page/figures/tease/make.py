@@ -11,7 +11,7 @@ FRAME = 7577  # of its game: the ball is behind the wall
 ROUNDS = 24  # of five balls each
 MOMENT = """async ([seed, frames]) => {
   await Agent.load();
-  const game = new AgentGame(seed);
+  const game = new Live.AgentGame(seed);
   for (let frame = 0; frame < frames; frame++) game.frame();
   const { score, lives, paddle, target, ball, hits, fast, mayBreak } =
     game.breakout;
@@ -21,7 +21,7 @@ MOMENT = """async ([seed, frames]) => {
 # How many seconds five balls last it, each taken away after a minute
 ALONE = """async (seed) => {
   await Agent.load();
-  const game = new AgentGame(seed, { longest: LONGEST });
+  const game = new Live.AgentGame(seed, { longest: Live.LONGEST });
   let frames = 0;
   for (; game.breakout.lives; frames++) game.frame();
   return frames / 60;
@@ -29,7 +29,7 @@ ALONE = """async (seed) => {
 
 
 def record() -> dict[str, Any]:
-    from draw.stills import open_page
+    from record.stills import open_page
 
     with open_page() as page:
         moment = page.evaluate(MOMENT, [SEED, FRAME])

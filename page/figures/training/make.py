@@ -8,9 +8,9 @@ curve.
 Games of the run whose weights aren't there any more stay as they are recorded.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
-from draw.drawing import Drawing
 from fill.values import read_curves
 from paths import ROOT
 from record.recordings import read
@@ -67,24 +67,35 @@ def y(score: float) -> float:
     return BOTTOM - (BOTTOM - TOP) * score / HIGHEST
 
 
+def text(x: float, y: float, words: str, kind: str) -> str:
+    return f'<text class="{kind}" x="{x:.4g}" y="{y:.4g}">{words}</text>\n'
+
+
+def line(points: Iterable[tuple[float, float]], kind: str) -> str:
+    path = " ".join(f"{x:g},{y:g}" for x, y in points)
+    return f'<polyline class="{kind}" points="{path}"></polyline>\n'
+
+
 def draw_learned() -> str:
     """The curves of all trainings, and the marks of one."""
-    d = Drawing(306, screen=False, large=True)
-    d.text(4, 18, "points, mean of the last 100 games", "quiet")
+    drawn = text(4, 18, "points, mean of the last 100 games", "quiet")
     for level in range(0, HIGHEST + 1, 100):
-        d.line((LEFT, y(level)), (RIGHT, y(level)), kind="grid")
-        d.text(LEFT - 8, y(level) + 5, str(level), "quiet end")
+        drawn += line([(LEFT, y(level)), (RIGHT, y(level))], "grid")
+        drawn += text(LEFT - 8, y(level) + 5, str(level), "quiet end")
     for million in range(0, 11, 2):
-        d.text(x(million * 1e6), BOTTOM + 20, str(million), "quiet mid")
-    d.text(RIGHT, BOTTOM + 40, "million steps of training", "quiet end")
+        drawn += text(x(million * 1e6), BOTTOM + 20, str(million), "quiet mid")
+    drawn += text(RIGHT, BOTTOM + 40, "million steps of training", "quiet end")
     curves = read_curves("Breakout")
     for run, rows in curves.items():
         points = [(round(x(r.steps), 1), round(y(r.score), 1)) for r in rows]
-        d.line(*points, kind="curve seed1" if run == RUN else "curve other")
+        drawn += line(points, "curve seed1" if run == RUN else "curve other")
     for game in read("training/training"):
         steps = game["trained"]
         near = min(curves[RUN], key=lambda row: abs(row.steps - steps))
-        mark: dict[str, Any] = {"cx": x(steps), "cy": y(near.score), "r": 5}
-        d.put("circle", "stop seed1", **mark)
-    d.text(RIGHT - 8, BOTTOM - 10, f"seed {RUN}", "end name seed1")
-    return d.svg()
+        place = f'cx="{x(steps):.4g}" cy="{y(near.score):.4g}"'
+        drawn += f'<circle class="stop seed1" {place} r="5"></circle>\n'
+    drawn += text(RIGHT - 8, BOTTOM - 10, f"seed {RUN}", "end name seed1")
+    return (
+        '<svg class="drawing large" xmlns="http://www.w3.org/2000/svg"'
+        f' viewBox="0 0 480 306">\n{drawn}</svg>\n'
+    )
