@@ -6,6 +6,7 @@
     python page/build.py --watch          # build again after each change
     python page/build.py --stills learn   # pictures of figures that move
     python page/build.py --record guess   # what figures show, played anew
+    python page/build.py --record film    # README's, of the first screen
     python page/build.py --record weights # the agent's, for the pages
 
 The rooms:

@@ -40,7 +40,13 @@ TEXTS = [
 ]
 # What isn't made here: films by `examples/play.py --film`, what `python
 # game.py` leaves, the stills of figures that move, and the agent's weights.
-KEPT = ["agent.webp", "game.png", "figures/*.png", "data/network*.js"]
+KEPT = [
+    "agent.webp",
+    "tease.webp",
+    "game.png",
+    "figures/*.png",
+    "data/network*.js",
+]
 # All scripts use the names of these. Each room below stands in a block, so its
 # names are its own.
 SHARED = ["script/base.js", "script/pictures.js", "script/player.js"]
@@ -207,7 +213,12 @@ def build(check: bool) -> bool:
 
 
 def record(figure: str) -> None:
-    """Record anew what a figure shows, or the weights of the agent."""
+    """Record anew what a figure shows, README's film, or the weights."""
+    if figure == "film":
+        from record import film  # which takes a browser
+
+        film.take()
+        return
     if figure == "weights":
         for name, text in scripts().items():
             (SITE / name).write_text(text, "utf-8")

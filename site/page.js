@@ -12,7 +12,7 @@ const stamps = {
  "data/network6.js": "6da5cc37",
  "data/network7.js": "b0f8c762",
  "data/steps.js": "cb454d04",
- "data/tease.js": "caf35240",
+ "data/tease.js": "a3ed457f",
  "data/training.js": "2928aec0",
  "data/workbench.js": "d7737aaf"
 };
@@ -1812,7 +1812,7 @@ figure("tease", async (box, $in) => {
   const says = $in(".says");
   const score = $in(".score");
   const pause = $in(".pause");
-  const card = $in(".card");
+  const card = $in(".told");
   const opening = await read("tease");
   const column = new Column();
   const held = []; // arrow keys, the last one first
@@ -1872,11 +1872,11 @@ figure("tease", async (box, $in) => {
     if (column.hand) {
       marks.push([pointer ? "hand" : "hand its", column.hand.x, column.hand.y]);
     }
-    mark(marks);
+    place(marks);
   }
 
   // Put marks over the board, at places in its pixels.
-  function mark(marks) {
+  function place(marks) {
     const shown = over.getElementsByTagName("i");
     while (shown.length > marks.length) shown[0].remove();
     while (shown.length < marks.length) over.append(document.createElement("i"));
@@ -2064,8 +2064,8 @@ figure("tease", async (box, $in) => {
     $in(".took").innerHTML = took;
     $in(".dared").textContent = dared;
     $in(".fair").textContent = fair;
-    $in(".card [role=status]").textContent = "";
-    $in(".card input").hidden = true;
+    $in(".told [role=status]").textContent = "";
+    $in(".told input").hidden = true;
     card.hidden = false;
     column.hand = null;
     pointer = null;

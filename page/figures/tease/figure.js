@@ -33,7 +33,7 @@ figure("tease", async (box, $in) => {
   const says = $in(".says");
   const score = $in(".score");
   const pause = $in(".pause");
-  const card = $in(".card");
+  const card = $in(".told");
   const opening = await read("tease");
   const column = new Column();
   const held = []; // arrow keys, the last one first
@@ -93,11 +93,11 @@ figure("tease", async (box, $in) => {
     if (column.hand) {
       marks.push([pointer ? "hand" : "hand its", column.hand.x, column.hand.y]);
     }
-    mark(marks);
+    place(marks);
   }
 
   // Put marks over the board, at places in its pixels.
-  function mark(marks) {
+  function place(marks) {
     const shown = over.getElementsByTagName("i");
     while (shown.length > marks.length) shown[0].remove();
     while (shown.length < marks.length) over.append(document.createElement("i"));
@@ -285,8 +285,8 @@ figure("tease", async (box, $in) => {
     $in(".took").innerHTML = took;
     $in(".dared").textContent = dared;
     $in(".fair").textContent = fair;
-    $in(".card [role=status]").textContent = "";
-    $in(".card input").hidden = true;
+    $in(".told [role=status]").textContent = "";
+    $in(".told input").hidden = true;
     card.hidden = false;
     column.hand = null;
     pointer = null;
