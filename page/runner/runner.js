@@ -5,7 +5,8 @@ if ($("run")) (() => {
   const PACE = 1000, SAME = 250; // ms for a line, and for one that changes nothing
   const box = $("run");
   const [pane, screen, says, older, newer, controls, stack, texts] = box.children;
-  const [back, play, next, slider, number, select] = controls.children;
+  const [back, play, next, slider, number] = controls.children;
+  const select = controls.querySelector("select");
   const code = new Map(); // the lines of the page, by their rows in the module
   let recorded = null, scene = null, at = 0, timer = null;
   let isTouched = false; // the reader has used its controls
@@ -106,12 +107,12 @@ if ($("run")) (() => {
   }
 
   const isNew = ({ since }) => at > 0 && since === at;
+  const isCall = ({ name }) => name.endsWith("()");
 
   // The console's screen, two gray ones, and a stack: of each what was made last.
   function drawPictures(values) {
     const isConsole = ({ name }) => name === "console";
     const isSmall = ({ images }) => recorded.pictures[images[0]][1] < 160;
-    const isCall = ({ name }) => name.endsWith("()");
     const latest = (some) => some.reverse().sort((a, b) => b.since - a.since ||
       b.images.length - a.images.length || isCall(a) - isCall(b));
     const grays = latest(values.filter((one) => !isConsole(one) && !isSmall(one)));
@@ -154,19 +155,28 @@ if ($("run")) (() => {
 
   // What the line does, in words.
   function told(values) {
-    const { lines, action } = scene, [, , inside] = lines[at];
+    const { lines, action } = scene, [row, , inside] = lines[at];
     const call = action === null ? "reset()" : `step(${action})`;
     if (at === 0) return `<code>${call}</code> begins.`;
     const called = lines[at + 1]?.[2];
-    const words = values.filter(isNew).map(({ name, text, images }) => {
+    // Of what was returned the last, unless a variable has it now.
+    const fresh = values.filter(isNew);
+    const kept = fresh.filter((one) => !isCall(one));
+    const returned = fresh.filter(isCall).slice(-1)
+      .filter(({ text: its }) => kept.every(({ text }) => text !== its));
+    const words = [...kept, ...returned].map((one) => {
+      const { name, text, images } = one;
       if (name === "console") return "The console draws a frame.";
-      const is = name.endsWith("()") ? "returns" : "is";
+      const is = isCall(one) ? "returns" : text.endsWith("pictures") ? "has" : "is";
       const what = images.length === 1 ? "a picture, " : "";
       return `<code>${name}</code> ${is} ${what}${text}.`;
     });
     if (called?.length > inside.length)
       words.push(`It calls <code>${called.at(-1)}()</code>.`);
-    return words.join(" ") || "Nothing changes.";
+    if (words.length) return words.join(" ");
+    const [, set] = code.get(row).line.textContent.match(/^ *([\w.]+) \+?= /) ?? [];
+    const same = values.find(({ name }) => name === set);
+    return same ? `<code>${set}</code> is still ${same.text}.` : "Nothing changes.";
   }
 
   function pause() {
