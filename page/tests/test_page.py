@@ -36,6 +36,7 @@ FENCE = re.compile(r"(?ms)^```(\w*)\n(.*?)^```$")
 TAG = re.compile("<[^>]*>")
 CODE = re.compile('(?s)<pre class="code"><code>(.*?)</code>')
 END = "</div>\n</div>"  # of a card
+CARD = re.compile(f'(?s)<div class="card">.*?{END}\n(?=</div>|<details)')
 README = (ROOT / "README.md").read_text()
 
 
@@ -105,16 +106,20 @@ def test_each_source_line_is_on_its_page_once_and_in_order(name, path):
     source = (ROOT / path).read_text()
     main = re.sub("(?s)^.*?<main.*?>|<footer.*$", "", html(name))
     title, _, rest = main.partition("<details>")
-    shown = CODE.findall(rest)
+    shown = CODE.findall("".join(CARD.findall(rest)))
     code, words = code_and_words(source)
     lines = unescape(TAG.sub("", "".join(shown))).splitlines()
     assert [line for line in lines if line] == [*code.values()]
-    text = title + re.sub("(?s)<pre.*?</pre>", " ", rest)
+    text = title + CARD.sub(
+        lambda card: re.sub("(?s)<pre.*?</pre>", " ", card[0]), rest
+    )
     found = count(unescape(TAG.sub(" ", text)))
     for said in re.findall('(?:alt|aria-label|href|src)="(.*?)"', text, re.S):
         found += count(unescape(said))
     # The paths of pictures, the numbers of lists, and formulas
-    unseen = re.findall(r"\(site/\S+|\$+[^$]+\$+|(?m:^ *\d\. )", source)
+    unseen = re.findall(
+        r"\((?:site|docs)/\S+|\$+[^$]+\$+|(?m:^ *\d\. )", source
+    )
     assert not words - found - count(" ".join(["python", *unseen]))
 
 
