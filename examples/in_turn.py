@@ -21,9 +21,9 @@ from multiprocessing import connection
 
 import numpy as np
 
-# Copied, game.py and games.py lie beside this file; in this repository one
-# folder up. Both places come before a `games` that is installed.
-sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1]))
+# In this repository game.py is one folder up; in a copy it is beside.
+if not pathlib.Path(__file__).with_name("game.py").exists():
+    sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 from games import Games, count_cores
 
 Order = Callable[[list[Games]], Iterator[Games]]  # whose turn it is

@@ -17,9 +17,9 @@ from typing import Any
 import torch
 from labml.configs import FloatDynamicHyperParam, IntDynamicHyperParam
 
-# Copied, game.py lies beside this file; in this repository it lies one folder
-# up. Both come before a `game` that is installed.
-sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1]))
+# In this repository game.py is one folder up; in a copy it is beside.
+if not pathlib.Path(__file__).with_name("game.py").exists():
+    sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 import game
 
 

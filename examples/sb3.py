@@ -20,9 +20,9 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.utils import LinearSchedule
 from stable_baselines3.common.vec_env import VecEnv
 
-# Copied, game.py and games.py lie beside this file; in this repository one
-# folder up. Both places come before a `games` that is installed.
-sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1]))
+# In this repository game.py is one folder up; in a copy it is beside.
+if not pathlib.Path(__file__).with_name("game.py").exists():
+    sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 from games import Games
 
 
