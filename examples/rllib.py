@@ -47,9 +47,9 @@ from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
 from ray.tune import register_env
 
-# Copied, game.py and games.py lie beside this file; in this repository one
-# folder up. Both places come before a `games` that is installed.
-sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1]))
+# In this repository game.py is one folder up; in a copy it is beside.
+if not pathlib.Path(__file__).with_name("game.py").exists():
+    sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 from game import BREAKOUT, Game
 from games import Games
 from run import (
@@ -178,6 +178,13 @@ def start_ray(runners: int, **options: Any) -> None:
     cores = int(ray.cluster_resources().get("CPU", 0))
     if runners > cores:
         raise RunError(f"{runners} runners need a core each; Ray has {cores}")
+    # Another job may hold them. RLlib would wait without a word.
+    free = int(ray.available_resources().get("CPU", 0))
+    if runners > free:
+        print(
+            f"{free} of Ray's {cores} cores are free; waiting for {runners}",
+            flush=True,
+        )
 
 
 def train(settings: Settings, config: PPOConfig) -> None:
@@ -206,10 +213,8 @@ def train(settings: Settings, config: PPOConfig) -> None:
             steps = board.get("num_env_steps_sampled", 0)
             if steps > 0:
                 # RLlib unpacks a list of a single game.
-                games = np.reshape(board.get("games", []), (-1, 2))
-                run.add(
-                    int(steps), [Ended(*game) for game in games.tolist()], {}
-                )
+                games = np.reshape(board.get("games", []), (-1, 2)).tolist()
+                run.add(int(steps), [Ended(*game) for game in games], {})
             elif run.asked:
                 run.add(0, [], {})
 
