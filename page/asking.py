@@ -29,11 +29,15 @@ def look_at(page, name):
     return figure
 
 
-def check_for_everybody(page):
-    """Axe finds nothing that keeps somebody from using the page."""
-    found = Axe().run(
-        page, options={"preload": False, "resultTypes": ["violations"]}
-    )
+def check_for_everybody(page, rules=None):
+    """Axe finds nothing that keeps somebody from using the page.
+
+    By some of its rules alone, or by all of them.
+    """
+    options = {"preload": False, "resultTypes": ["violations"]}
+    if rules:
+        options["runOnly"] = rules
+    found = Axe().run(page, options=options)
     assert found.violations_count == 0, found.generate_report()
 
 

@@ -18,7 +18,7 @@ from playwright.sync_api import expect
 
 import game
 import products
-from asking import check_for_everybody, html, look_at
+from asking import html, look_at
 from fill.marks import MarkError, filled
 from fill.values import values
 from paths import DOCS, ROOT, SITE
@@ -309,53 +309,6 @@ def test_readme_installs_what_is_required():
 
 
 # In a browser
-
-
-@pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize("width, scheme", [(1280, "light"), (390, "dark")])
-def test_a_page_fits_and_does_not_shift(visit, name, width, scheme):
-    """From top to bottom: as wide as the window, as are its figures, and
-    nothing moves when one begins, however late its data come. Then axe finds
-    nothing, which takes seconds.
-    """
-    page = visit(name, width, color_scheme=scheme)
-    late = []
-    page.route("**/data/*.js?v=*", lambda route: late.append(route))
-    page.reload(wait_until="domcontentloaded")
-    page.evaluate("""async () => {
-        await document.fonts.ready;
-        // The letters are drawn in the next frame, or the one after it.
-        window.drawn = async () => {
-          await new Promise(requestAnimationFrame);
-          await new Promise(requestAnimationFrame);
-        };
-        await drawn();
-        window.shift = 0;
-        const start = performance.now();  // What moved before may come late.
-        new PerformanceObserver((list) => {
-          for (const { startTime, value } of list.getEntries())
-            if (startTime > start) shift += value;
-        }).observe({ type: "layout-shift" }); }""")
-    height = page.evaluate("document.documentElement.scrollHeight")
-    page.route("**/data/*.js?v=*", lambda route: route.continue_())
-    for route in late:
-        route.continue_()
-    for top in range(0, height, 800):
-        page.evaluate("(top) => scrollTo(0, top)", top)
-        page.wait_for_timeout(50)
-    expect(page.locator("figure:has(.stage):not(.begun)")).to_have_count(0)
-    page.evaluate("drawn()")
-    assert page.evaluate("shift") < 0.01
-    now = page.evaluate("document.documentElement.scrollHeight")
-    assert abs(now - height) < 3
-    assert page.evaluate("document.documentElement.scrollWidth") == width
-    beyond = page.evaluate("""() =>
-        [...document.querySelectorAll("figure :not(svg *)")].filter((part) => {
-          const { left, right } = part.getBoundingClientRect();
-          return left < -1 || right > innerWidth + 1;
-        }).map((part) => part.outerHTML.slice(0, 80))""")
-    assert not beyond
-    check_for_everybody(page)
 
 
 @pytest.mark.parametrize("name", products.SOURCES)
