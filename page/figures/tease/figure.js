@@ -227,6 +227,7 @@ figure("tease", async (box, $in) => {
 
   // It plays, game after game.
   function* alone() {
+    says.ariaLive = "off"; // for what plays by itself
     say(INVITES);
     board.classList.add("invites");
     for (;;) {
@@ -242,6 +243,7 @@ figure("tease", async (box, $in) => {
   // crosses the board has begun nothing.
   function* takes() {
     board.classList.remove("invites");
+    says.ariaLive = "polite";
     if (!game.breakout.lives) game = newGame();
     game.breakout.lives = BALLS;
     round = { frames: 0, taken: 0, worst: -1, isMeant: false };
@@ -263,6 +265,8 @@ figure("tease", async (box, $in) => {
 
   // The reader plays a ball, and the page's hand drops the same balls.
   function* keeps(frames) {
+    board.classList.remove("invites");
+    says.ariaLive = "polite";
     say("Now you: keep the ball.");
     const { lives } = game.breakout;
     let kept = 0;
@@ -304,7 +308,7 @@ figure("tease", async (box, $in) => {
         (isLess ? "you win." : "not yet."),
       "It has practiced for 185 hours. You beat it with balls that aren’t there.");
     $in(".again").textContent = `Again (best ${secondsOf(best)} s)`;
-    say("It chased what isn’t there.");
+    say(`Its five balls, in ${seconds} seconds.`);
   }
 
   function judge(kept, frames) {
@@ -380,7 +384,6 @@ figure("tease", async (box, $in) => {
     column.hand = { x, y };
     if (pointer) return;
     pointer = { frames: 0, stays: Infinity, ...options };
-    says.ariaLive = "polite";
     if (!round) act = takes();
   }
 
@@ -464,6 +467,7 @@ figure("tease", async (box, $in) => {
     isKeeping = true;
   });
   $in(".close").addEventListener("click", () => begin(alone));
+  card.addEventListener("keydown", ({ key }) => key === "Escape" && begin(alone));
   $in(".dare").addEventListener("click", () => send(card, secondsOf(best)));
 
   // It rests when it isn't seen.
@@ -494,6 +498,10 @@ figure("tease", async (box, $in) => {
     },
     get taken() {
       return round?.taken ?? 0;
+    },
+    // The seconds of the best round, or null
+    get best() {
+      return best < Infinity ? secondsOf(best) : null;
     },
     get seconds() {
       return (round?.frames ?? 0) / 60;

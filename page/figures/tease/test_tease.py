@@ -153,7 +153,7 @@ def test_a_closed_share_sheet_is_no_fault(open_page):
         Promise.reject(new DOMException("", "AbortError")); }""")
     press(page, "Dare")
     expect(card.locator("input")).to_be_hidden()
-    expect(card.get_by_role("status")).to_be_empty()
+    expect(card.locator("[role=status]")).to_be_empty()
 
 
 def test_the_reader_keeps_a_ball_under_the_same_dashed_ones(open_page):
