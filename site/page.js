@@ -951,7 +951,8 @@ async function send(box, seconds) {
 // What figures and tests use of this room. All other names are its own.
 window.Agent = Agent;
 window.Live = {
-  Agent, AgentGame, Breakout, Column, clock, screenOf, send, sentIn,
+  Agent, AgentGame, Breakout, Column, Serves, clock, screenOf, send,
+  sentIn,
   BALL, BUTTON, COLORS, COURT, DROPS, LONGEST, MOVES, PADDLE, SERVES, WALL,
 };
 }
@@ -1197,6 +1198,155 @@ if ($("run")) (() => {
 }
 
 {
+// What is a ball? Dots of several kinds, and three changes of everything else:
+// the reader guesses which the agent falls for, and sees ten serves of each.
+const { Agent, Serves, screenOf, BALL, COLORS, PADDLE, COURT } = window.Live;
+
+figure("ball", (box, $in) => {
+  const SERVED = 10;
+  const LONGEST = 240; // frames of a ball
+  const MOVES = 280; // frames
+  const BUSY = 30; // ms of a screen, for the games
+  const TOP = 53; // what is shown begins there
+  const BOTTOM = 199;
+  const colours = packed(COLORS);
+  const says = $in(".says");
+  const serve = $in(".serve");
+  const kinds = [...$in(".kinds").children].map((button, i) => {
+    const name = Agent.changes[i];
+    const { game } = new Serves(i + 1, { change: name });
+    return { button, name, game, serves: null, isGuessed: false, lost: 0 };
+  });
+  for (const { game } of kinds) game.breakout.serve();
+  let isPlaying = false;
+  let isSeen = false;
+  let running = null;
+  let moves = 0; // frames that the dots still move for, until the reader begins
+
+  // The board as the agent gets it, in color; what isn't there has an outline.
+  function draw({ button, game, name }) {
+    const { change } = game.unreal;
+    const state = game.breakout.state();
+    const bricks = change.wall ? [] : state.bricks;
+    const screen = screenOf({ ...state, bricks, lift: change.lift });
+    const cell = button.querySelector(".whole > span");
+    put(cell, screen, { colours, part: [0, TOP, WIDTH, BOTTOM - TOP] });
+    const context = cell.firstElementChild.getContext("2d");
+    context.strokeStyle = "#ffa65c";
+    const outline = (x, y, wide, high) => context.strokeRect(Math.floor(x) - 0.5,
+      Math.floor(y) - TOP - 0.5, wide + 1, high + 1);
+    for (const { x, y, size = 1 } of game.unreal.dots) {
+      outline(x, y, size * BALL.wide, size * BALL.high);
+    }
+    if (name === "paddle") {
+      outline(state.paddle, COURT.floor, PADDLE.wide, PADDLE.high);
+    }
+  }
+
+  function count(kind) {
+    const { button, serves, lost } = kind;
+    const { balls } = serves;
+    button.querySelector(".bar i").style.width = `${100 * lost / SERVED}%`;
+    button.querySelector("output").textContent = `lost ${lost} of ${balls}`;
+  }
+
+  // Play a part of what is left, of each a bit.
+  function play() {
+    const until = performance.now() + BUSY;
+    let left = kinds.filter(({ serves }) => !serves.isOver);
+    while (left.length && performance.now() < until) {
+      for (const kind of left) {
+        const { balls } = kind.serves;
+        const { breakout } = kind.serves.game;
+        for (let frame = 0; frame < 4 && kind.serves.balls === balls; frame++) {
+          kind.serves.frame();
+        }
+        if (kind.serves.balls > balls) {
+          if (breakout.flown <= LONGEST) kind.lost += 1;
+          count(kind);
+        }
+        if (!kind.serves.isOver) kind.game = kind.serves.game;
+      }
+      left = left.filter(({ serves }) => !serves.isOver);
+    }
+    if (!left.length) tell();
+  }
+
+  // Its answer stands beside the reader's guess.
+  function tell() {
+    isPlaying = false;
+    let right = 0;
+    for (const { button, isGuessed, lost } of kinds) {
+      const isRight = isGuessed === lost > SERVED / 2;
+      right += isRight;
+      button.classList.toggle("right", isRight);
+      button.querySelector(".guess").textContent =
+        `You: ${isGuessed ? "it falls" : "it plays on"}. ${isRight ? "✓" : "✗"}`;
+    }
+    says.textContent = `You were right about ${right} of ${kinds.length}.`;
+    serve.hidden = false;
+    serve.textContent = "Guess again";
+  }
+
+  function tick() {
+    running = isSeen && !document.hidden ? requestAnimationFrame(tick) : null;
+    if (isPlaying) play();
+    else if (moves) for (const { game } of kinds) game.unreal.frame();
+    moves = Math.max(0, moves - 1);
+    for (const kind of kinds) draw(kind);
+  }
+
+  function ask() {
+    for (const [i, kind] of kinds.entries()) {
+      const { button } = kind;
+      Object.assign(kind, { isGuessed: false, serves: null, lost: 0 });
+      kind.game = new Serves(i + 1, { change: kind.name }).game;
+      kind.game.breakout.serve();
+      button.className = "";
+      button.ariaPressed = "false";
+      button.querySelector(".guess").textContent = "\u00a0";
+      button.querySelector("output").textContent = "\u00a0";
+      button.querySelector(".bar i").style.width = "0";
+    }
+    says.textContent = "Which ones will it fall for? Tap them.";
+    serve.textContent = "Ten serves of each";
+  }
+
+  async function begin() {
+    await Agent.load();
+    for (const kind of kinds) {
+      kind.serves = new Serves(newSeed(), { change: kind.name, balls: SERVED,
+        longest: LONGEST });
+      kind.game = kind.serves.game;
+      kind.lost = 0;
+    }
+    isPlaying = true;
+    serve.hidden = true;
+    says.textContent = "Ten serves of each, as fast as they can be played here.";
+  }
+
+  for (const kind of kinds) {
+    kind.button.addEventListener("click", () => {
+      if (kind.serves) return;
+      kind.isGuessed = !kind.isGuessed;
+      kind.button.ariaPressed = String(kind.isGuessed);
+      kind.button.querySelector(".guess").textContent =
+        kind.isGuessed ? "It falls for this" : "\u00a0";
+    });
+  }
+  serve.addEventListener("click", () => {
+    if (kinds[0].serves) ask();
+    else begin();
+  });
+  new IntersectionObserver((seen) => {
+    isSeen = seen.at(-1).isIntersecting;
+    if (!kinds[0].serves && !calm.matches) moves = MOVES;
+    if (isSeen && !running) tick();
+  }).observe(box);
+});
+}
+
+{
 // The clipped objective: the reader drags the ratio and the edges 1 ± ε, and
 // turns the sign of the advantage.
 figure("clip", async (box, $in) => {
@@ -1296,6 +1446,18 @@ figure("clip", async (box, $in) => {
 }
 
 {
+// At the end of the story, how fast the reader was, if he has played.
+const { send } = window.Live;
+const ending = $("yours");
+if (ending) {
+  new IntersectionObserver(() => {
+    const { best } = window.Tease ?? {};
+    ending.hidden = !best;
+    ending.querySelector("b").textContent = best ?? "";
+  }, { rootMargin: "900px" }).observe($("it-was-told-what-pays"));
+  ending.querySelector("button").addEventListener("click", () =>
+    send(ending, window.Tease.best));
+}
 }
 
 {
@@ -1667,7 +1829,7 @@ figure("learn", async (box, $in) => {
   // The acts. Each has its pace, in steps a second, who plays at it, and says when
   // it is over.
   const ACTS = [
-    { says: () => "It has never seen this game, and presses at random.",
+    { says: () => "It begins by pressing at random.",
       pace: () => SLOW, speeds: (pace) => [pace, 0], over: () => seconds > 3 },
     { says: () => "It goes on, faster and faster.",
       pace: () => ramp(0, 3), speeds: (pace) => [pace, 0],
@@ -2016,6 +2178,7 @@ figure("tease", async (box, $in) => {
 
   // It plays, game after game.
   function* alone() {
+    says.ariaLive = "off"; // for what plays by itself
     say(INVITES);
     board.classList.add("invites");
     for (;;) {
@@ -2031,6 +2194,7 @@ figure("tease", async (box, $in) => {
   // crosses the board has begun nothing.
   function* takes() {
     board.classList.remove("invites");
+    says.ariaLive = "polite";
     if (!game.breakout.lives) game = newGame();
     game.breakout.lives = BALLS;
     round = { frames: 0, taken: 0, worst: -1, isMeant: false };
@@ -2052,6 +2216,8 @@ figure("tease", async (box, $in) => {
 
   // The reader plays a ball, and the page's hand drops the same balls.
   function* keeps(frames) {
+    board.classList.remove("invites");
+    says.ariaLive = "polite";
     say("Now you: keep the ball.");
     const { lives } = game.breakout;
     let kept = 0;
@@ -2093,7 +2259,7 @@ figure("tease", async (box, $in) => {
         (isLess ? "you win." : "not yet."),
       "It has practiced for 185 hours. You beat it with balls that aren’t there.");
     $in(".again").textContent = `Again (best ${secondsOf(best)} s)`;
-    say("It chased what isn’t there.");
+    say(`Its five balls, in ${seconds} seconds.`);
   }
 
   function judge(kept, frames) {
@@ -2169,7 +2335,6 @@ figure("tease", async (box, $in) => {
     column.hand = { x, y };
     if (pointer) return;
     pointer = { frames: 0, stays: Infinity, ...options };
-    says.ariaLive = "polite";
     if (!round) act = takes();
   }
 
@@ -2253,6 +2418,7 @@ figure("tease", async (box, $in) => {
     isKeeping = true;
   });
   $in(".close").addEventListener("click", () => begin(alone));
+  card.addEventListener("keydown", ({ key }) => key === "Escape" && begin(alone));
   $in(".dare").addEventListener("click", () => send(card, secondsOf(best)));
 
   // It rests when it isn't seen.
@@ -2284,6 +2450,10 @@ figure("tease", async (box, $in) => {
     get taken() {
       return round?.taken ?? 0;
     },
+    // The seconds of the best round, or null
+    get best() {
+      return best < Infinity ? secondsOf(best) : null;
+    },
     get seconds() {
       return (round?.frames ?? 0) / 60;
     },
@@ -2312,9 +2482,12 @@ figure("training", async (box, $in) => {
   // which begins two seconds before.
   const count = games[0].shown.length, there = count / 2 + 1;
   const player = film(box, (at) => {
-    games.forEach(({ shown, colours, behind }, i) => put(cells[i], shown[at - 1],
-      { colours, label: labels[i],
-        kind: answer.open && behind !== null && at >= there ? "picture" : "" }));
+    games.forEach(({ shown, colours, behind }, i) => {
+      const since = behind === null ? "from its start" : "its tunnel";
+      put(cells[i], shown[at - 1], { colours,
+        label: answer.open ? `${labels[i]}, ${since}` : labels[i],
+        kind: answer.open && behind !== null && at >= there ? "picture" : "" });
+    });
   }, { count, pace: PACE, auto: false,
     start: there + PACE * (calm.matches ? 1 : -2) });
 

@@ -80,12 +80,6 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return "\n".join(f"|{'|'.join(map(str, line))}|" for line in lines)
 
 
-def listed(words: Sequence[str]) -> str:
-    """Words as a sentence lists them."""
-    *most, last = words
-    return f"{', '.join(most)} and {last}" if most else last
-
-
 # How fast
 
 
@@ -321,14 +315,7 @@ def training_values() -> dict[str, str]:
         return f"{game['trained'] / 1e6:.1f}".removesuffix(".0")
 
     first = next(game for game in games if game["behind"] is not None)
-    scores = [
-        min(curve, key=lambda row: abs(row.steps - first["trained"])).score
-        for curve in read_curves("Breakout").values()
-    ]
     return {
         "training_marks": " ".join(map(mark, games)),
         "training_first": mark(first),
-        "training_first_scores": listed(
-            [f"{score:.0f}" for score in sorted(scores, reverse=True)]
-        ),
     }

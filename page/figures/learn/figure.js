@@ -185,7 +185,7 @@ figure("learn", async (box, $in) => {
   // The acts. Each has its pace, in steps a second, who plays at it, and says when
   // it is over.
   const ACTS = [
-    { says: () => "It has never seen this game, and presses at random.",
+    { says: () => "It begins by pressing at random.",
       pace: () => SLOW, speeds: (pace) => [pace, 0], over: () => seconds > 3 },
     { says: () => "It goes on, faster and faster.",
       pace: () => ramp(0, 3), speeds: (pace) => [pace, 0],
