@@ -136,15 +136,6 @@ def pack(pictures: Any) -> str:
     return base64.b64encode(zlib.compress(changes.tobytes(), 9)).decode()
 
 
-def unpack(text: str, height: int = 210, width: int = 160) -> np.ndarray:
-    """The pictures of a text."""
-    changes = np.frombuffer(zlib.decompress(base64.b64decode(text)), np.uint8)
-    return np.bitwise_xor.accumulate(changes.reshape(-1, height, width))
-
-
-# What was recorded
-
-
 def read(name: str) -> Any:
     """A recording, by the names of its figure and its file."""
     return json.loads((FIGURES / f"{name}.json").read_text("utf-8"))

@@ -119,13 +119,13 @@ if ($("run")) (() => {
     const two = grays.filter(({ images: [image] }, i) =>
       grays.findIndex(({ images }) => images[0] === image) === i).slice(0, 2);
     two.sort((a, b) => values.indexOf(a) - values.indexOf(b));
-    put(screen, values.find(isConsole));
-    put(older, two[0]);
-    put(newer, two[1]);
-    put(stack, latest(values.filter(isSmall))[0]);
+    showIn(screen, values.find(isConsole));
+    showIn(older, two[0]);
+    showIn(newer, two[1]);
+    showIn(stack, latest(values.filter(isSmall))[0]);
   }
 
-  function put(place, value) {
+  function showIn(place, value) {
     place.classList.toggle("new", !!value && isNew(value));
     place.innerHTML = `<code>${value?.name ?? ""}</code>`;
     for (const number of value?.images ?? []) {

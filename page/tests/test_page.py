@@ -16,7 +16,6 @@ from html import unescape
 import pytest
 from playwright.sync_api import expect
 
-import game
 import products
 from asking import html, look_at
 from fill.marks import MarkError, filled
@@ -181,15 +180,6 @@ def test_names_in_code_lead_to_what_they_name():
             if not target.endswith(".py"):
                 line = TAG.sub("", defined_at(target or page, anchor))
                 assert re.search(rf"(class|def) {name}\b|^{name}\b", line)
-
-
-def test_all_that_a_worker_uses_is_a_link():
-    defined = set(re.findall(r'<span id="(\w+)"', html("game.html")))
-    for function in game.worker_process, game.Worker.__init__:
-        line = defined_at("game.html", function.__qualname__)
-        card, _, _ = html("game.html").partition(line)[2].partition(END)
-        linked = re.findall('<a href=".*?#(.*?)"', card)
-        assert defined.intersection(function.__code__.co_names) <= {*linked}
 
 
 def test_a_link_of_a_name_says_a_sentence_and_is_no_stop(visit):

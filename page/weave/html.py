@@ -88,10 +88,7 @@ class Page:
 
     def of_tokens(self, tokens: list[Token]) -> str:
         html = self.markdown.renderer.render(tokens, self.markdown.options, {})
-        html = re.sub("(?s)<p>(<figure.*?</figure>)</p>", r"\1", html)
-        # Words that have a color of their own in the story
-        strong = r'<strong class="\1">\1'
-        return re.sub("<strong>(third|fourth|picture)", strong, html)
+        return re.sub("(?s)<p>(<figure.*?</figure>)</p>", r"\1", html)
 
     def meaning(self, code: str) -> str:
         """Return the full name of what is meant by words of code."""
