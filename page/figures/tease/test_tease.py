@@ -101,8 +101,9 @@ def test_a_pointer_takes_over_the_running_game_at_once(open_page):
     assert tease(page, "hand") == pytest.approx(120, abs=1)
     ball = tease(page, "ball")
     assert abs(ball["x"] - before["x"]) < 10
+    paddle = tease(page, "paddle")
     run(page, 60)
-    assert tease(page, "paddle") == pytest.approx(120, abs=25)
+    assert tease(page, "paddle") > paddle + 40
 
 
 def test_what_only_crosses_the_board_begins_nothing(open_page):
