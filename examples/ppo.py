@@ -310,20 +310,13 @@ class Player:
         self.starts = self.starts.to(self.device)
 
     def look(self, obs: Tensor) -> tuple[Categorical, Tensor]:
-        """Map the observations of all games to a policy and values.
-
-        An agent with a memory remembers them, and forgets what was before an
-        episode that begins (`starts`).
-        """
+        """Map the observations of all games to a policy and values."""
+        # An agent with a memory remembers them here, and forgets what was
+        # before an episode that begins (lstm.py).
         return self.agent(obs)
 
     def value(self, obs: Tensor, which: Tensor) -> Tensor:
-        """Return the values of observations, and remember nothing.
-
-        Args:
-            obs: Observations of some games, one for each.
-            which: Those games, as a mask of all.
-        """
+        """Return the values of some games (a mask), and remember nothing."""
         return self.agent(obs)[1]
 
     @torch.no_grad()
