@@ -3,7 +3,7 @@ The proof that `game.py` does what it says, from outside, as a user meets it.
 
     pip install -r requirements.txt && python -m pytest test_game.py
 
-1. Eight plain tests, in the order of the tutorial. Begin here.
+1. Ten plain tests, in the order of the tutorial. Begin here.
 2. Real titles beside Gymnasium's own wrappers.
 3. A scripted emulator: its frames are known, so what is right can be worked
    out by hand.
@@ -19,6 +19,7 @@ import gc
 import math
 import multiprocessing
 import os
+import signal
 import sys
 import typing
 
@@ -85,7 +86,7 @@ def emulator(env_id):
     return env
 
 
-# --- 1. Eight plain tests ----------------------------------------------------
+# --- 1. Ten plain tests ------------------------------------------------------
 
 
 def test_an_action_is_held_for_four_frames():
@@ -209,13 +210,34 @@ def test_a_worker_plays_in_another_process():
         for action in random_actions(100):
             child.send(("step", action))
             assert same(child.recv(), breakout.step(action))
-        # Breakout has no action 4. The error is raised here, by `recv`, and
-        # the game goes on.
-        child.send(("step", 4))
-        with pytest.raises(ValueError, match="LEFT"):
-            child.recv()
-        child.send(("step", FIRE))
-        assert same(child.recv(), breakout.step(FIRE))
+
+
+def test_an_error_of_a_game_is_raised_by_its_worker():
+    """With its own type, where the answer is read; and the game goes on."""
+
+    class NoBall(Exception):
+        pass
+
+    class Impatient(Game):
+        def step(self, action):
+            if action == NOOP:
+                raise NoBall("press FIRE")
+            return super().step(action)
+
+    breakout = Game(0)
+    with Worker(0, make=Impatient) as worker:
+        assert same(ask(worker, "reset"), breakout.reset())
+        with pytest.raises(NoBall, match="press FIRE"):
+            ask(worker, "step", NOOP)
+        with pytest.raises(NotImplementedError, match="save"):
+            ask(worker, "save")
+        assert same(ask(worker, "step", FIRE), breakout.step(FIRE))
+
+
+def ask(worker, command, data=None):
+    """Send a command to a worker; return its answer, or raise its error."""
+    worker.child.send((command, data))
+    return worker.child.recv()
 
 
 def test_the_end_leaves_nothing_running():
@@ -224,6 +246,38 @@ def test_the_end_leaves_nothing_running():
         assert multiprocessing.active_children() == [worker.process]
     assert multiprocessing.active_children() == []
     worker.close()  # once more does nothing
+
+
+def test_what_is_wrong_is_refused():
+    """The error names the option, or the actions, and nothing has moved."""
+    wrong = dict(
+        stack=[0, 2.0, True, 2**40],
+        noop_max=[-1, "30", 2**63],
+        action_repeat=[None, 2**70],
+        size=[84, (84, 84, 1), (1, 2**33)],
+        clip_reward=["False", 1],
+        on_life_loss=["end", None],
+        mode=[4.0, 5],  # Breakout has 0, 4, 8 and so on
+        render_mode=[5, "ansi"],
+        repeat_action_probability=[25, math.nan],
+    )
+    for name, values in wrong.items():
+        for value in values:
+            with pytest.raises((TypeError, ValueError), match=name):
+                Game(0, **{name: value})
+    # Names of other libraries are answered with ours, the first one first.
+    with pytest.raises(TypeError, match="num_stack.* stack$"):
+        Game(0, num_stack=4, frame_skip=4)
+
+    breakout = Game(0)
+    first = breakout.reset()
+    time, masked = np.timedelta64(1, "ns"), np.ma.array(1, mask=True)
+    for action in (4, -1, 1.0, "1", None, True, [1], time, masked):
+        with pytest.raises((TypeError, ValueError), match="0 to 3.*LEFT"):
+            breakout.step(action)
+    other = Game(0)
+    assert same(other.reset(), first)
+    assert same(breakout.step(np.array(FIRE)), other.step(FIRE))
 
 
 # --- 2. Real titles, beside Gymnasium's own wrappers -------------------------
@@ -329,6 +383,29 @@ def test_ids_of_one_title_make_the_same_game():
     first, second = play(sticky), play(sticky)
     assert not same(first, still) and not same(second, first)
     assert same(play(sticky, 3), first) and same(play(sticky), second)
+
+
+def test_a_dead_worker_breaks_its_pipe():
+    with Worker(0) as worker:
+        ask(worker, "reset")
+        worker.process.kill()
+        with pytest.raises((EOFError, OSError)):
+            ask(worker, "step", NOOP)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows stops no process so")
+def test_a_stopped_worker_is_closed():
+    with Worker(0) as worker:
+        os.kill(worker.process.pid, signal.SIGSTOP)
+
+
+@each("make", [gym.Env, gym.make("CartPole-v1"), lambda *_, **__: gym.Env()])
+def test_an_environment_is_no_game(make):
+    """The error says where it is written what a game is."""
+    says = pytest.raises(ValueError, match="docs/reference.md")
+    with Worker(0, make=make) as worker, says as raised:
+        ask(worker, "reset")
+    assert "\n" not in str(raised.value)
 
 
 def test_what_was_returned_never_changes():
@@ -476,20 +553,6 @@ def fake(monkeypatch):
         return one, one.env.ale
 
     return play
-
-
-def test_the_score_is_that_of_the_whole_game(fake):
-    """At zero lives an episode waits for the game's own end."""
-    lives = {0: 2, 2: 1, 7: 0}  # so steps end with 2, 6, 10, 14 and 16
-    rewards = {1: 1, 5: 10, 9: 100, 16: 1000}
-    script = dict(lives=lives, rewards=rewards, over=16)
-    one, _ = fake(on_life_loss="continue", **script)
-    one.reset()
-    for _ in range(2):
-        *steps, last = [one.step(NOOP)[2:] for _ in range(5)]
-        assert steps == [(True, None), *[(False, None)] * 3]
-        assert last == (True, dict(reward=1111.0, length=5, truncated=False))
-        assert seen(one.final_obs)[-1] == (16,)
 
 
 def test_fire_starts_every_episode(fake):
