@@ -6,8 +6,7 @@
 
 Copies the curve, plays 30 whole games as play.py does, and 30 in which nothing
 moves in what the agent sees: its newest picture in place of all of them. The
-part of agents.json is called after the title and the seed. `film` is the game
-that `play.py --film` shows. A few minutes.
+part of agents.json is called after the title and the seed. A few minutes.
 
 The part says by which commit the agent was trained, as the checkpoint does.
 """
@@ -34,20 +33,17 @@ class Still(FastGame):
         return pictures
 
 
-WAYS = ["served", "still", "film"]
-COUNT = 30  # games
+WAYS: Any = {"served": {}, "still": {"make": Still}}
 
 
-def judge(folder: pathlib.Path, ways: list[str]) -> dict[str, Any]:
+def judge(folder: pathlib.Path, ways: list[str], count: int) -> dict[str, Any]:
     """Play whole games; return their scores, and how they were learned."""
     saved = read_checkpoint(folder / "checkpoint.pt")
     progress = saved["progress"]
     act, settings = play.load(folder)
     scores = {}
     for way in ways:
-        count = 1 if way == "film" else COUNT
-        options = {"make": Still} if way == "still" else {}
-        with settings.make_games(count, **options) as games:
+        with settings.make_games(count, **WAYS[way]) as games:
             played = play.whole_games(act, games, settings.seed)
         scores[way] = [game.score for game in played]
     program = saved["program"]
@@ -71,8 +67,9 @@ def main() -> None:
     parser = common.options(__doc__)
     parser.add_argument("folder", type=pathlib.Path, help="of the run")
     parser.add_argument("--ways", nargs="+", default=WAYS, choices=WAYS)
+    parser.add_argument("--games", type=int, default=30)
     run = parser.parse_args()
-    data = judge(run.folder, run.ways)
+    data = judge(run.folder, run.ways, run.games)
     program = "" if data["program"] == "ppo" else f"-{data['program']}"
     name = f"{data['title']}{program}-{data['run']}"
     common.measure(run, "agents", {name: lambda: data})

@@ -82,17 +82,17 @@ def test_a_contender_plays_its_games_and_shows_four_pictures(name):
 def test_a_run_is_published(publish, tmp_path):
     settings = dqn.Settings(BREAKOUT, steps=2000)
     with Games(1, processes=0) as games:
-        weights = dqn.make_network(games).state_dict()
+        weights = dqn.make_agent(settings, games)[0].state_dict()
     progress = {"steps": 2000, "seconds": 9.0, "ended": [(1, 5), (3, 5)]}
     saved = {"weights": weights, "program": "dqn", "progress": progress}
     saved["settings"] = settings.kept()
     saved["about"] = describe(settings)
     torch.save(saved, tmp_path / "checkpoint.pt")
     (tmp_path / "curve.csv").write_text("steps,score\n2000,2.0\n")
-    made = publish(agents, tmp_path, "--ways", "film")
+    made = publish(agents, tmp_path, "--ways=still", "--games=1")
     part = json.loads((made / "agents.json").read_text())["Breakout-dqn-0"]
     assert (part["steps"], part["last_score"]) == (2000, 2)
-    assert len(part["scores"]["film"]) == 1
+    assert len(part["scores"]["still"]) == 1
     curve = (made / "Breakout-dqn-0.csv").read_text().split()
     assert curve == ["steps,score", "2000,2.0"]
 

@@ -58,6 +58,8 @@ def make_game() -> gym.Env:
 class OnEnvPool:
     """EnvPool, with the methods of a vector environment that ppo.py calls."""
 
+    num_envs = GAMES
+
     def __init__(self) -> None:
         self._pool = envpool.make_gymnasium(
             "Breakout-v5",

@@ -278,7 +278,6 @@ def agent_values() -> dict[str, str]:
     published = breakout[0]
     scores = published["scores"]
     found = {
-        "agent_points": f"{scores['film'][0]:.0f}",
         "agent_mean": f"{mean(scores['served']):.1f}",
         "agent_alone": whole_games(scores["alone"]),
         "agents_trained_on": trained_on(agents),
