@@ -41,7 +41,6 @@ TEXTS = [
 # What isn't made here: films by `examples/play.py --film`, what `python
 # game.py` leaves, the stills of figures that move, and the agent's weights.
 KEPT = [
-    "agent.webp",
     "tease.webp",
     "game.png",
     "figures/*.png",

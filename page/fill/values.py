@@ -279,7 +279,6 @@ def agent_values() -> dict[str, str]:
     scores = published["scores"]
     found = {
         "agent_mean": f"{mean(scores['served']):.1f}",
-        "agent_alone": whole_games(scores["alone"]),
         "agents_trained_on": trained_on(agents),
         "breakout_end": whole_games([a["last_score"] for a in breakout]),
         "breakout_hours": f"{hours(published):.0f}",
