@@ -66,10 +66,11 @@ DEAF = {DEAF}
 """
 
 
-def text_of(function, args=(), guard='if __name__ == "__main__":'):
+def text_of(function, args):
     """Return a program that calls a function."""
     source = inspect.getsource(function)
-    return f"{IMPORTS}\n{source}\n{guard}\n    {function.__name__}(*{args})\n"
+    call = f"{function.__name__}(*{args})"
+    return f'{IMPORTS}\n{source}\nif __name__ == "__main__":\n    {call}\n'
 
 
 def end_of(process, code=0):
@@ -111,10 +112,6 @@ def ending(how, context):
             os.kill(child.pid, signal.SIGSTOP)
     if how.startswith("SIG"):
         time.sleep(1000)
-
-
-def unguarded():
-    Games(2, processes=1).reset()
 
 
 def printing(how, processes):
@@ -163,13 +160,6 @@ def test_nothing_is_left(program, how):
         assert tracebacks == (how in ("error", "SIGINT"))
         assert bool(errors) == bool(tracebacks)
         wait_for_ends(map(int, workers))
-
-
-def test_without_a_guard(program):
-    """Python's own message says what is missing; nothing runs on."""
-    process = program(text_of(unguarded, guard="if True:"))
-    _, errors = end_of(process, 1)
-    assert "__name__ == '__main__'" in "".join(errors)
 
 
 @each("how", ["closed", "dropped", "exit"])
@@ -249,32 +239,6 @@ def test_arguments(monkeypatch, tmp_path, capsys, args, words):
     stdout, stderr = capsys.readouterr()
     (line,) = stderr.splitlines()
     assert words in line and stdout == ""
-
-
-def being_stopped():
-    class Slow(FastGame):
-        def step(self, action):
-            time.sleep(0.05)
-            return super().step(action)
-
-    games.GRACE = 60.0  # on a busy machine a moment may be long
-    options = dict(timeout=0.5, make=Slow, context="fork")
-    many = Games(4, processes=2, **options)
-    many.reset()
-    for n in range(5):
-        print(f"step {n}", flush=True)
-        assert "restarted" not in many.step([1] * 4)[4]
-
-
-def test_a_program_that_was_stopped_loses_no_game(program):
-    """As by Ctrl-Z or a batch system, for longer than the timeout."""
-    process = program(text_of(being_stopped))
-    process.stdout.readline()
-    os.killpg(process.pid, signal.SIGSTOP)
-    time.sleep(0.9)
-    os.killpg(process.pid, signal.SIGCONT)
-    lines, errors = end_of(process)
-    assert lines[-1] == "step 4" and errors == []
 
 
 def playing_on(context):

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import game
+import games
 from game import TRAINING, Game, Worker
 from games import FastGame, Games
 from stand_ins import (
@@ -131,15 +132,6 @@ def test_what_a_worker_is(method):
         assert infos["die"][0] != infos["die"][1]
 
 
-def in_a_process(function, **options):
-    """Call a function in a forked copy of this process."""
-    fork = multiprocessing.get_context("fork")
-    process = fork.Process(target=function, **options)
-    process.start()
-    process.join()
-    assert process.exitcode == 0
-
-
 def test_an_error_that_only_the_worker_knows():
     """It arrives in words."""
 
@@ -199,16 +191,22 @@ def test_a_lost_worker_is_told(trap):
             assert str(count) in str(warning.message)
 
 
-def test_a_start_may_take_its_time():
-    """It isn't a step."""
+def test_what_may_take_its_time(monkeypatch):
+    """A start, and a late worker, which gets another moment."""
 
     class Slow(FastGame):
         def reset(self, seed=None):
             time.sleep(2)
             return super().reset(seed)
 
+        def step(self, action):
+            time.sleep(0.1)
+            return super().step(action)
+
+    monkeypatch.setattr(games, "GRACE", PATIENCE)
     with Games(1, timeout=0.01, processes=1, make=Slow) as many:
         many.reset()
+        assert "restarted" not in many.step([NOOP])[4]
 
 
 def test_closing_leaves_no_descriptor(trap):
@@ -483,7 +481,12 @@ def test_a_forked_copy_of_the_program(trap):
     with Games(**FOUR) as many, alone:
         assert same(many.reset(), alone.reset())
         many.step_async([FIRE] * 4)
-        in_a_process(use_the_copy)
+        process = multiprocessing.get_context("fork").Process(
+            target=use_the_copy
+        )
+        process.start()
+        process.join(PATIENCE)
+        assert process.exitcode == 0
         assert same(many.step_wait(), alone.step([FIRE] * 4))
         assert same(many.step([FIRE] * 4), alone.step([FIRE] * 4))
 
