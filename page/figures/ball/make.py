@@ -13,7 +13,7 @@ PLAY = """([change, balls]) => Agent.play(1, { change, balls })"""
 def record() -> dict[str, Any]:
     from record.stills import open_page
 
-    with open_page() as page:
+    with open_page(reduced_motion="reduce") as page:
         changes = page.evaluate("Agent.changes")
         played = {
             name or "nothing": page.evaluate(PLAY, [name, BALLS])

@@ -31,7 +31,7 @@ ALONE = """async (seed) => {
 def record() -> dict[str, Any]:
     from record.stills import open_page
 
-    with open_page() as page:
+    with open_page(reduced_motion="reduce") as page:
         moment = page.evaluate(MOMENT, [SEED, FRAME])
         alone = [page.evaluate(ALONE, seed) for seed in range(ROUNDS)]
     return {"tease": {"moment": moment, "alone": alone}}

@@ -13,12 +13,9 @@ figure("training", async (box, $in) => {
   // which begins two seconds before.
   const count = games[0].shown.length, there = count / 2 + 1;
   const player = film(box, (at) => {
-    games.forEach(({ shown, colours, behind }, i) => {
-      const since = behind === null ? "from its start" : "its tunnel";
-      put(cells[i], shown[at - 1], { colours,
-        label: answer.open ? `${labels[i]}, ${since}` : labels[i],
-        kind: answer.open && behind !== null && at >= there ? "picture" : "" });
-    });
+    games.forEach(({ shown, colours, behind }, i) => put(cells[i], shown[at - 1],
+      { colours, label: labels[i],
+        kind: answer.open && behind !== null && at >= there ? "picture" : "" }));
   }, { count, pace: PACE, auto: false,
     start: there + PACE * (calm.matches ? 1 : -2) });
 
