@@ -165,6 +165,28 @@ def runners_table(rows: Parts) -> str:
     )
 
 
+def starts_table(rows: Parts) -> str:
+    """How long workers take to start, and their memory, in some programs."""
+    programs = {
+        "forkserver": '`"forkserver"`',
+        "torch": '`"forkserver"`, `import torch` at the top',
+        "preload": '`"forkserver"`, PyTorch preloaded',
+        "fork": '`"fork"`',
+    }
+    return table(
+        ["program", "first `reset`", "a later one", "memory of a worker"],
+        [
+            [
+                words,
+                f"{median(rows[name]['first']):.1f} s",
+                f"{median(rows[name]['later']):.1f} s",
+                f"{median(rows[name]['memory']):.0f} MB",
+            ]
+            for name, words in programs.items()
+        ],
+    )
+
+
 def beside_async(columns: Parts, ours: str) -> str:
     """Ours beside the fastest asynchronous engine of each title."""
     comparisons = {}
@@ -243,6 +265,7 @@ def speed_values() -> dict[str, str]:
     updates = read_titles("updates", "an update of PPO")
     [update] = updates.values()
     [runners] = read("runners").values()
+    [starts] = read("starts").values()
     waits = read_titles("waits")
     one_game = read_titles("fast_game")
     one_game |= read_titles("fast_game_restart", "restarts")
@@ -259,6 +282,8 @@ def speed_values() -> dict[str, str]:
         "compared_on": measured([*compared.values(), *waits.values()]),
         "speed_table": speed_table(compared),
         "updates_precision": update["precision"],
+        "starts_table": starts_table(starts["rows"]),
+        "starts_on": measured([starts]),
         "runners_table": runners_table(runners["rows"]),
         "runners_on": measured([runners]),
         "runners_precision": runners["precision"],
