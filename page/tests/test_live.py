@@ -15,7 +15,6 @@ import pytest
 
 from paths import SITE
 from record import weights
-from record.published import ask
 from record.recordings import (
     BREAKOUT,
     FIRE,
@@ -43,6 +42,8 @@ def test_the_weights_of_the_page_are_those_of_the_published_agent():
 
 def test_the_network_answers_as_that_of_pytorch(page):
     """On real observations, of a game by the rule."""
+    from record.published import ask  # which takes PyTorch
+
     steps = range(0, len(PICTURES) - 3, 15)
     observations = np.array([PICTURES[at : at + 4] for at in steps])
     answers = page.evaluate(
