@@ -1,6 +1,5 @@
 """Publish what a run of examples/ppo.py or dqn.py has learned.
 
-    pip install -r requirements.txt --group measure
     python examples/ppo.py PongNoFrameskip-v4 --steps 4_000_000
     python measure/agents.py runs/PongNoFrameskip-v4-0-* --publish
 

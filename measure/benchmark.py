@@ -1,9 +1,6 @@
 """Measure `Games` beside other engines, beside itself, and an older one.
 
-    pip install -r requirements.txt --group measure
-    python measure/benchmark.py lockstep                    # 7 minutes
     python measure/benchmark.py lockstep --titles Breakout  # 2 minutes
-    python measure/benchmark.py itself restart --publish    # 2 minutes
     git worktree add OLD origin/main
     python measure/benchmark.py old old_worker --old OLD    # 2 minutes
 
@@ -11,23 +8,15 @@ The parts, all of random actions:
 
 - lockstep: everybody waits for a batch of 8 games before the next one begins
 - lockstep64, lockstep256: so with more games, beside the engines in C++
-- restart: so, where each lost life restarts the game, as in labml's tutorial,
-  beside ALE's engine and 8 `Worker`s
-- waits: several batches are in flight, beside a network that waits for a
-  device for 1.5 ms
-- fast_game, fast_game_restart: one `FastGame` and one `Game`, by CPU time, by
-  the settings of `TRAINING`, and where each lost life restarts the game
-- itself: as lockstep, `Games` beside `Games`. Whatever this finds is the
-  instrument's own
-- old, old_restart, old_worker: `Games`, so where each lost life restarts the
-  game, and 8 `Worker`s, beside those of the game.py in another folder
+- restart: so, where each lost life restarts the game, as in labml's tutorial
+- waits: several batches are in flight, beside a network that waits 1.5 ms
+- fast_game: one `FastGame` and one `Game`, by CPU time, by `TRAINING`
+- itself: `Games` beside `Games`: whatever this finds is the instrument's own
+- old, old_worker: `Games` and `Worker`s beside those of another folder
 
-Every contender lives in a process of its own. They take turns, in an order
-that rotates from round to round, and are compared within a round, so that a
-machine that slows down slows down for all. Only steps that played frames
-count, not those that a peer spends on a reset. The engines in C++ play with
-the number of threads with which they are fastest. What is published was
-measured with the rounds and seconds that are the defaults.
+Only steps that played frames count, not those that a peer spends on a reset.
+The engines in C++ play with the number of threads with which they are fastest.
+What is published was measured with the default rounds and seconds.
 """
 
 import argparse
@@ -91,10 +80,8 @@ PARTS = {
     "restart": Part(["games", "ale", "worker"], ["Breakout"], RESTART),
     "waits": Part(IN_TURN, ["Breakout", "Pong"], wait=0.0015),
     "fast_game": Part(ONE_GAME, ["Breakout", "Pong", "Seaquest"], TRAINING),
-    "fast_game_restart": Part(ONE_GAME, ["Breakout"], RESTART),
     "itself": Part(["games", "again"], ["Breakout", "MsPacman"]),
     "old": Part(["games", "old"], ["Breakout", "MsPacman"]),
-    "old_restart": Part(["games", "old"], ["Breakout"], RESTART),
     "old_worker": Part(["worker", "old_worker"], ["Breakout"]),
 }
 

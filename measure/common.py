@@ -13,8 +13,7 @@ isn't committed. A part that is measured again replaces itself, and no other
 machine's.
 
 Contenders take turns and are compared within a round, so that a machine that
-slows down slows down for all. What else runs on it widens the range of the
-rounds, so measure on an idle one.
+slows down slows down for all. Measure on an idle one all the same.
 """
 
 import argparse

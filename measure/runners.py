@@ -1,10 +1,10 @@
 """Measure updates of PPO by ppo.py, and by RLlib's runners.
 
     pip install -r requirements.txt --group measure --group rllib
-    python measure/runners.py --publish   # 3 minutes
+    python measure/runners.py --publish
 
-All learn Breakout from its beginning, by updates of 1,024 steps in four
-epochs. In each round every side plays and learns one update.
+All learn Breakout from its beginning. In each round every side plays and
+learns one update.
 
 - ppo: examples/ppo.py, with eight games
 - rllib0, rllib1, rllib2: examples/rllib.py with so many runners of eight games

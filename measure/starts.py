@@ -1,15 +1,11 @@
-"""Measure how long the workers of `Games(8)` take to start, and their memory.
+"""Measure how long `Games(8)` takes to start, and the memory of a worker.
 
-    pip install -r requirements.txt --group measure
-    python measure/starts.py --publish   # 2 minutes
+The programs take turns:
 
-The programs take turns. Each makes two games on two workers, one after the
-other: the first also starts the forkserver, which stays.
-
-- forkserver: a program that imports nothing else
-- torch: one that imports PyTorch at its top, as each of its workers then does
+- forkserver: imports nothing else
+- torch: imports PyTorch at its top, as each of its workers then does
 - preload: the same, where the forkserver imports it once for all workers
-- fork: a program that imports nothing else, and is forked
+- fork: imports nothing else, and is forked
 """
 
 import json
@@ -30,16 +26,13 @@ from games import Games
 
 if __name__ == "__main__":
     {begin}
-    seconds = []
-    for _ in range(2):
-        start = time.perf_counter()
-        games = Games(8, processes=2, context="{context}")
+    start = time.perf_counter()
+    with Games(8, processes=2, context="{context}") as games:
         games.reset()
-        seconds.append(time.perf_counter() - start)
+        seconds = time.perf_counter() - start
         worker = multiprocessing.active_children()[0]
         memory = psutil.Process(worker.pid).memory_full_info().uss
-        games.close()
-    print(json.dumps([*seconds, memory / 2**20]))
+    print(json.dumps([round(seconds, 2), round(memory / 2**20)]))
 """
 PLAIN = {"imports": "", "begin": "", "context": "forkserver"}
 TORCH = PLAIN | {"imports": "import torch"}
@@ -51,10 +44,11 @@ PROGRAMS = {
     "preload": TORCH | {"begin": PRELOAD},
     "fork": PLAIN | {"context": "fork"},
 }
+ROUNDS = 5
 
 
 def start(parts: dict[str, str]) -> list[float]:
-    """Run a program; return two times in seconds, and a worker's MB."""
+    """Run a program; return its seconds, and a worker's memory in MB."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "program.py")
         path.write_text(PROGRAM.format_map(parts), "utf-8")
@@ -64,25 +58,19 @@ def start(parts: dict[str, str]) -> list[float]:
     return json.loads(printed)
 
 
-def measure(rounds: int) -> dict[str, Any]:
+def measure() -> dict[str, Any]:
     """Let the programs take turns; return what each found, round by round."""
-    rows: dict[str, dict[str, list]] = {
-        name: {"first": [], "later": [], "memory": []} for name in PROGRAMS
+    rows: dict[str, Any] = {
+        name: {"seconds": [], "memory": []} for name in PROGRAMS
     }
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         for name, parts in PROGRAMS.items():
-            found = start(parts)
-            for values, value in zip(rows[name].values(), found, strict=True):
-                values.append(round(value, 2))
+            seconds, memory = start(parts)
+            rows[name]["seconds"].append(seconds)
+            rows[name]["memory"].append(memory)
     return {"rows": rows}
 
 
-def main() -> None:
-    parser = common.options(__doc__)
-    parser.add_argument("--rounds", type=int, default=5)
-    run = parser.parse_args()
-    common.measure(run, "starts", {"Breakout": lambda: measure(run.rounds)})
-
-
 if __name__ == "__main__":
-    main()
+    run = common.options(__doc__).parse_args()
+    common.measure(run, "starts", {"Breakout": measure})

@@ -1,12 +1,8 @@
 """Measure updates of PPO on `Games`, on EnvPool and on CleanRL's wrappers.
 
-    pip install -r requirements.txt --group measure
-    python measure/updates.py --publish   # 3 minutes
-
-All play eight games of Breakout with the same settings: no-op starts, FIRE, an
-episode for each life, clipped rewards. All have the agent and the updates of
-examples/ppo.py; the agent is that of examples/breakout.pt, which learns no
-more. In each round every side plays and learns one update.
+All play eight games of Breakout by the settings of `TRAINING`. All have the
+updates of examples/ppo.py, and the agent of examples/breakout.pt, which learns
+no more. In each round every side plays and learns one update.
 
 - games: `Games`
 - envpool: EnvPool, as CleanRL's `ppo_atari_envpool.py` makes it

@@ -174,12 +174,11 @@ def starts_table(rows: Parts) -> str:
         "fork": '`"fork"`',
     }
     return table(
-        ["program", "first `reset`", "a later one", "memory of a worker"],
+        ["program", "until the first `reset`", "memory of a worker"],
         [
             [
                 words,
-                f"{median(rows[name]['first']):.1f} s",
-                f"{median(rows[name]['later']):.1f} s",
+                f"{median(rows[name]['seconds']):.1f} s",
                 f"{median(rows[name]['memory']):.0f} MB",
             ]
             for name, words in programs.items()
@@ -268,7 +267,6 @@ def speed_values() -> dict[str, str]:
     [starts] = read("starts").values()
     waits = read_titles("waits")
     one_game = read_titles("fast_game")
-    one_game |= read_titles("fast_game_restart", "restarts")
     compared = updates | lockstep | restart
     short = {
         f"{name}_update": in_short({"Breakout": ratios})
