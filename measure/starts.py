@@ -53,7 +53,7 @@ def start(parts: dict[str, str]) -> list[float]:
         path = pathlib.Path(folder, "program.py")
         path.write_text(PROGRAM.format_map(parts), "utf-8")
         modules = {"PYTHONPATH": str(common.ROOT)}
-        command = [sys.executable, path]
+        command = [sys.executable, str(path)]
         printed = subprocess.check_output(command, env=os.environ | modules)
     return json.loads(printed)
 

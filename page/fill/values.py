@@ -148,6 +148,12 @@ def speed_table(columns: Parts) -> str:
     return table(["`Games` beside", *columns], rows)
 
 
+def by_title(parts: Parts, ours: str, other: str) -> str:
+    """Ours beside another one, title by title."""
+    ratios = ratios_of(parts, ours, other)
+    return ", ".join(f"{spread(r)} in {t}" for t, r in ratios.items())
+
+
 def runners_table(rows: Parts) -> str:
     """Steps a second of ppo.py and of RLlib with more and more runners."""
     programs = {
@@ -280,6 +286,11 @@ def speed_values() -> dict[str, str]:
         "compared_on": measured([*compared.values(), *waits.values()]),
         "speed_table": speed_table(compared),
         "updates_precision": update["precision"],
+        "itself": by_title(read_titles("itself"), "games", "again"),
+        "old_games": by_title(read_titles("old"), "games", "old"),
+        "old_worker": by_title(
+            read_titles("old_worker"), "worker", "old_worker"
+        ),
         "starts_table": starts_table(starts["rows"]),
         "starts_on": measured([starts]),
         "runners_table": runners_table(runners["rows"]),
