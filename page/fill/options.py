@@ -9,9 +9,6 @@ import game
 import games
 from fill.values import table
 
-# What other libraries call an option, by its name here
-OTHER_NAMES = game.OTHER_NAMES | getattr(games, "OTHER_NAMES", {})
-
 
 def defaults(function: Callable) -> dict[str, Any]:
     """The named parameters of a function, and their defaults."""
@@ -41,8 +38,13 @@ def options_table() -> str:
             f"`{name}`" if name in of_games | emulator else name,
             shown(of_games.get(name, inspect.Parameter.empty)),
             shown(of_game.get(name, inspect.Parameter.empty)),
-            ", ".join(f"`{o}`" for o in OTHER_NAMES.get(name, "").split()),
+            ", ".join(
+                f"`{o}`" for o in games.OTHER_NAMES.get(name, "").split()
+            ),
         ]
-        for name in defaults(games.Games) | of_game | emulator | OTHER_NAMES
+        for name in defaults(games.Games)
+        | of_game
+        | emulator
+        | games.OTHER_NAMES
     ]
     return table(["here", "`Games`", "`Game`", "elsewhere"], rows)

@@ -274,6 +274,14 @@ def speed_values() -> dict[str, str]:
     waits = read_titles("waits")
     one_game = read_titles("fast_game")
     compared = updates | lockstep | restart
+    itself = read_titles("itself")
+    old = read_titles("old")
+    old_worker = read_titles("old_worker")
+    everything = [
+        part
+        for parts in (compared, waits, one_game, itself, old, old_worker)
+        for part in parts.values()
+    ]
     short = {
         f"{name}_update": in_short({"Breakout": ratios})
         for name, ratios in beside_all(update).items()
@@ -282,15 +290,14 @@ def speed_values() -> dict[str, str]:
         short[f"{name}_play"] = in_short(ratios_of(lockstep, "games", name))
     return {
         **short,
-        "rounds": rounds([*compared.values(), *waits.values()]),
+        "rounds": rounds(everything),
         "compared_on": measured([*compared.values(), *waits.values()]),
+        "measured_on": measured(everything),
         "speed_table": speed_table(compared),
         "updates_precision": update["precision"],
-        "itself": by_title(read_titles("itself"), "games", "again"),
-        "old_games": by_title(read_titles("old"), "games", "old"),
-        "old_worker": by_title(
-            read_titles("old_worker"), "worker", "old_worker"
-        ),
+        "itself": by_title(itself, "games", "again"),
+        "old_games": by_title(old, "games", "old"),
+        "old_worker": by_title(old_worker, "worker", "old_worker"),
         "starts_table": starts_table(starts["rows"]),
         "starts_on": measured([starts]),
         "runners_table": runners_table(runners["rows"]),
