@@ -328,6 +328,7 @@ def agent_values() -> dict[str, str]:
         "pong_minutes": f"{60 * hours(agents['Pong-1']):.0f}",
         **training_values(),
         "alone_minutes": alone_minutes(),
+        **ball_values(),
         "human_points": "31.8",  # DQN's professional tester (Mnih et al. 2015)
     }
     for title in ("Breakout", "MsPacman", "Seaquest"):
@@ -343,6 +344,17 @@ def alone_minutes() -> str:
     path = FIGURES / "tease/tease.json"
     seconds = json.loads(path.read_text("utf-8"))["alone"]
     return ["no", "one", "two", "three", "four"][round(median(seconds) / 60)]
+
+
+def ball_values() -> dict[str, str]:
+    """The points a ball with each change of the agent's pictures."""
+    path = FIGURES / "ball/ball.json"
+    played = json.loads(path.read_text("utf-8"))
+    means = {name: it["points"] / it["balls"] for name, it in played.items()}
+    return {
+        f"ball_{name}": f"{mean:.1f}" if mean < 10 else f"{mean:.0f}"
+        for name, mean in means.items()
+    }
 
 
 def training_values() -> dict[str, str]:

@@ -7,6 +7,8 @@ other actions.
 from typing import Any
 
 BALLS = 60  # of each change; each is taken away after a minute
+KEPT = ["nothing", "still", "faint", "wall"]  # which last, so fewer are played
+BALLS_KEPT = 20
 PLAY = """([change, balls]) => Agent.play(1, { change, balls })"""
 
 
@@ -14,9 +16,9 @@ def record() -> dict[str, Any]:
     from record.stills import open_page
 
     with open_page(reduced_motion="reduce") as page:
-        changes = page.evaluate("Agent.changes")
-        played = {
-            name or "nothing": page.evaluate(PLAY, [name, BALLS])
-            for name in [None, *changes]
-        }
+        played = {}
+        for name in [None, *page.evaluate("Agent.changes")]:
+            key = name or "nothing"
+            balls = BALLS_KEPT if key in KEPT else BALLS
+            played[key] = page.evaluate(PLAY, [name, balls])
     return {"ball": played}

@@ -21,6 +21,7 @@ figure("tease", async (box, $in) => {
   const LEAST = 600; // frames that the reader has to keep it for
   const MOST = 1800;
   const BALLS = 5;
+  const POPOVER = CSS.supports("selector(:popover-open)");
   const ABOVE = 70; // pixels of the window, from a finger to the hand
   const IT_RUNS = "These balls aren’t there. It runs anyway.";
   const isTouched = matchMedia("(hover: none)").matches;
@@ -245,7 +246,8 @@ figure("tease", async (box, $in) => {
     board.classList.remove("invites");
     says.ariaLive = "polite";
     if (!game.breakout.lives) game = newGame();
-    game.breakout.lives = BALLS;
+    // One that has passed the paddle already isn't the reader's.
+    game.breakout.lives = BALLS + Number(passed(game.breakout.ball));
     round = { frames: 0, taken: 0, worst: -1, isMeant: false };
     say("Lure it away. It has five balls.");
     while (game.breakout.lives) {
@@ -258,6 +260,8 @@ figure("tease", async (box, $in) => {
       }
       count();
       yield* turn();
+      const gone = BALLS - game.breakout.lives; // or taken away, after a minute
+      round.taken = Math.max(round.taken, gone);
     }
     tell();
     return null;
@@ -339,7 +343,7 @@ figure("tease", async (box, $in) => {
     if (held.length) {
       const x = column.hand.x + ACROSS * held[0];
       column.hand.x = between(COURT.left, x, COURT.right);
-      pointer.stays = LEAVES;
+      pointer.stays = pointer.frames + LEAVES;
     }
     if (pointer.frames > pointer.stays) release();
   }
@@ -365,7 +369,7 @@ figure("tease", async (box, $in) => {
     game = newGame();
     aim = null;
     trail = [];
-    over.replaceChildren();
+    clear();
     act = what();
     count();
     want(true);
@@ -383,8 +387,15 @@ figure("tease", async (box, $in) => {
   function drop(x, y, options) {
     column.hand = { x, y };
     if (pointer) return;
-    pointer = { frames: 0, stays: Infinity, ...options };
-    if (!round) act = takes();
+    pointer = { frames: 0, ...options };
+    if (round) return;
+    clear();
+    act = takes();
+  }
+
+  function clear() {
+    over.replaceChildren();
+    over.classList.remove("shakes");
   }
 
   function release() {
@@ -413,6 +424,7 @@ figure("tease", async (box, $in) => {
     const y = (clientY - top - above) * HEIGHT / height;
     if (isKeeping) return;
     drop(aim, Math.max(y, COURT.top), { isTouch });
+    pointer.stays = Infinity;
     if (isPress && !isTouch) pointer.isMeant = true;
   }
 
@@ -436,7 +448,7 @@ figure("tease", async (box, $in) => {
     const { activeElement, body } = document;
     return act && !event.shiftKey && seen >= height / 2 &&
       (activeElement === body || box.contains(activeElement)) &&
-      !document.querySelector("[popover].open, :popover-open");
+      !(POPOVER && document.querySelector(":popover-open"));
   }
   addEventListener("keydown", (event) => {
     const [across] = arrowOf(event) ?? [0];
@@ -449,7 +461,7 @@ figure("tease", async (box, $in) => {
     if (isKeeping) return;
     const { x } = column.hand ?? { x: WIDTH / 2 };
     if (!pointer) seeWhole();
-    drop(x, DROPS.most - 10, { isMeant: true });
+    drop(x, DROPS.most - 10, { isMeant: true, stays: LEAVES });
   });
   addEventListener("keyup", ({ key }) => {
     const across = ARROWS[key]?.[0];
