@@ -137,7 +137,7 @@ def test_batches(trap, processes):
             with pytest.raises(REFUSED):
                 many.reset(seed=seed)
         mask = np.array([True] * 3)
-        for options in ({"reset_mask": mask}, mask, False, []):
+        for options in ({"reset_mask": mask}, False, []):
             with pytest.raises(ValueError, match="options"):
                 many.reset(options=options)
         for batch in GOOD_BATCHES:
