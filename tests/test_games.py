@@ -221,8 +221,6 @@ def test_it_is_a_vector_environment(mode):
         assert same(games.metadata["render_fps"], 30)
         assert games.reset(seed=1)[0] in games.observation_space
         assert games.action_space.contains(np.array([0, 1, 2]))
-        assert isinstance(games.np_random, np.random.Generator)
-        assert games.np_random_seed == (1, 2, 3)
 
 
 @both_modes
