@@ -149,7 +149,6 @@ def test_the_film_is_one_whole_game(play_it):
         ("nothing --device gpu", "--device gpu can't be used"),
         ("other.pt", "other.pt doesn't fit"),
         ("x/program.pt", "of a2c.py, which is neither beside"),
-        ("path.pt", "of x.antigravity.py, which is neither beside"),
         ("no_loader.pt", "of run.py, which has no `load`"),
     ],
 )
@@ -161,7 +160,6 @@ def test_what_cannot_play_ends_in_a_line(play_it, what, words):
     pathlib.Path("x").mkdir()
     pathlib.Path("a2c.py").write_text("raise SystemExit")
     torch.save({"weights": {}, "program": "a2c"}, "x/program.pt")
-    torch.save({"weights": {}, "program": "x.antigravity"}, "path.pt")
     torch.save({"weights": {}, "program": "run"}, "no_loader.pt")
     with pytest.raises(run.RunError, match=words):
         play_it(what)
