@@ -21,7 +21,6 @@ import contextlib
 import csv
 import dataclasses
 import datetime
-import fnmatch
 import importlib.metadata
 import io
 import json
@@ -323,13 +322,11 @@ class Run:
 
     def _check_new(self) -> None:
         """See that no run would be overwritten."""
-        there = os.listdir(self.folder)
-        for name in ("checkpoint*.pt", "curve.csv", "settings.json", EVENTS):
-            for found in fnmatch.filter(there, name):
+        for name in ("checkpoint*.pt", "curve.csv", "settings.json"):
+            for found in self.folder.glob(name):
                 raise RunError(
-                    f"{self.folder} has the {found} of a run, but no "
-                    "checkpoint.pt; the one before, to be copied there: "
-                    f"{newest_kept(self.folder)}"
+                    f"{found} is of a run that has no checkpoint.pt; the one "
+                    f"before, to be copied there: {newest_kept(self.folder)}"
                 )
 
     def __enter__(self) -> "Run":
