@@ -67,8 +67,6 @@ def find(path: pathlib.Path) -> pathlib.Path:
 
 def load(path: pathlib.Path, device: str = "cpu") -> Learned:
     """Return what a run has learned, one of its checkpoints, or weights."""
-    with one_line(f"--device {device} can't be used"):
-        torch.zeros(1, device=device)
     path = find(path)
     saved = run.read_checkpoint(path)
     print(f"weights: {path}", flush=True)
@@ -160,7 +158,6 @@ def evaluate(learned: Learned, options: Options) -> dict[str, Any]:
 def film(learned: Learned, path: pathlib.Path) -> None:
     """Play one whole game, as in training, and film it."""
     act, settings = learned
-    new = path.with_name(f"{path.stem}-new{path.suffix}")  # until it is whole
     with settings.make_games(1, processes=0) as games:
         games.reset()
         height, width, _ = games.render()[0].shape
@@ -168,9 +165,9 @@ def film(learned: Learned, path: pathlib.Path) -> None:
         rate = 60 / settings.action_repeat
         codec = cv2.VideoWriter_fourcc(*"vp09")
         path.parent.mkdir(parents=True, exist_ok=True)
-        writer = cv2.VideoWriter(str(new), codec, rate, size)
+        writer = cv2.VideoWriter(str(path), codec, rate, size)
         # OpenCV raises no errors. Nobody should wait for a game in vain.
-        if path.is_dir() or not writer.isOpened():
+        if not writer.isOpened():
             raise RunError(f"{path} can't be written, or OpenCV has no VP9")
 
         def show(screen: np.ndarray) -> None:
@@ -181,7 +178,6 @@ def film(learned: Learned, path: pathlib.Path) -> None:
         print("plays a whole game, and films it", flush=True)
         whole_games(act, games, settings.seed, show)
         writer.release()
-    new.replace(path)
     print(path)
 
 
