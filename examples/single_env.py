@@ -2,8 +2,8 @@
 
     pip install -r requirements.txt
 
-For `check_env`, SB3's `evaluate_policy`, Gymnasium's wrappers, videos, and to
-play by hand. To train, `Games` is faster. Copy this file beside game.py, then:
+For `check_env`, SB3's `evaluate_policy`, Gymnasium's wrappers, and videos. To
+train, `Games` is faster. Copy this file beside game.py, then:
 
     env = GameEnv("PongNoFrameskip-v4", render_mode="rgb_array", noop_max=30)
 
@@ -11,12 +11,6 @@ or, to make it by its name:
 
     gym.register("Game-v0", entry_point="single_env:GameEnv")
     env = gym.make("Game-v0", env_id="PongNoFrameskip-v4", noop_max=30)
-
-To play by the keys w, a, s, d and space, with `pip install pygame-ce`:
-
-    options = dict(on_life_loss="ignore", action_repeat=1)
-    env = GameEnv(render_mode="rgb_array", **options)
-    gymnasium.utils.play.play(env, zoom=3)
 """
 
 import pathlib
@@ -73,8 +67,6 @@ class GameEnv(gym.Env):
         seed = self.np_random.integers(2**31)
         self.game = make(seed, env_id, **options)
         fps = 60 / self.game.action_repeat
-        # a whole number as an `int`, which Gymnasium's `play` expects
-        fps = int(fps) if fps.is_integer() else fps
         self.metadata = self.metadata | {"render_fps": fps}
         # the first observation of the next episode, until it is asked for
         self._next: NDArray | None = self.game.reset()
@@ -112,10 +104,6 @@ class GameEnv(gym.Env):
         last: Any = self.game.final_obs
         over = self.game.terminated
         return last, float(reward), over, not over, info
-
-    def get_keys_to_action(self) -> dict[tuple[str, ...], int]:
-        """Return the keys of each action, for Gymnasium's `play`."""
-        return self.game.env.unwrapped.get_keys_to_action()
 
     def render(self) -> NDArray | None:
         """Return the screen in color, after an episode its last one."""

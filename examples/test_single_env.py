@@ -90,22 +90,3 @@ def test_sb3_evaluates_it():
     model = PPO("CnnPolicy", env)
     _, lengths = evaluate_policy(model, env, 2, return_episode_rewards=True)
     assert lengths == [30, 30]
-
-
-def test_a_person_plays_it(monkeypatch):
-    """By the emulator's keys, in a window that is closed at last."""
-    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
-    pygame = pytest.importorskip("pygame")
-    from gymnasium.utils.play import play
-
-    env = GameEnv(render_mode="rgb_array", on_life_loss="ignore")
-    events = [(pygame.KEYDOWN, {"key": pygame.K_d}), (pygame.QUIT, {})]
-    actions = []
-
-    def after_step(before, after, action, *_):
-        kind, more = events[len(actions)]
-        actions.append(action)
-        pygame.event.post(pygame.event.Event(kind, more))
-
-    play(env, callback=after_step)
-    assert actions == [0, env.game.meanings.index("RIGHT")]
