@@ -13,12 +13,6 @@ os.environ["OMP_NUM_THREADS"] = "1"
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 
-@pytest.fixture(params=SIGNALS, ids=lambda number: number.name)
-def number(request):
-    """A signal by which a program is asked to end."""
-    return request.param
-
-
 @pytest.fixture(autouse=True)
 def no_signal_is_ignored():
     """Whatever the shell ignores."""

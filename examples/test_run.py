@@ -400,6 +400,9 @@ def ask_at_20(number):
     return learn_and_ask
 
 
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+)
 def test_a_signal_saves_and_ends(start, number):
     """The exit code asks for another try, until all steps are played."""
     command = "--steps 90"
