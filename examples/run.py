@@ -89,8 +89,8 @@ Kind = TypeVar("Kind", bound=RunSettings)
 def read_settings(kind: type[Kind], description: str | None = None) -> Kind:
     """Read the command line, and the settings of the run that it names."""
     settings = tyro.cli(kind, description=description)
-    path = pathlib.Path(settings.folder or "", "checkpoint.pt")
-    if settings.folder and os.path.exists(path):
+    path = settings.folder and settings.folder / "checkpoint.pt"
+    if path and path.exists():
         saved = saved_settings(kind, read_checkpoint(path), path)
         settings = tyro.cli(kind, description=description, default=saved)
     return settings
@@ -403,18 +403,14 @@ class Run:
         now.games += len(ended)
         scores = [(each.score, each.length) for each in ended]
         now.ended = [*now.ended, *scores][-100:]
-        if steps:
-            self._speeds.append(steps / spent)
+        self._speeds.append(steps / spent)
         self._check_finite(figures)
         self._stopped = self.asked
         row = self._make_row(figures)
         if self.over or now.updates % self.settings.save_every == 0:
-            # If nobody has played, these steps may have their row.
-            is_new = not now.rows or now.rows[-1]["steps"] < now.steps
-            new = [row] if is_new else []
-            now.rows += new
+            now.rows.append(row)
             self._save()
-            self._log(new)
+            self._log([row])
         if self.over or now.seconds >= self._next_line:
             self._next_line = now.seconds + 10
             self._say_row(row)
@@ -438,7 +434,7 @@ class Run:
         if now.ended:
             score, length = np.mean(now.ended, 0).tolist()
         # The median leaves out a time for which the program was stopped.
-        speed = statistics.median(self._speeds) if self._speeds else 0.0
+        speed = statistics.median(self._speeds)
         return {
             "time": time.time(),
             "steps": now.steps,
