@@ -2,7 +2,6 @@
 
 import importlib
 import pathlib
-import threading
 from unittest import mock
 
 import numpy as np
@@ -128,9 +127,7 @@ load = functools.partial(dqn.load, kind=Settings, make_agent=make_agent)
 """
 
 
-def test_another_game_and_network_are_trained_in_a_thread_and_judged(
-    start, monkeypatch
-):
+def test_another_game_and_network_are_trained_and_judged(start, monkeypatch):
     """By play.py as it is; it plays without dropout."""
     start(FOLDER.mkdir)
     (FOLDER / "other.py").write_text(OTHER)
@@ -139,11 +136,7 @@ def test_another_game_and_network_are_trained_in_a_thread_and_judged(
     settings = other.Settings(
         "Catch", steps=300, learn_after=100, folder=FOLDER, device="cpu"
     )
-    thread = threading.Thread(
-        target=dqn.train, args=[settings, other.make_agent]
-    )
-    thread.start()
-    thread.join()
+    dqn.train(settings, other.make_agent)
     lines = start(play.main, FOLDER, "--games", 2, "--processes", 0)
     assert "played: " in lines[-1]
     act = play.load(FOLDER).act
