@@ -5,9 +5,6 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.wrappers import RecordVideo
-from stable_baselines3 import PPO
-from stable_baselines3.common.evaluation import evaluate_policy
-from stable_baselines3.common.monitor import Monitor
 
 from game import TRAINING
 from games import FastGame
@@ -82,11 +79,3 @@ def test_a_video_ends_with_the_episode(monkeypatch, tmp_path):
         *_, truncated, _ = env.step(0)
     env.close()
     assert len(list(tmp_path.glob("videos/*.mp4"))) == 1
-
-
-def test_sb3_evaluates_it():
-    limit = {"max_num_frames_per_episode": 120}
-    env = Monitor(GameEnv(on_life_loss="ignore", **limit))
-    model = PPO("CnnPolicy", env)
-    _, lengths = evaluate_policy(model, env, 2, return_episode_rewards=True)
-    assert lengths == [30, 30]
