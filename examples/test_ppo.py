@@ -1,7 +1,6 @@
 """Tests of ppo.py: what it learns, and how it trains."""
 
 import dataclasses
-import inspect
 import os
 import pathlib
 import shutil
@@ -14,7 +13,6 @@ from unittest import mock
 import numpy as np
 import pytest
 import torch
-from ale_py.env import AtariEnv
 
 import ppo
 import run
@@ -359,9 +357,3 @@ def test_settings_have_each_option_of_a_game():
     expected = Game.__init__.__kwdefaults__ | TRAINING
     options = dataclasses.asdict(ppo.GameOptions())
     assert expected.items() <= options.items()
-    # those of the emulator that `Games` takes and that an agent notices
-    emulator = inspect.signature(AtariEnv).parameters.keys() - {
-        *("game", "obs_type", "frameskip", "render_mode", "sound_obs"),
-        *("continuous", "continuous_action_threshold"),
-    }
-    assert emulator <= options.keys()
