@@ -72,19 +72,10 @@ def test_a_group_is_asked_or_killed_and_the_same_command_goes_on(
     assert saved_steps(tmp_path / "run") == steps
 
 
-@pytest.mark.parametrize(
-    ("command", "name"),
-    [
-        ("--stack 2", "stack"),
-        ("--full-action-space", "full_action_space"),
-    ],
-)
-def test_what_a_continued_run_cannot_change_is_refused(train, command, name):
+def test_other_actions_are_refused_in_a_continued_run(train):
     train("--steps 32 --processes 0")
-    before = (FOLDER / "checkpoint.pt").read_bytes()
-    with pytest.raises(run.RunError, match=f"{name} is .* now, and was"):
-        train(f"{command} --steps 64 --processes 0")
-    assert (FOLDER / "checkpoint.pt").read_bytes() == before
+    with pytest.raises(run.RunError, match="full_action_space is True now"):
+        train("--full-action-space --steps 64 --processes 0")
 
 
 @pytest.mark.skipif(
