@@ -1474,6 +1474,7 @@ if (ending) {
 // sees. The ghost of a frame is what is pink in it.
 figure("ghosts", async (box, $in) => {
   const GHOSTS = 4, STACK = 4, START = 188;
+  const NEAR = 0.3; // of the screen: a label would lie on the other ring
   const game = (await titles())["Pac-Man"], { frames } = game;
   const pink = game.rgb.findIndex((rgb) => `${rgb}` === "252,144,200");
   const colours = packed(game.rgb), repeat = $in("label input");
@@ -1499,9 +1500,13 @@ figure("ghosts", async (box, $in) => {
 
   // Rings over a picture of the screen
   function rings(place, shown, absent = []) {
-    place.innerHTML = [...shown, ...absent].map((i) => {
+    const all = [...shown, ...absent];
+    place.innerHTML = all.map((i) => {
       const [x, y] = found[i];
-      const kinds = [absent.includes(i) && "unseen", x > 0.8 && "right"];
+      const isNear = all.some((other) => found[other][0] > x &&
+        Math.hypot(found[other][0] - x, found[other][1] - y) < NEAR);
+      const kinds = [absent.includes(i) && "unseen",
+        (x > 0.8 || isNear) && "right"];
       return `<i class="${kinds.filter(Boolean).join(" ")}" style="left:${
         100 * x}%;top:${100 * y}%"><b>${i % GHOSTS + 1}</b></i>`;
     }).join("");
@@ -1839,9 +1844,9 @@ figure("learn", async (box, $in) => {
   // it is over.
   const ACTS = [
     { says: () => "It begins by pressing at random.",
-      pace: () => SLOW, speeds: (pace) => [pace, 0], over: () => seconds > 3 },
+      pace: () => SLOW, speeds: (pace) => [pace, 0], over: () => seconds > 1 },
     { says: () => "It goes on, faster and faster.",
-      pace: () => ramp(0, 3), speeds: (pace) => [pace, 0],
+      pace: () => ramp(0, 1.5), speeds: (pace) => [pace, 0],
       over: ([one]) => one.steps >= ALONE },
     { says: () => "A second player begins. It gets no picture before.",
       pace: () => ramp(2, 2), speeds: (pace) => [SLOW, pace],
@@ -1883,7 +1888,7 @@ figure("learn", async (box, $in) => {
     told = returns;
     tell(returns === 1 ? "It returns its first ball, by luck." :
       `Five in a row, after ${steps.toLocaleString("en")} steps.`);
-    hold = 2.5;
+    hold = 1;
     return true;
   }
 
@@ -1892,9 +1897,7 @@ figure("learn", async (box, $in) => {
     running = requestAnimationFrame(tick);
     const passed = Math.min(MOST, (now - before) / 1000);
     before = now;
-    const wasHeld = hold > 0;
     hold = Math.max(0, hold - passed);
-    if (wasHeld && !hold) tell(ACTS[act].says(Learn.players));
     if (!hold) seconds += passed;
     const speeds = ACTS[act].speeds(pace());
     Learn.players.forEach((player, i) => {
@@ -1973,7 +1976,6 @@ figure("tease", async (box, $in) => {
   const RESTS = 100; // frames before a new game
   const CROSSES = 30; // frames of a pointer that may only be passing by
   const COLUMN = 27; // frames in which five balls fall
-  const LEAVES = 90; // frames that the hand of the keys stays for
   const TRAIL = 12; // places where the ball has been
   const ACROSS = 4; // pixels a frame, by an arrow key
   const KNOB = 16; // pixels a frame that a pointer moves the paddle's target
@@ -2116,7 +2118,7 @@ figure("tease", async (box, $in) => {
     if (!passed(breakout.ball) || passed(ball)) return;
     if (isKeeping) return;
     const gap = gapOf(breakout);
-    if (round) take(gap);
+    if (round?.counts) take(gap);
     const pixels = `${gap.wide} pixel${gap.wide === 1 ? "" : "s"}`;
     const words = says.textContent;
     say(`Missed by ${pixels}.`);
@@ -2173,8 +2175,8 @@ figure("tease", async (box, $in) => {
   }
 
   // It plays from behind the wall; the page's hand comes, and leads it to the
-  // right, and to the left while the ball falls on the right: it misses by 103
-  // pixels or 104, whatever actions it samples.
+  // right, and to the left while the ball falls on the right: it misses by more
+  // than 100 pixels.
   function* opens() {
     for (let frame = 0; game.breakout.lives === BALLS; frame++) {
       if (frame === OPENS) say(IT_RUNS);
@@ -2206,11 +2208,13 @@ figure("tease", async (box, $in) => {
     board.classList.remove("invites");
     says.ariaLive = "polite";
     if (!game.breakout.lives) game = newGame();
-    // One that has passed the paddle already isn't the reader's.
-    game.breakout.lives = BALLS + Number(passed(game.breakout.ball));
-    round = { frames: 0, taken: 0, worst: -1, isMeant: false };
+    const { breakout } = game;
+    breakout.lives = BALLS;
+    round = { frames: 0, taken: 0, worst: -1, isMeant: false, counts: false };
     say("Lure it away. It has five balls.");
-    while (game.breakout.lives) {
+    while (breakout.lives) {
+      // One that falls already isn't the reader's until it is hit back.
+      round.counts ||= !(breakout.ball?.vy > 0);
       if (pointer) {
         round.frames += 1;
         round.isMeant ||= pointer.isMeant || pointer.frames > CROSSES;
@@ -2220,7 +2224,8 @@ figure("tease", async (box, $in) => {
       }
       count();
       yield* turn();
-      const gone = BALLS - game.breakout.lives; // or taken away, after a minute
+      if (!round.counts) breakout.lives = BALLS;
+      const gone = BALLS - breakout.lives; // or taken away, after a minute
       round.taken = Math.max(round.taken, gone);
     }
     tell();
@@ -2249,7 +2254,8 @@ figure("tease", async (box, $in) => {
 
   // The card
 
-  function show(took, dared, fair) {
+  function show(took, dared, fair, ...first) {
+    $in(".do").prepend(...first.map($in));
     $in(".took").innerHTML = took;
     $in(".dared").textContent = dared;
     $in(".fair").textContent = fair;
@@ -2270,20 +2276,23 @@ figure("tease", async (box, $in) => {
     show(`<b>${seconds}</b> seconds`,
       theirs && `Theirs ${theirs.toFixed(1)}, yours ${seconds}: ` +
         (isLess ? "you win." : "not yet."),
-      "It has practiced for 185 hours. You beat it with balls that aren’t there.");
+      "It has practiced for 185 hours. You beat it with balls that aren’t there.",
+      ".dare", ".control");
+    $in(".dare").textContent = `Dare somebody: beat ${secondsOf(best)} s`;
     $in(".again").textContent = `Again (best ${secondsOf(best)} s)`;
     say(`Its five balls, in ${seconds} seconds.`);
   }
 
   function judge(kept, frames) {
     card.classList.add("own");
+    $in(".again").textContent = "Play again";
     if (kept === frames) {
       show("You kept your ball.", "", `For ${secondsOf(kept)} seconds dashed balls ` +
-        "fell, and you let them fall. You know what a ball is.");
+        "fell, and you let them fall. You know what a ball is.", ".again");
       say("You know what a ball is.");
     } else {
       show(`<b>${secondsOf(kept)}</b> seconds`, "",
-        "Then the ball was lost. Did you run for a dashed one?");
+        "Then the ball was lost. Did you run for a dashed one?", ".again");
       say("Did you run for a dashed one?");
     }
   }
@@ -2297,13 +2306,12 @@ figure("tease", async (box, $in) => {
     if (!act) go();
   }
 
-  // The hand of the keys moves; one that has left still drops its column.
+  // The hand of the keys moves; a finger that has left still drops its column.
   function move() {
     pointer.frames += 1;
     if (held.length) {
       const x = column.hand.x + ACROSS * held[0];
       column.hand.x = between(COURT.left, x, COURT.right);
-      pointer.stays = pointer.frames + LEAVES;
     }
     if (pointer.frames > pointer.stays) release();
   }
@@ -2319,6 +2327,7 @@ figure("tease", async (box, $in) => {
   function want(on) {
     isPaused = !on;
     isAsked = false;
+    if (isPaused && pointer) release();
     go();
   }
 
@@ -2411,6 +2420,7 @@ figure("tease", async (box, $in) => {
       !(POPOVER && document.querySelector(":popover-open"));
   }
   addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && pointer) release();
     const [across] = arrowOf(event) ?? [0];
     if (!across || !isMeant(event) || event.target.closest("input")) return;
     if (isAsked) want(true);
@@ -2421,7 +2431,7 @@ figure("tease", async (box, $in) => {
     if (isKeeping) return;
     const { x } = column.hand ?? { x: WIDTH / 2 };
     if (!pointer) seeWhole();
-    drop(x, DROPS.most - 10, { isMeant: true, stays: LEAVES });
+    drop(x, DROPS.most - 10, { isMeant: true, stays: Infinity });
   });
   addEventListener("keyup", ({ key }) => {
     const across = ARROWS[key]?.[0];
@@ -2451,7 +2461,7 @@ figure("tease", async (box, $in) => {
 
   function greet() {
     theirs = sentIn(location.hash);
-    const words = theirs && `${theirs.toFixed(1)} s. Beat it.`;
+    const words = theirs && `Somebody took its five balls in ${theirs.toFixed(1)} s. Beat it.`;
     $in(".theirs").textContent = words;
     $in(".theirs").hidden = !theirs;
   }

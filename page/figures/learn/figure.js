@@ -186,9 +186,9 @@ figure("learn", async (box, $in) => {
   // it is over.
   const ACTS = [
     { says: () => "It begins by pressing at random.",
-      pace: () => SLOW, speeds: (pace) => [pace, 0], over: () => seconds > 3 },
+      pace: () => SLOW, speeds: (pace) => [pace, 0], over: () => seconds > 1 },
     { says: () => "It goes on, faster and faster.",
-      pace: () => ramp(0, 3), speeds: (pace) => [pace, 0],
+      pace: () => ramp(0, 1.5), speeds: (pace) => [pace, 0],
       over: ([one]) => one.steps >= ALONE },
     { says: () => "A second player begins. It gets no picture before.",
       pace: () => ramp(2, 2), speeds: (pace) => [SLOW, pace],
@@ -230,7 +230,7 @@ figure("learn", async (box, $in) => {
     told = returns;
     tell(returns === 1 ? "It returns its first ball, by luck." :
       `Five in a row, after ${steps.toLocaleString("en")} steps.`);
-    hold = 2.5;
+    hold = 1;
     return true;
   }
 
@@ -239,9 +239,7 @@ figure("learn", async (box, $in) => {
     running = requestAnimationFrame(tick);
     const passed = Math.min(MOST, (now - before) / 1000);
     before = now;
-    const wasHeld = hold > 0;
     hold = Math.max(0, hold - passed);
-    if (wasHeld && !hold) tell(ACTS[act].says(Learn.players));
     if (!hold) seconds += passed;
     const speeds = ACTS[act].speeds(pace());
     Learn.players.forEach((player, i) => {

@@ -13,7 +13,6 @@ figure("tease", async (box, $in) => {
   const RESTS = 100; // frames before a new game
   const CROSSES = 30; // frames of a pointer that may only be passing by
   const COLUMN = 27; // frames in which five balls fall
-  const LEAVES = 90; // frames that the hand of the keys stays for
   const TRAIL = 12; // places where the ball has been
   const ACROSS = 4; // pixels a frame, by an arrow key
   const KNOB = 16; // pixels a frame that a pointer moves the paddle's target
@@ -156,7 +155,7 @@ figure("tease", async (box, $in) => {
     if (!passed(breakout.ball) || passed(ball)) return;
     if (isKeeping) return;
     const gap = gapOf(breakout);
-    if (round) take(gap);
+    if (round?.counts) take(gap);
     const pixels = `${gap.wide} pixel${gap.wide === 1 ? "" : "s"}`;
     const words = says.textContent;
     say(`Missed by ${pixels}.`);
@@ -213,8 +212,8 @@ figure("tease", async (box, $in) => {
   }
 
   // It plays from behind the wall; the page's hand comes, and leads it to the
-  // right, and to the left while the ball falls on the right: it misses by 103
-  // pixels or 104, whatever actions it samples.
+  // right, and to the left while the ball falls on the right: it misses by more
+  // than 100 pixels.
   function* opens() {
     for (let frame = 0; game.breakout.lives === BALLS; frame++) {
       if (frame === OPENS) say(IT_RUNS);
@@ -246,11 +245,13 @@ figure("tease", async (box, $in) => {
     board.classList.remove("invites");
     says.ariaLive = "polite";
     if (!game.breakout.lives) game = newGame();
-    // One that has passed the paddle already isn't the reader's.
-    game.breakout.lives = BALLS + Number(passed(game.breakout.ball));
-    round = { frames: 0, taken: 0, worst: -1, isMeant: false };
+    const { breakout } = game;
+    breakout.lives = BALLS;
+    round = { frames: 0, taken: 0, worst: -1, isMeant: false, counts: false };
     say("Lure it away. It has five balls.");
-    while (game.breakout.lives) {
+    while (breakout.lives) {
+      // One that falls already isn't the reader's until it is hit back.
+      round.counts ||= !(breakout.ball?.vy > 0);
       if (pointer) {
         round.frames += 1;
         round.isMeant ||= pointer.isMeant || pointer.frames > CROSSES;
@@ -260,7 +261,8 @@ figure("tease", async (box, $in) => {
       }
       count();
       yield* turn();
-      const gone = BALLS - game.breakout.lives; // or taken away, after a minute
+      if (!round.counts) breakout.lives = BALLS;
+      const gone = BALLS - breakout.lives; // or taken away, after a minute
       round.taken = Math.max(round.taken, gone);
     }
     tell();
@@ -289,7 +291,8 @@ figure("tease", async (box, $in) => {
 
   // The card
 
-  function show(took, dared, fair) {
+  function show(took, dared, fair, ...first) {
+    $in(".do").prepend(...first.map($in));
     $in(".took").innerHTML = took;
     $in(".dared").textContent = dared;
     $in(".fair").textContent = fair;
@@ -310,20 +313,23 @@ figure("tease", async (box, $in) => {
     show(`<b>${seconds}</b> seconds`,
       theirs && `Theirs ${theirs.toFixed(1)}, yours ${seconds}: ` +
         (isLess ? "you win." : "not yet."),
-      "It has practiced for 185 hours. You beat it with balls that aren’t there.");
+      "It has practiced for 185 hours. You beat it with balls that aren’t there.",
+      ".dare", ".control");
+    $in(".dare").textContent = `Dare somebody: beat ${secondsOf(best)} s`;
     $in(".again").textContent = `Again (best ${secondsOf(best)} s)`;
     say(`Its five balls, in ${seconds} seconds.`);
   }
 
   function judge(kept, frames) {
     card.classList.add("own");
+    $in(".again").textContent = "Play again";
     if (kept === frames) {
       show("You kept your ball.", "", `For ${secondsOf(kept)} seconds dashed balls ` +
-        "fell, and you let them fall. You know what a ball is.");
+        "fell, and you let them fall. You know what a ball is.", ".again");
       say("You know what a ball is.");
     } else {
       show(`<b>${secondsOf(kept)}</b> seconds`, "",
-        "Then the ball was lost. Did you run for a dashed one?");
+        "Then the ball was lost. Did you run for a dashed one?", ".again");
       say("Did you run for a dashed one?");
     }
   }
@@ -337,13 +343,12 @@ figure("tease", async (box, $in) => {
     if (!act) go();
   }
 
-  // The hand of the keys moves; one that has left still drops its column.
+  // The hand of the keys moves; a finger that has left still drops its column.
   function move() {
     pointer.frames += 1;
     if (held.length) {
       const x = column.hand.x + ACROSS * held[0];
       column.hand.x = between(COURT.left, x, COURT.right);
-      pointer.stays = pointer.frames + LEAVES;
     }
     if (pointer.frames > pointer.stays) release();
   }
@@ -359,6 +364,7 @@ figure("tease", async (box, $in) => {
   function want(on) {
     isPaused = !on;
     isAsked = false;
+    if (isPaused && pointer) release();
     go();
   }
 
@@ -451,6 +457,7 @@ figure("tease", async (box, $in) => {
       !(POPOVER && document.querySelector(":popover-open"));
   }
   addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && pointer) release();
     const [across] = arrowOf(event) ?? [0];
     if (!across || !isMeant(event) || event.target.closest("input")) return;
     if (isAsked) want(true);
@@ -461,7 +468,7 @@ figure("tease", async (box, $in) => {
     if (isKeeping) return;
     const { x } = column.hand ?? { x: WIDTH / 2 };
     if (!pointer) seeWhole();
-    drop(x, DROPS.most - 10, { isMeant: true, stays: LEAVES });
+    drop(x, DROPS.most - 10, { isMeant: true, stays: Infinity });
   });
   addEventListener("keyup", ({ key }) => {
     const across = ARROWS[key]?.[0];
@@ -491,7 +498,7 @@ figure("tease", async (box, $in) => {
 
   function greet() {
     theirs = sentIn(location.hash);
-    const words = theirs && `${theirs.toFixed(1)} s. Beat it.`;
+    const words = theirs && `Somebody took its five balls in ${theirs.toFixed(1)} s. Beat it.`;
     $in(".theirs").textContent = words;
     $in(".theirs").hidden = !theirs;
   }

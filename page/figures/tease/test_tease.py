@@ -166,6 +166,7 @@ def test_the_reader_keeps_a_ball_under_the_same_dashed_ones(open_page):
         point(page, ball["x"] if ball else 80)
         run(page, 4)
     expect(card.locator(".took")).to_contain_text("kept")
+    expect(card.get_by_role("button", name="Dare")).to_be_hidden()
     press(page, "Close")
     expect(card).to_be_hidden()
 
@@ -185,6 +186,36 @@ def test_pause_is_pause_whatever_moves(open_page):
     assert tease(page, "ball") != before
 
 
+def test_a_mouse_pauses_it(open_page):
+    page = open_page(width=1280, height=800)
+    button = page.locator("#tease .pause")
+    box = button.bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 10)
+    expect(button).to_have_text("Play")
+
+
+@pytest.mark.parametrize("moment", ["the hand", "falling", "a miss", "idle"])
+def test_five_balls_are_counted_whenever_a_reader_comes(open_page, moment):
+    """What falls already when he comes isn't his."""
+    page = open_page()
+    at = {
+        "the hand": "Tease.hand !== null",
+        "falling": "Tease.ball.y > 150",
+        "a miss": "document.querySelector('#tease .gap')",
+        "idle": "document.querySelector('#tease .invites')",
+    }[moment]
+    page.evaluate(f"() => {{ while (!({at})) pass(1); }}")
+    point(page, 80)
+    if moment in ("falling", "a miss"):
+        lost = "() => { while (Tease.ball) pass(1); }"
+        page.evaluate(lost)
+        assert tease(page, "taken") == 0
+    card = take(page)
+    expect(card).to_contain_text("seconds")
+    assert tease(page, "taken") == 5
+    assert missed(page) is None
+
+
 def test_arrow_keys_drop_balls_unless_they_are_meant_for_the_page(open_page):
     page = open_page()
     page.keyboard.press("Shift+ArrowLeft")
@@ -197,8 +228,14 @@ def test_arrow_keys_drop_balls_unless_they_are_meant_for_the_page(open_page):
     page.keyboard.down("ArrowLeft")
     run(page, 20)
     page.keyboard.up("ArrowLeft")
-    assert tease(page, "hand") < 40
-    assert tease(page, "seconds") > 0
+    hand = tease(page, "hand")
+    assert hand < 40
+    before = tease(page, "seconds")
+    run(page, 120)  # it stays, and the seconds run
+    assert tease(page, "hand") == hand
+    assert tease(page, "seconds") >= before + 1
+    page.keyboard.press("Escape")
+    assert tease(page, "hand") is None
 
 
 def test_less_motion_chosen_later_stops_it(open_page):
