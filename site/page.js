@@ -1474,7 +1474,6 @@ if (ending) {
 // sees. The ghost of a frame is what is pink in it.
 figure("ghosts", async (box, $in) => {
   const GHOSTS = 4, STACK = 4, START = 188;
-  const NEAR = 0.3; // of the screen: a label would lie on the other ring
   const game = (await titles())["Pac-Man"], { frames } = game;
   const pink = game.rgb.findIndex((rgb) => `${rgb}` === "252,144,200");
   const colours = packed(game.rgb), repeat = $in("label input");
@@ -1500,14 +1499,10 @@ figure("ghosts", async (box, $in) => {
 
   // Rings over a picture of the screen
   function rings(place, shown, absent = []) {
-    const all = [...shown, ...absent];
-    place.innerHTML = all.map((i) => {
+    place.innerHTML = [...shown, ...absent].map((i) => {
       const [x, y] = found[i];
-      const isNear = all.some((other) => found[other][0] > x &&
-        Math.hypot(found[other][0] - x, found[other][1] - y) < NEAR);
-      const kinds = [absent.includes(i) && "unseen",
-        (x > 0.8 || isNear) && "right"];
-      return `<i class="${kinds.filter(Boolean).join(" ")}" style="left:${
+      const kind = absent.includes(i) ? "unseen" : "";
+      return `<i class="${kind}" style="left:${
         100 * x}%;top:${100 * y}%"><b>${i % GHOSTS + 1}</b></i>`;
     }).join("");
   }
