@@ -17,10 +17,10 @@ Why not DQN? It learns from a memory of its last million steps, 7 GB of
 pictures. PPO needs none: it learns from what it has just played, in many games
 at once.
 
-Copy this file beside game.py, with run.py, which saves and resumes a training,
-and play.py, which plays with a trained agent. It follows `ppo_atari.py` of
-CleanRL, which follows OpenAI's Baselines; comments say where it differs. In
-this repository, on a GPU if there is one:
+Copy this file beside game.py and games.py, with run.py, which saves and
+resumes a training, and play.py, which plays with a trained agent. It follows
+`ppo_atari.py` of CleanRL, which follows OpenAI's Baselines; comments say where
+it differs. In this repository, on a GPU if there is one:
 
     pip install -r requirements.txt torch tensorboard tyro
     python examples/ppo.py                      # Breakout, 10 million steps

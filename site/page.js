@@ -11,7 +11,7 @@ const stamps = {
  "data/network5.js": "98533635",
  "data/network6.js": "6da5cc37",
  "data/network7.js": "b0f8c762",
- "data/steps.js": "8db01a3d",
+ "data/steps.js": "50626823",
  "data/tease.js": "a3ed457f",
  "data/training.js": "2928aec0",
  "data/workbench.js": "d7737aaf"
@@ -1145,7 +1145,9 @@ if ($("run")) (() => {
     if (words.length) return words.join(" ");
     const [, set] = code.get(row).line.textContent.match(/^ *([\w.]+) \+?= /) ?? [];
     const same = values.find(({ name }) => name === set);
-    return same ? `<code>${set}</code> is still ${same.text}.` : "Nothing changes.";
+    if (same) return `<code>${set}</code> is still ${same.text}.`;
+    const indent = (of) => code.get(of)?.line.textContent.search(/\S/);
+    return indent(lines[at + 1]?.[0]) > indent(row) ? "Yes." : "No.";
   }
 
   function pause() {

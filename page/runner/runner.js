@@ -176,7 +176,9 @@ if ($("run")) (() => {
     if (words.length) return words.join(" ");
     const [, set] = code.get(row).line.textContent.match(/^ *([\w.]+) \+?= /) ?? [];
     const same = values.find(({ name }) => name === set);
-    return same ? `<code>${set}</code> is still ${same.text}.` : "Nothing changes.";
+    if (same) return `<code>${set}</code> is still ${same.text}.`;
+    const indent = (of) => code.get(of)?.line.textContent.search(/\S/);
+    return indent(lines[at + 1]?.[0]) > indent(row) ? "Yes." : "No.";
   }
 
   function pause() {
