@@ -11,7 +11,7 @@ const stamps = {
  "data/network5.js": "98533635",
  "data/network6.js": "6da5cc37",
  "data/network7.js": "b0f8c762",
- "data/steps.js": "50626823",
+ "data/steps.js": "261c7a72",
  "data/tease.js": "a3ed457f",
  "data/training.js": "2928aec0",
  "data/workbench.js": "d7737aaf"
