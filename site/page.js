@@ -173,15 +173,15 @@ async function unpack(text, size) {
     (_, i) => pixels.subarray(i * size, (i + 1) * size));
 }
 
-// Colours as a canvas has them.
+// Colors as a canvas has them.
 const packed = (rgb) => rgb.map(([r, g, b]) =>
   (255 << 24) | (b << 16) | (g << 8) | r);
 const GRAYS = packed(Array.from({ length: 256 }, (_, v) => [v, v, v]));
 
 // Draw pixels in a canvas, which may have a label below it, or the part of them
-// that is shown: left, top, width, height. They are numbers of `colours`. Without
+// that is shown: left, top, width, height. They are numbers of `colors`. Without
 // pixels the place is blank. The style says how large it is.
-function put(cell, pixels, { label = "", kind = "", colours = GRAYS,
+function put(cell, pixels, { label = "", kind = "", colors = GRAYS,
   width = pixels?.length === SIZE ** 2 ? SIZE : WIDTH, part = null } = {}) {
   const [canvas, name] = cell.children, context = canvas.getContext("2d");
   if (name) name.textContent = label;
@@ -190,7 +190,7 @@ function put(cell, pixels, { label = "", kind = "", colours = GRAYS,
   if (!pixels) return;
   const [left, top, ...size] = part ?? [0, 0, width, pixels.length / width];
   [canvas.width, canvas.height] = size;
-  const rgba = new Uint32Array(pixels).map((v) => colours[v]);
+  const rgba = new Uint32Array(pixels).map((v) => colors[v]);
   const image = new ImageData(new Uint8ClampedArray(rgba.buffer), width);
   context.putImageData(image, -left, -top);
 }
@@ -1220,7 +1220,7 @@ figure("ball", (box, $in) => {
   const BUSY = 60; // ms of a screen, for the games
   const TOP = 53; // what is shown begins there
   const BOTTOM = 199;
-  const colours = packed(COLORS);
+  const colors = packed(COLORS);
   const says = $in(".says");
   const serve = $in(".serve");
   const kinds = [...$in(".kinds").children].map((button, i) => {
@@ -1241,7 +1241,7 @@ figure("ball", (box, $in) => {
     const bricks = change.wall ? [] : state.bricks;
     const screen = screenOf({ ...state, bricks, lift: change.lift });
     const cell = button.querySelector(".whole > span");
-    put(cell, screen, { colours, part: [0, TOP, WIDTH, BOTTOM - TOP] });
+    put(cell, screen, { colors, part: [0, TOP, WIDTH, BOTTOM - TOP] });
     const context = cell.firstElementChild.getContext("2d");
     context.strokeStyle = "#ffa65c";
     const outline = (x, y, wide, high) => context.strokeRect(Math.floor(x) - 0.5,
@@ -1478,7 +1478,7 @@ figure("ghosts", async (box, $in) => {
   const GHOSTS = 4, STACK = 4, START = 188;
   const game = (await titles())["Pac-Man"], { frames } = game;
   const pink = game.rgb.findIndex((rgb) => `${rgb}` === "252,144,200");
-  const colours = packed(game.rgb), repeat = $in("label input");
+  const colors = packed(game.rgb), repeat = $in("label input");
   const [whole, ringed] = [...$in(".eye").children].slice(1);
   const [newest, dashed] = [...$in(".gets").children].slice(1);
   const cells = [...box.querySelectorAll(".stack > div"), newest];
@@ -1520,7 +1520,7 @@ figure("ghosts", async (box, $in) => {
   function show(end) {
     const every = Number(repeat.value);
     const now = Array.from({ length: GHOSTS }, (_, i) => end - 1 - i);
-    put(whole, blended(end - 1), { colours });
+    put(whole, blended(end - 1), { colors });
     rings(ringed, now);
     // Of each picture the frames that are merged in it.
     const merged = cells.map((_, i) => {
@@ -1916,7 +1916,7 @@ figure("learn", async (box, $in) => {
     const wide = Math.max(END, one.steps);
     [one, two].forEach((player, i) => {
       put(cells[i].children[1], player.game.screen(), { width: TINY.wide,
-        colours: TINY_COLORS });
+        colors: TINY_COLORS });
       cells[i].querySelector(".row").textContent = player.game.returns;
       cells[i].querySelector(".mean").textContent = player.mean.toFixed(1);
       lines[i].setAttribute("points", player.curve.map((mean, at) =>
@@ -1986,7 +1986,7 @@ figure("tease", async (box, $in) => {
   const isTouched = matchMedia("(hover: none)").matches;
   const INVITES = isTouched ? "Your turn: slide a finger over the game." :
     "Your turn: point at the game.";
-  const colours = packed(COLORS);
+  const colors = packed(COLORS);
   const board = $("board");
   const [whole, over] = board.children;
   const gets = [...$in(".gets").children].map((cell) => cell.firstElementChild);
@@ -2036,7 +2036,7 @@ figure("tease", async (box, $in) => {
   // What is seen
 
   function draw() {
-    put(whole.firstElementChild, screenOf(game.shown[1]), { colours });
+    put(whole.firstElementChild, screenOf(game.shown[1]), { colors });
     const context = whole.querySelector("canvas").getContext("2d");
     trail.forEach(({ x, y }, i) => {
       context.fillStyle = `rgb(255 180 160 / ${0.5 * i / TRAIL})`;
@@ -2142,7 +2142,7 @@ figure("tease", async (box, $in) => {
   function picture({ from, wide }) {
     const top = 96; // from there to below the paddle
     const pixels = screenOf(game.shown[1]);
-    put($in(".worst > div"), pixels, { colours, label: `Its worst miss: ${wide} ` +
+    put($in(".worst > div"), pixels, { colors, label: `Its worst miss: ${wide} ` +
       "pixels.", part: [0, top, WIDTH, HEIGHT - top] });
     const context = $in(".worst canvas").getContext("2d");
     context.fillStyle = "#ffa65c";
@@ -2503,15 +2503,15 @@ figure("training", async (box, $in) => {
   const cells = $in(".games").children, answer = $in("details");
   for (const game of games) {
     game.shown = await unpack(game.screens, WIDTH * HEIGHT);
-    game.colours = packed(game.rgb);
+    game.colors = packed(game.rgb);
   }
   const labels = [...cells].map((cell) => cell.lastElementChild.textContent);
   // Where the ball gets behind the wall, it does so in the middle of the film,
   // which begins two seconds before.
   const count = games[0].shown.length, there = count / 2 + 1;
   const player = film(box, (at) => {
-    games.forEach(({ shown, colours, behind }, i) => put(cells[i], shown[at - 1],
-      { colours, label: labels[i],
+    games.forEach(({ shown, colors, behind }, i) => put(cells[i], shown[at - 1],
+      { colors, label: labels[i],
         kind: answer.open && behind !== null && at >= there ? "picture" : "" }));
   }, { count, pace: PACE, auto: false,
     start: there + PACE * (calm.matches ? 1 : -2) });
@@ -2576,13 +2576,13 @@ figure("workbench", async (box, $in) => {
   }
 
   function show(end) {
-    const now = settings(), colours = packed(game.rgb);
+    const now = settings(), colors = packed(game.rgb);
     // The last eight frames, of which those before the step are dim.
     strip.forEach((cell, i) => {
       const at = end - strip.length + i, number = i - strip.length + now.repeat;
       const kept = number === now.repeat - 1 ? "fourth" :
         number === now.repeat - 2 && now.maximum ? "third" : "thrown";
-      put(cell, game.frames[at] ?? game.frames[0], { colours,
+      put(cell, game.frames[at] ?? game.frames[0], { colors,
         label: number < 0 ? "" : `${number + 1}`,
         kind: number < 0 ? "before" : kept });
     });

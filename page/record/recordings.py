@@ -103,8 +103,8 @@ def play() -> list[Step]:
 # Recording
 
 
-class Colours(NamedTuple):
-    """Breakout's colours, as the emulator numbers them, in RGB and in gray."""
+class Colors(NamedTuple):
+    """Breakout's colors, as the emulator numbers them, in RGB and in gray."""
 
     numbers: np.ndarray
     rgb: np.ndarray
@@ -112,12 +112,12 @@ class Colours(NamedTuple):
 
 
 @functools.cache
-def colours() -> Colours:
+def colors() -> Colors:
     _, ale = make(BREAKOUT)
     numbers, where = np.unique(ale.getScreen(), return_index=True)
     rgb = ale.getScreenRGB().reshape(-1, 3)[where]
     gray = ale.getScreenGrayscale().reshape(-1)[where]
-    return Colours(numbers, rgb, gray)
+    return Colors(numbers, rgb, gray)
 
 
 def png(picture: np.ndarray) -> str:

@@ -17,15 +17,15 @@ async function unpack(text, size) {
     (_, i) => pixels.subarray(i * size, (i + 1) * size));
 }
 
-// Colours as a canvas has them.
+// Colors as a canvas has them.
 const packed = (rgb) => rgb.map(([r, g, b]) =>
   (255 << 24) | (b << 16) | (g << 8) | r);
 const GRAYS = packed(Array.from({ length: 256 }, (_, v) => [v, v, v]));
 
 // Draw pixels in a canvas, which may have a label below it, or the part of them
-// that is shown: left, top, width, height. They are numbers of `colours`. Without
+// that is shown: left, top, width, height. They are numbers of `colors`. Without
 // pixels the place is blank. The style says how large it is.
-function put(cell, pixels, { label = "", kind = "", colours = GRAYS,
+function put(cell, pixels, { label = "", kind = "", colors = GRAYS,
   width = pixels?.length === SIZE ** 2 ? SIZE : WIDTH, part = null } = {}) {
   const [canvas, name] = cell.children, context = canvas.getContext("2d");
   if (name) name.textContent = label;
@@ -34,7 +34,7 @@ function put(cell, pixels, { label = "", kind = "", colours = GRAYS,
   if (!pixels) return;
   const [left, top, ...size] = part ?? [0, 0, width, pixels.length / width];
   [canvas.width, canvas.height] = size;
-  const rgba = new Uint32Array(pixels).map((v) => colours[v]);
+  const rgba = new Uint32Array(pixels).map((v) => colors[v]);
   const image = new ImageData(new Uint8ClampedArray(rgba.buffer), width);
   context.putImageData(image, -left, -top);
 }

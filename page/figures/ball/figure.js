@@ -9,7 +9,7 @@ figure("ball", (box, $in) => {
   const BUSY = 60; // ms of a screen, for the games
   const TOP = 53; // what is shown begins there
   const BOTTOM = 199;
-  const colours = packed(COLORS);
+  const colors = packed(COLORS);
   const says = $in(".says");
   const serve = $in(".serve");
   const kinds = [...$in(".kinds").children].map((button, i) => {
@@ -30,7 +30,7 @@ figure("ball", (box, $in) => {
     const bricks = change.wall ? [] : state.bricks;
     const screen = screenOf({ ...state, bricks, lift: change.lift });
     const cell = button.querySelector(".whole > span");
-    put(cell, screen, { colours, part: [0, TOP, WIDTH, BOTTOM - TOP] });
+    put(cell, screen, { colors, part: [0, TOP, WIDTH, BOTTOM - TOP] });
     const context = cell.firstElementChild.getContext("2d");
     context.strokeStyle = "#ffa65c";
     const outline = (x, y, wide, high) => context.strokeRect(Math.floor(x) - 0.5,

@@ -4,7 +4,7 @@ figure("ghosts", async (box, $in) => {
   const GHOSTS = 4, STACK = 4, START = 188;
   const game = (await titles())["Pac-Man"], { frames } = game;
   const pink = game.rgb.findIndex((rgb) => `${rgb}` === "252,144,200");
-  const colours = packed(game.rgb), repeat = $in("label input");
+  const colors = packed(game.rgb), repeat = $in("label input");
   const [whole, ringed] = [...$in(".eye").children].slice(1);
   const [newest, dashed] = [...$in(".gets").children].slice(1);
   const cells = [...box.querySelectorAll(".stack > div"), newest];
@@ -46,7 +46,7 @@ figure("ghosts", async (box, $in) => {
   function show(end) {
     const every = Number(repeat.value);
     const now = Array.from({ length: GHOSTS }, (_, i) => end - 1 - i);
-    put(whole, blended(end - 1), { colours });
+    put(whole, blended(end - 1), { colors });
     rings(ringed, now);
     // Of each picture the frames that are merged in it.
     const merged = cells.map((_, i) => {

@@ -261,7 +261,7 @@ figure("learn", async (box, $in) => {
     const wide = Math.max(END, one.steps);
     [one, two].forEach((player, i) => {
       put(cells[i].children[1], player.game.screen(), { width: TINY.wide,
-        colours: TINY_COLORS });
+        colors: TINY_COLORS });
       cells[i].querySelector(".row").textContent = player.game.returns;
       cells[i].querySelector(".mean").textContent = player.mean.toFixed(1);
       lines[i].setAttribute("points", player.curve.map((mean, at) =>

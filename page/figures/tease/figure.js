@@ -26,7 +26,7 @@ figure("tease", async (box, $in) => {
   const isTouched = matchMedia("(hover: none)").matches;
   const INVITES = isTouched ? "Your turn: slide a finger over the game." :
     "Your turn: point at the game.";
-  const colours = packed(COLORS);
+  const colors = packed(COLORS);
   const board = $("board");
   const [whole, over] = board.children;
   const gets = [...$in(".gets").children].map((cell) => cell.firstElementChild);
@@ -76,7 +76,7 @@ figure("tease", async (box, $in) => {
   // What is seen
 
   function draw() {
-    put(whole.firstElementChild, screenOf(game.shown[1]), { colours });
+    put(whole.firstElementChild, screenOf(game.shown[1]), { colors });
     const context = whole.querySelector("canvas").getContext("2d");
     trail.forEach(({ x, y }, i) => {
       context.fillStyle = `rgb(255 180 160 / ${0.5 * i / TRAIL})`;
@@ -182,7 +182,7 @@ figure("tease", async (box, $in) => {
   function picture({ from, wide }) {
     const top = 96; // from there to below the paddle
     const pixels = screenOf(game.shown[1]);
-    put($in(".worst > div"), pixels, { colours, label: `Its worst miss: ${wide} ` +
+    put($in(".worst > div"), pixels, { colors, label: `Its worst miss: ${wide} ` +
       "pixels.", part: [0, top, WIDTH, HEIGHT - top] });
     const context = $in(".worst canvas").getContext("2d");
     context.fillStyle = "#ffa65c";

@@ -6,15 +6,15 @@ figure("training", async (box, $in) => {
   const cells = $in(".games").children, answer = $in("details");
   for (const game of games) {
     game.shown = await unpack(game.screens, WIDTH * HEIGHT);
-    game.colours = packed(game.rgb);
+    game.colors = packed(game.rgb);
   }
   const labels = [...cells].map((cell) => cell.lastElementChild.textContent);
   // Where the ball gets behind the wall, it does so in the middle of the film,
   // which begins two seconds before.
   const count = games[0].shown.length, there = count / 2 + 1;
   const player = film(box, (at) => {
-    games.forEach(({ shown, colours, behind }, i) => put(cells[i], shown[at - 1],
-      { colours, label: labels[i],
+    games.forEach(({ shown, colors, behind }, i) => put(cells[i], shown[at - 1],
+      { colors, label: labels[i],
         kind: answer.open && behind !== null && at >= there ? "picture" : "" }));
   }, { count, pace: PACE, auto: false,
     start: there + PACE * (calm.matches ? 1 : -2) });

@@ -31,13 +31,13 @@ figure("workbench", async (box, $in) => {
   }
 
   function show(end) {
-    const now = settings(), colours = packed(game.rgb);
+    const now = settings(), colors = packed(game.rgb);
     // The last eight frames, of which those before the step are dim.
     strip.forEach((cell, i) => {
       const at = end - strip.length + i, number = i - strip.length + now.repeat;
       const kept = number === now.repeat - 1 ? "fourth" :
         number === now.repeat - 2 && now.maximum ? "third" : "thrown";
-      put(cell, game.frames[at] ?? game.frames[0], { colours,
+      put(cell, game.frames[at] ?? game.frames[0], { colors,
         label: number < 0 ? "" : `${number + 1}`,
         kind: number < 0 ? "before" : kept });
     });

@@ -47,28 +47,28 @@ TITLES = {
 
 
 def play(title: Title) -> dict[str, Any]:
-    """Return the last frames of a game as indices into its colours.
+    """Return the last frames of a game as indices into its colors.
 
     Four frames count as one picture, since a screen differs least from the
     fourth before it.
     """
     env, ale = make(title.env_id, repeat_action_probability=0.0)
     screens = []
-    known = {}  # RGB and gray of each colour
+    known = {}  # RGB and gray of each color
     for action in title.actions:
         env.step(action)
         screens.append(ale.getScreen())
-        colours, where = np.unique(screens[-1], return_index=True)
+        colors, where = np.unique(screens[-1], return_index=True)
         rgb = ale.getScreenRGB().reshape(-1, 3)[where].tolist()
         gray = ale.getScreenGrayscale().reshape(-1)[where].tolist()
         both = zip(rgb, gray, strict=True)
-        known |= dict(zip(colours.tolist(), both, strict=True))
+        known |= dict(zip(colors.tolist(), both, strict=True))
     used = sorted(known)
     frames = np.searchsorted(used, screens[-SHOWN:])
     return {
         "arguments": title.arguments,
-        "rgb": [known[colour][0] for colour in used],
-        "gray": [known[colour][1] for colour in used],
+        "rgb": [known[color][0] for color in used],
+        "gray": [known[color][1] for color in used],
         "height": len(screens[0]),
         "frames": pack(frames.reshape(SHOWN // 4, -1)),
     }
