@@ -127,7 +127,7 @@ def in_short(comparisons: Mapping[str, Ratios]) -> str:
         return " to ".join(dict.fromkeys(ends))
     if not apart:
         return "level"
-    return f"level; {', '.join(f'{r} ({t})' for t, r in apart.items())}"
+    return f"{', '.join(f'{r} ({t})' for t, r in apart.items())}, else level"
 
 
 def rounded(ratio: float) -> str:

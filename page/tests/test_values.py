@@ -54,7 +54,7 @@ def test_the_number_under_each_head_is_its_own(order):
         ({"Breakout": [1.0, 1.3, 1.4], "Pong": [0.8, 1.1, 1.2]}, "level"),
         (
             {"Breakout": [0.8, 0.9, 0.97], "Pong": [0.8, 1.2, 1.3]},
-            "level; 0.90 (Breakout)",
+            "0.90 (Breakout), else level",
         ),
     ],
 )
