@@ -35,25 +35,24 @@ class Still(FastGame):
 WAYS: Any = {"served": {}, "still": {"make": Still}}
 
 
-def judge(folder: pathlib.Path, ways: list[str], count: int) -> dict[str, Any]:
+def judge(folder: pathlib.Path, count: int) -> dict[str, Any]:
     """Play whole games; return their scores, and how they were learned."""
     saved = read_checkpoint(folder / "checkpoint.pt")
+    about = saved["about"]
     progress = saved["progress"]
     act, settings = play.load(folder)
     scores = {}
-    for way in ways:
-        with settings.make_games(count, **WAYS[way]) as games:
+    for way, options in WAYS.items():
+        with settings.make_games(count, **options) as games:
             played = play.whole_games(act, games, settings.seed)
         scores[way] = [game.score for game in played]
-    program = saved["program"]
-    half = saved["settings"].get("bfloat16", False)
     return {
         "title": settings.env_id.removesuffix("NoFrameskip-v4"),
         "run": str(settings.seed),
-        "program": program,
-        "program_commit": saved["about"]["commit"],
-        "precision": "bfloat16" if half else "float32",
-        "about": saved["about"],
+        "program": saved["program"],
+        "program_commit": about["commit"],
+        "precision": about["precision"],
+        "about": about,
         "steps": progress["steps"],
         "seconds": {"training": progress["seconds"]},
         # The mean of the last hundred games of the training
@@ -65,10 +64,9 @@ def judge(folder: pathlib.Path, ways: list[str], count: int) -> dict[str, Any]:
 def main() -> None:
     parser = common.options(__doc__)
     parser.add_argument("folder", type=pathlib.Path, help="of the run")
-    parser.add_argument("--ways", nargs="+", default=WAYS, choices=WAYS)
     parser.add_argument("--games", type=int, default=30)
     run = parser.parse_args()
-    data = judge(run.folder, run.ways, run.games)
+    data = judge(run.folder, run.games)
     program = "" if data["program"] == "ppo" else f"-{data['program']}"
     name = f"{data['title']}{program}-{data['run']}"
     common.measure(run, "agents", {name: lambda: data})
