@@ -1,8 +1,8 @@
 """Measure `Games` beside other engines, beside itself, and an older one.
 
-    python measure/benchmark.py lockstep --titles Breakout  # 2 minutes
+    python measure/benchmark.py restart                   # 1 minute
     git worktree add OLD origin/main
-    python measure/benchmark.py old old_worker --old OLD    # 2 minutes
+    python measure/benchmark.py old old_worker --old OLD  # 2 minutes
 
 The parts, all of random actions:
 
@@ -143,7 +143,6 @@ def main() -> None:
     parser = common.options(__doc__)
     add = parser.add_argument
     add("parts", nargs="+", choices=PARTS)
-    add("--titles", nargs="+")
     add("--rounds", type=int, default=15)
     add("--seconds", type=float, default=0.6)
     add("--old", type=pathlib.Path, default=ROOT, help="folder of a game.py")
@@ -151,8 +150,7 @@ def main() -> None:
     for name in run.parts:
         part = PARTS[name]
         titles = {
-            title: partial(compare, part, run, title)
-            for title in run.titles or part.titles
+            title: partial(compare, part, run, title) for title in part.titles
         }
         common.measure(run, name, titles)
 
