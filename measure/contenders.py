@@ -225,25 +225,12 @@ def one_game(title: str, make: str, **options: Any) -> Played:
 # A contender's process
 
 
-ALL = (
-    ale,
-    envpool,
-    gymnasium,
-    sb3,
-    games,
-    ready_first,
-    workers,
-    one_game,
-)
-KINDS: dict[str, Callable[..., Played]] = {kind.__name__: kind for kind in ALL}
-
-
 class Contender(contextlib.ExitStack):
     """A contender in a process of its own, seen from outside.
 
-    `kind` is a name in `KINDS`, which takes the `options`. After each batch it
-    waits some seconds, as for a network on a device. `folder` is where game.py
-    is. `shape` and `dtype` are those of its batches.
+    `kind` names a function above, which takes the `options`. After each batch
+    it waits some seconds, as for a network on a device. `folder` is where
+    game.py is. `shape` and `dtype` are those of its batches.
     """
 
     def __init__(
@@ -298,7 +285,7 @@ def serve(pipe: connection.Connection) -> None:
     # Where one process plays, its CPU time counts, which other programs
     # disturb less.
     clock = time.process_time if kind == "one_game" else time.perf_counter
-    steps = KINDS[kind](**options)
+    steps = globals()[kind](**options)
     obs, _ = next(steps)
     play(steps, 0.5, wait, clock)
     pipe.send((obs.shape, obs.dtype))

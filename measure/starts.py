@@ -21,37 +21,37 @@ import common
 PROGRAM = """
 import json, multiprocessing, time
 import psutil
-{imports}
+{}
 from games import Games
 
 if __name__ == "__main__":
-    {begin}
+    {}
     start = time.perf_counter()
-    with Games(8, processes=2, context="{context}") as games:
+    with Games(8, processes=2, context="{}") as games:
         games.reset()
         seconds = time.perf_counter() - start
         worker = multiprocessing.active_children()[0]
         memory = psutil.Process(worker.pid).memory_full_info().uss
     print(json.dumps([round(seconds, 2), round(memory / 2**20)]))
 """
-PLAIN = {"imports": "", "begin": "", "context": "forkserver"}
-TORCH = PLAIN | {"imports": "import torch"}
+TORCH = "import torch"
 MODULES = ["torch", "ale_py", "cv2", "gymnasium.vector"]
 PRELOAD = f"multiprocessing.set_forkserver_preload({MODULES})"
+# What each imports, what it does first, and its start method.
 PROGRAMS = {
-    "forkserver": PLAIN,
-    "torch": TORCH,
-    "preload": TORCH | {"begin": PRELOAD},
-    "fork": PLAIN | {"context": "fork"},
+    "forkserver": ("", "", "forkserver"),
+    "torch": (TORCH, "", "forkserver"),
+    "preload": (TORCH, PRELOAD, "forkserver"),
+    "fork": ("", "", "fork"),
 }
 ROUNDS = 5
 
 
-def start(parts: dict[str, str]) -> list[float]:
+def start(parts: tuple[str, ...]) -> list[float]:
     """Run a program; return its seconds, and a worker's memory in MB."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "program.py")
-        path.write_text(PROGRAM.format_map(parts), "utf-8")
+        path.write_text(PROGRAM.format(*parts), "utf-8")
         modules = {"PYTHONPATH": str(common.ROOT)}
         command = [sys.executable, str(path)]
         printed = subprocess.check_output(command, env=os.environ | modules)
