@@ -318,25 +318,20 @@ def agent_values() -> dict[str, str]:
     ]
     published = breakout[0]
     scores = published["scores"]
-    found = {
+    return {
         "agent_mean": f"{mean(scores['served']):.1f}",
+        "breakout_moving": f"{mean(scores['served']):.0f}",
+        "breakout_still": f"{mean(scores['still']):.0f}",
         "agents_trained_on": trained_on(agents),
         "breakout_end": whole_games([a["last_score"] for a in breakout]),
         "breakout_hours": f"{hours(published):.0f}",
         "agent_table": agent_table(agents),
         "pong_hours": f"{hours(agents['Pong-0']):.1f}",
-        "pong_minutes": f"{60 * hours(agents['Pong-1']):.0f}",
         **training_values(),
         "alone_minutes": alone_minutes(),
         **ball_values(),
         "human_points": "31.8",  # DQN's professional tester (Mnih et al. 2015)
     }
-    for title in ("Breakout", "MsPacman", "Seaquest"):
-        scores = agents[f"{title}-0"]["scores"]
-        name = title.lower()
-        found[f"{name}_moving"] = f"{mean(scores['served']):,.0f}"
-        found[f"{name}_still"] = f"{mean(scores['still']):,.0f}"
-    return found
 
 
 def alone_minutes() -> str:
