@@ -4,7 +4,6 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
-from gymnasium.wrappers import RecordVideo
 
 from game import TRAINING
 from games import FastGame
@@ -39,18 +38,18 @@ def test_it_plays_what_a_game_plays():
 
 def test_without_a_seed_each_plays_other_games():
     """They begin with numbers of frames of their own."""
-
-    def frames(seed):
+    frames = set()
+    for _ in range(10):
         env = GameEnv(noop_max=30)
-        env.reset(seed=seed)
-        return env.game.env.unwrapped.ale.getEpisodeFrameNumber()
-
-    assert len({frames(None) for _ in range(10)}) > 1
-    assert len({frames(5) for _ in range(3)}) == 1
+        env.reset()
+        frames.add(env.game.env.unwrapped.ale.getEpisodeFrameNumber())
+    assert len(frames) > 1
 
 
 def test_after_an_episode_its_last_screen_is_rendered():
-    env = GameEnv("MsPacmanNoFrameskip-v4", render_mode="rgb_array")
+    options = dict(render_mode="rgb_array", action_repeat=6)
+    env = GameEnv("MsPacmanNoFrameskip-v4", **options)
+    assert env.metadata["render_fps"] == 10
     env.reset()
     while not env.step(0)[2]:
         pass
@@ -65,17 +64,3 @@ def test_after_an_episode_its_last_screen_is_rendered():
     assert (last == emulator.ale.getScreenRGB()).all()
     env.reset()
     assert (env.render() != last).any()
-
-
-def test_a_video_ends_with_the_episode(monkeypatch, tmp_path):
-    """It plays as fast as the console, whatever a step has of frames."""
-    monkeypatch.chdir(tmp_path)
-    options = dict(action_repeat=6, max_num_frames_per_episode=120)
-    env = RecordVideo(GameEnv(render_mode="rgb_array", **options), "videos")
-    assert env.frames_per_sec == 10
-    env.reset()
-    truncated = False
-    while not truncated:
-        *_, truncated, _ = env.step(0)
-    env.close()
-    assert len(list(tmp_path.glob("videos/*.mp4"))) == 1
