@@ -26,9 +26,14 @@ def no_signal_is_ignored():
 
 
 @pytest.fixture
-def start(monkeypatch, tmp_path, capsys):
-    """Run a `main` in an empty folder; return the lines that it prints."""
+def here(monkeypatch, tmp_path):
+    """Be in an empty folder."""
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def start(here, monkeypatch, capsys):
+    """Run a `main` in an empty folder; return the lines that it prints."""
 
     def start(main, *words):
         monkeypatch.setattr(sys, "argv", ["program.py", *map(str, words)])

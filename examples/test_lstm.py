@@ -1,11 +1,9 @@
 """Tests of lstm.py, and that its memory is worth something."""
 
-import csv
 import dataclasses
 import pathlib
 
 import numpy as np
-import pytest
 import torch
 from torch import nn
 
@@ -59,63 +57,37 @@ class Settings(lstm.Settings):
         return super().make_games(count, **{"make": Drift} | options)
 
 
-@pytest.fixture(scope="module")
-def agent():
-    """An agent of three actions, and pictures of four steps of two games."""
+@torch.no_grad()
+def test_a_memory_goes_from_step_to_step_and_ends_with_its_episode():
+    """That of two games at once is that of each alone, step by step."""
     torch.manual_seed(0)
     agent = lstm.Agent(3, False, (1, 42, 42))
     # At first all actions are almost equally likely, whatever it sees.
     nn.init.orthogonal_(agent.policy.weight)
     obs = torch.randint(256, (8, 1, 42, 42), dtype=torch.uint8)
-    return agent, obs
-
-
-NEVER = torch.zeros(8, dtype=torch.bool)
-FRESH = torch.zeros(2, 2, lstm.SIZE)
-
-
-@torch.no_grad()
-def test_steps_in_a_row_are_learned_as_they_were_played(agent):
-    agent, obs = agent
-    starts = NEVER.clone()
+    starts = torch.zeros(8, dtype=torch.bool)
     starts[5] = True  # the second game's third step
-    policy, values, after = agent.remember(obs, starts, FRESH)
-    state = FRESH
-    for step in range(4):
-        rows = slice(2 * step, 2 * step + 2)
-        one, value, state = agent.remember(obs[rows], starts[rows], state)
-        torch.testing.assert_close(one.logits, policy.logits[rows])
-        torch.testing.assert_close(value, values[rows])
-    torch.testing.assert_close(state, after)
+    state = torch.rand(2, 2, lstm.SIZE)
+    policy, values, after = agent.remember(obs, starts, state)
+    for game in range(2):
+        alone = state[:, [game]]
+        for row in range(game, 8, 2):
+            if starts[row]:
+                alone = torch.zeros_like(alone)
+            one, value, alone = agent.remember(obs[[row]], starts[:1], alone)
+            torch.testing.assert_close(one.logits[0], policy.logits[row])
+            torch.testing.assert_close(value[0], values[row])
+        torch.testing.assert_close(alone[:, 0], after[:, game])
 
 
-@torch.no_grad()
-def test_a_memory_ends_with_its_episode(agent):
-    """That of the game beside it goes on."""
-    agent, obs = agent
-    _, _, state = agent.remember(obs, NEVER, FRESH)
-    starts = torch.tensor([True, False])
-    _, values, after = agent.remember(obs[:2], starts, state)
-    _, fresh_values, fresh = agent.remember(obs[:2], NEVER[:2], FRESH)
-    _, kept_values, kept = agent.remember(obs[:2], NEVER[:2], state)
-    assert not torch.allclose(fresh_values, kept_values)
-    expected = torch.stack([fresh_values[0], kept_values[1]])
-    torch.testing.assert_close(values, expected)
-    expected = torch.stack([fresh[:, 0], kept[:, 1]], 1)
-    torch.testing.assert_close(after, expected)
-
-
-def test_one_picture_and_a_memory_are_enough(monkeypatch, tmp_path):
+def test_one_picture_and_a_memory_are_enough(here):
     """With one picture ppo.py scores 0.2, with two 1.0, and lstm.py 0.7."""
-    monkeypatch.chdir(tmp_path)
     settings = Settings(folder=FOLDER)
     lstm.train(settings)
-    with (FOLDER / "curve.csv").open(newline="") as file:
-        *_, last = csv.DictReader(file)
-    assert float(last["score"]) > 0.4
-
     path = FOLDER / "checkpoint.pt"
-    act, settings = lstm.load(read_checkpoint(path), path, "cpu", Settings)
+    saved = read_checkpoint(path)
+    assert saved["progress"]["rows"][-1]["score"] > 0.4
+    act, settings = lstm.load(saved, path, "cpu", Settings)
 
     def forgetful(obs, starts):
         return act(obs, np.ones_like(starts))
