@@ -33,72 +33,36 @@ def saved(folder=FOLDER):
     return torch.load(folder / "checkpoint.pt")
 
 
-def saved_steps(folder=FOLDER):
-    return saved(folder)["progress"]["steps"]
+def saved_steps():
+    return saved()["progress"]["steps"]
 
 
 # What is asked of a training while it goes
 
 
-@pytest.mark.parametrize(
-    ("sent", "code"),
-    [(signal.SIGTERM, 75), (signal.SIGKILL, -signal.SIGKILL)],
-)
-def test_a_group_is_asked_or_killed_and_the_same_command_goes_on(
-    tmp_path, sent, code
-):
-    def start(steps):
-        command = [sys.executable, ppo.__file__, "--folder", "run"]
-        command += [*SHORT.split(), "--save-every", "1", "--processes", "1"]
-        return subprocess.Popen(
-            [*command, "--steps", str(steps)],
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=tmp_path,
-            start_new_session=True,
-        )
-
-    program = start(10**6)
+def test_a_group_is_asked_to_end_and_the_same_command_goes_on(train):
+    command = [sys.executable, ppo.__file__, "--folder", FOLDER]
+    program = subprocess.Popen(
+        [*command, *SHORT.split(), "--processes", "1"],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
     while "steps/s" not in program.stdout.readline():
         assert program.poll() is None
-    os.killpg(program.pid, sent)
+    os.killpg(program.pid, signal.SIGTERM)
     # It returns when no process of the group can print any more.
     program.communicate(timeout=600)
-    assert program.returncode == code
-    steps = saved_steps(tmp_path / "run") + 32
-    program = start(steps)
-    program.communicate(timeout=600)
-    assert program.returncode == 0
-    assert saved_steps(tmp_path / "run") == steps
+    assert program.returncode == 75
+    steps = saved_steps() + 32
+    train(f"--steps {steps} --processes 1")
+    assert saved_steps() == steps
 
 
 def test_other_actions_are_refused_in_a_continued_run(train):
     train("--steps 32 --processes 0")
     with pytest.raises(run.RunError, match="full_action_space is True now"):
         train("--full-action-space --steps 64 --processes 0")
-
-
-@pytest.mark.skipif(
-    not hasattr(os, "sched_setaffinity"), reason="no choice of cores here"
-)
-def test_one_thread_makes_equal_weights_on_one_core_and_on_all(tmp_path):
-    core = min(os.sched_getaffinity(0))
-    made = []
-    for cores in ({core}, os.sched_getaffinity(0)):
-        folder = tmp_path / f"on {len(cores)}, {len(made)}"
-        command = f"--threads 1 --steps 32 --processes 0 {SHORT}".split()
-        environment = os.environ.copy()
-        environment.pop("OMP_NUM_THREADS", None)
-        subprocess.run(
-            [sys.executable, ppo.__file__, "--folder", folder, *command],
-            env=environment,
-            preexec_fn=lambda: os.sched_setaffinity(0, cores),  # noqa: B023
-            check=True,
-        )
-        made.append(saved(folder))
-    one, all_ = (each["weights"] for each in made)
-    assert [each["about"]["threads"] for each in made] == [1, 1]
-    assert all(one[name].equal(all_[name]) for name in one)
 
 
 @pytest.mark.parametrize(
@@ -259,11 +223,6 @@ def train_curious(**options):
     return rates
 
 
-@pytest.fixture
-def here(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-
-
 def test_each_group_of_parameters_follows_the_rate(here):
     """By its own share, also if a run goes on with another rate."""
     first = train_curious(learning_rate=1e-3)
@@ -272,14 +231,19 @@ def test_each_group_of_parameters_follows_the_rate(here):
     assert more == [[1e-4, 2e-4, 1e-4]]
 
 
-def test_the_seed_decides_what_an_agent_has_besides(here):
-    weights = []
+def test_a_run_repeats_by_its_seed_and_its_threads(here):
+    """So does what its agent has besides."""
+    made = []
     for folder, seed in (("a", 0), ("b", 0), ("c", 1)):
-        torch.rand(len(weights) + 1)  # whatever was drawn before
+        # whatever was drawn and set before
+        torch.rand(len(made) + 1)
+        torch.set_num_threads(len(made) + 1)
         path = pathlib.Path(folder)
-        train_curious(learning_rate=0.0, seed=seed, folder=path)
-        weights.append(saved(path)["weights"]["guess.weight"])
-    assert weights[0].equal(weights[1]) and not weights[0].equal(weights[2])
+        train_curious(threads=1, seed=seed, folder=path)
+        made.append(saved(path)["weights"])
+    one, same, other = made
+    assert all(one[name].equal(same[name]) for name in one)
+    assert not one["guess.weight"].equal(other["guess.weight"])
 
 
 def test_an_agent_plays_and_is_judged_in_eval_mode_and_learns_in_train(here):
