@@ -31,7 +31,7 @@ from torch import Tensor, nn
 if not pathlib.Path(__file__).with_name("game.py").exists():
     sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 from games import Games
-from ppo import GameSettings, ended_games, rate_shares, set_rate
+from ppo import GameSettings, ended_games, rate_shares, restore, set_rate
 from run import (
     Ended,
     Learned,
@@ -40,8 +40,6 @@ from run import (
     one_line,
     read_settings,
     run_program,
-    saved_settings,
-    uncompiled,
 )
 
 REPORT = 1_000  # steps between two reports to the run
@@ -231,7 +229,7 @@ def train(
     with games, run:
         obs, _ = games.reset(seed=random.randrange(2**31))
         memory.start(obs[0])
-        step = begun = run.steps
+        step = run.steps
         while not run.over:
             step += 1
             explore = np.interp(
@@ -258,8 +256,8 @@ def train(
                 ended = []
         if not figures:
             print(
-                f"nothing was learned since step {begun:,}: the first "
-                f"{enough:,} steps after each start fill the memory"
+                f"nothing was learned: the first {enough:,} steps after each "
+                "start fill the memory"
             )
 
 
@@ -274,11 +272,7 @@ def load(
 
     A share of the actions is random, as at the end of the training.
     """
-    settings = saved_settings(kind, saved, path)
-    settings.device = device
-    with settings.make_games(1, processes=0) as games:
-        network, _ = make_agent(settings, games)
-    uncompiled(network).load_state_dict(saved["weights"])
+    network, settings = restore(saved, path, device, kind, make_agent)
 
     def act(obs: np.ndarray, starts: np.ndarray) -> list[int]:
         return choose(network, obs, settings.explore)

@@ -650,13 +650,14 @@ def restore(
     saved: dict[str, Any],
     path: pathlib.Path,
     device: str,
-    kind: type[Settings],
+    kind: type[Any],
     make_agent: Callable[..., Any],
-) -> tuple[Any, Settings]:
+) -> tuple[Any, Any]:
     """Return a checkpoint's agent, to play in float32, and its settings."""
     settings = saved_settings(kind, saved, path)
     settings.device = device
-    settings.bfloat16 = False
+    if isinstance(settings, Settings):
+        settings.bfloat16 = False
     with settings.make_games(1, processes=0) as games:
         agent, _ = make_agent(settings, games)
     uncompiled(agent).load_state_dict(saved["weights"])
