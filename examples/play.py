@@ -75,15 +75,14 @@ def load(path: pathlib.Path, device: str = "cpu") -> Learned:
     with one_line(f"{path} doesn't fit"):
         name = str(saved["program"])
         file = run.find_program(name, path.parent)
-        if file is None:
-            raise RunError(
-                f"{path} is of {name}.py, which is neither beside play.py nor "
-                "beside the checkpoint"
-            )
-        sys.path.append(str(file.parent))
-        program = importlib.import_module(name)
+        program: Any = None
+        if file:
+            sys.path.append(str(file.parent))
+            program = importlib.import_module(name)
         if not hasattr(program, "load"):
-            raise RunError(f"{path} is of {name}.py, which has no `load`")
+            raise RunError(
+                f"{path} needs {name}.py, with `load`, beside play.py or it"
+            )
         return program.load(saved, path, device)
 
 

@@ -146,8 +146,8 @@ def test_the_film_is_one_whole_game(play_it):
         ("text.pt", "text.pt is no checkpoint, or is damaged"),
         ("weights.pt --device gpu", "gpu"),
         ("other.pt", "other.pt doesn't fit"),
-        ("x/program.pt", "of a2c.py, which is neither beside"),
-        ("no_loader.pt", "of run.py, which has no `load`"),
+        ("x/program.pt", "needs a2c.py"),
+        ("no_loader.pt", "needs run.py, with `load`"),
     ],
 )
 def test_what_cannot_play_ends_in_a_line(play_it, what, words):
