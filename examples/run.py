@@ -301,24 +301,19 @@ class Run:
         self._stopped = False
 
     def _continue(self) -> None:
-        """Load the checkpoint, and tell which settings have changed."""
+        """Load the checkpoint."""
         saved = read_checkpoint(self._path)
-        before = saved_settings(type(self.settings), saved, self._path).kept()
-        now = self.settings.kept()
-        changed = {
-            name: f"{name} is {now[name]} now, and was {before[name]}"
-            for name in now
-            if now[name] != before[name]
-        }
-        for name in self.settings.fixed & changed.keys():
-            raise RunError(f"{self._path} can't go on: {changed[name]}")
+        before = saved_settings(type(self.settings), saved, self._path)
+        for name in self.settings.fixed:
+            was, now = getattr(before, name), getattr(self.settings, name)
+            words = f"{name} is {now} now, and was {was}"
+            if was != now:
+                raise RunError(f"{self._path} can't go on: {words}")
         with one_line(f"{self._path} doesn't fit"):
             for name, part in self._parts.items():
                 part.load_state_dict(saved[name])
             self.random.set_state(saved["random"])
             self._progress = Progress(**saved["progress"])
-        for words in changed.values():
-            print(words)
 
     def _check_new(self) -> None:
         """See that no run would be overwritten."""

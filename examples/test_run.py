@@ -168,10 +168,7 @@ def test_one_command_begins_a_run_and_continues_it(start):
 
     shutil.rmtree(FOLDER)
     start(f"{command} --steps 30")
-    lines = start("--steps 70 --width 2")
-    # It tells what has changed, and has kept the rest.
-    changes = [line for line in lines if "was" in line]
-    assert changes == ["steps is 70 now, and was 30"]
+    start("--steps 70 --width 2")
     assert settings_file()["rate"] == 0.25
     assert saved()["weights"]["weight"].equal(whole["weights"]["weight"])
     assert saved()["random"].equal(whole["random"])
