@@ -483,10 +483,9 @@ class Run:
         writer.writeheader()
         writer.writerows(rows)
         write(self.folder / "curve.csv", curve.getvalue().encode())
-        with one_line(f"{self.folder} can't be logged"):
-            for row in new:
-                shown = {k: v for k, v in row.items() if v is not None}
-                made = shown.pop("time", None)
-                for name, value in shown.items():
-                    self._board.add_scalar(name, value, row["steps"], made)
-            self._board.flush()
+        for row in new:
+            shown = {k: v for k, v in row.items() if v is not None}
+            made = shown.pop("time", None)
+            for name, value in shown.items():
+                self._board.add_scalar(name, value, row["steps"], made)
+        self._board.flush()
