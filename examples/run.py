@@ -273,24 +273,18 @@ class Run:
         self._progress = Progress(now.isoformat())
         self._path = self.folder / "checkpoint.pt"
         self._lock = filelock.FileLock(self.folder / "lock", blocking=False)
-        with one_line(f"{self.folder} can't be used"):
+        with one_line(f"{self.folder} is in use, or can't be written"):
             self.folder.mkdir(parents=True, exist_ok=True)
-            try:
-                self._lock.acquire()
-            except filelock.Timeout as error:
-                words = f"another program trains in {self.folder}"
-                raise RunError(words) from error
-        continues = self._path.exists()
-        if continues:
+            self._lock.acquire()
+        if self._path.exists():
             self._continue()
         else:
             self._check_new()
         self._about = describe(settings) | {"begun": self._progress.begun}
         self._saved = self.steps
-        if not continues:
-            # Else nobody could tell a run that was killed before its first
-            # checkpoint from one that has lost its last.
-            self._save()
+        # Else nobody could tell a run that was killed before its first
+        # checkpoint from one that has lost its last.
+        self._save()
         text = json.dumps(settings.kept() | {"about": self._about}, indent=2)
         write(self.folder / "settings.json", text.encode())
         # steps a second of the last updates

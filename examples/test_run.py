@@ -38,6 +38,7 @@ class Settings(run.RunSettings):
     width: int = 2
     rate: float = 0.5
     sleep: float = 0.0
+    compiled: bool = False
 
 
 def learn(training, network):
@@ -52,6 +53,8 @@ def train(settings, learn=learn):
     with run.one_line("can't begin"):
         torch.manual_seed(settings.seed)
         network = torch.nn.Linear(1, settings.width)
+        if settings.compiled:
+            network = torch.compile(network, backend="eager")
         training = Run(settings, weights=network)
     with training:
         while not training.over:
@@ -292,20 +295,11 @@ def test_what_cannot_be_judged_later_is_said_at_once(
 
 def test_a_compiled_network_is_saved_under_its_own_names(start):
     """And goes on, compiled or not."""
-
-    def train_compiled(_):
-        settings = run.read_settings(Settings)
-        network = torch.nn.Linear(1, settings.width)
-        compiled = torch.compile(network, backend="eager")
-        with Run(settings, weights=compiled) as training:
-            while not training.over:
-                training.add(10, *learn(training, network))
-
-    start("--steps 20", program=train_compiled)
+    start("--steps 20 --compiled")
     assert set(saved()["weights"]) == {"weight", "bias"}
     before = saved()["weights"]["weight"]
-    start("--steps 30")
-    start("--steps 40", program=train_compiled)
+    start("--steps 30 --no-compiled")
+    start("--steps 40 --compiled")
     assert (saved()["weights"]["weight"] > before).all()
 
 
@@ -426,7 +420,7 @@ def test_the_second_of_two_programs_in_a_folder_ends(start):
     with popen("--sleep 0.1 --save-every 1 --rate 0.25") as program:
         while saved_steps() < 20:
             program.stdout.readline()
-        with refused(f"another program trains in {FOLDER}"):
+        with refused(f"{FOLDER} is in use"):
             start("--rate 0.75 --steps 10")
         assert settings_file()["rate"] == 0.25
         program.kill()
