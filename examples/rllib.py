@@ -29,6 +29,7 @@ import dataclasses
 import inspect
 import pathlib
 import random
+import shutil
 import signal
 import sys
 import tempfile
@@ -140,29 +141,24 @@ class Settings(RunSettings):
 
 
 class Learner:
-    """RLlib's algorithm as a part of a run: the files of its checkpoint."""
+    """RLlib's algorithm as a part of a run: its checkpoint, as a zip file."""
 
     def __init__(self, algorithm: Algorithm) -> None:
         self.algorithm = algorithm
 
     def state_dict(self) -> dict[str, torch.Tensor]:
         with tempfile.TemporaryDirectory() as folder:
-            self.algorithm.save_to_path(folder)
-            return {
-                str(path.relative_to(folder)): torch.tensor(
-                    np.fromfile(path, np.uint8)
-                )
-                for path in pathlib.Path(folder).rglob("*")
-                if path.is_file()
-            }
+            files = f"{folder}/files"
+            self.algorithm.save_to_path(files)
+            archive = shutil.make_archive(files, "zip", files)
+            return {"zip": torch.tensor(np.fromfile(archive, np.uint8))}
 
-    def load_state_dict(self, files: dict[str, torch.Tensor]) -> None:
+    def load_state_dict(self, saved: dict[str, torch.Tensor]) -> None:
         with tempfile.TemporaryDirectory() as folder:
-            for name, data in files.items():
-                path = pathlib.Path(folder, name)
-                path.parent.mkdir(parents=True, exist_ok=True)
-                data.numpy().tofile(path)
-            self.algorithm.restore_from_path(folder)
+            files = f"{folder}/files"
+            saved["zip"].numpy().tofile(f"{files}.zip")
+            shutil.unpack_archive(f"{files}.zip", files)
+            self.algorithm.restore_from_path(files)
 
 
 def start_ray(runners: int, **options: Any) -> None:
