@@ -78,9 +78,9 @@ def code_of(program):
 def start(start):
     """Run the program in an empty folder; return the lines that it prints."""
 
-    def start_here(command, learn=learn, folder=FOLDER, program=main):
+    def start_here(command, learn=learn, folder=FOLDER):
         words = [f"--folder={folder}", *command.split()]
-        return start(lambda: program(learn), *words)
+        return start(lambda: main(learn), *words)
 
     return start_here
 
@@ -220,30 +220,24 @@ def test_runs_without_a_folder_never_meet(start):
 # What is refused
 
 
-def other_program(learn):
-    class Other(Settings):
-        program = "other"
-
-    train(run.read_settings(Other), learn)
-
-
 @pytest.mark.parametrize(
     ("command", "program", "words"),
     [
-        ("B/Title-v0", main, "env_id is B/Title-v0 now, and was A/Title-v0"),
-        ("--seed 8", main, "seed is 8 now, and was 0"),
-        ("--width 3", main, "size mismatch"),
-        ("", other_program, "is of test_run.py"),
+        ("B/Title-v0", "test_run", "env_id is B/Title-v0 now"),
+        ("--seed 8", "test_run", "seed is 8 now, and was 0"),
+        ("--width 3", "test_run", "size mismatch"),
+        ("", "other", "is of test_run.py"),
     ],
 )
 def test_what_a_continued_run_does_not_use_is_refused(
-    start, command, program, words
+    start, monkeypatch, command, program, words
 ):
     """And the run is left alone."""
     start("--steps 10")
     before = {path: path.read_bytes() for path in FOLDER.iterdir()}
+    monkeypatch.setattr(Settings, "program", program)
     with refused(words):
-        start(f"{command} --steps 20", program=program)
+        start(f"{command} --steps 20")
     assert {path: path.read_bytes() for path in FOLDER.iterdir()} == before
 
 
