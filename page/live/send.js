@@ -1,9 +1,14 @@
 // What a reader sends: his seconds, in words and in an address.
 
+// Seconds that a run can take: five balls fall, each within a minute.
+const QUICKEST = 1;
+const SLOWEST = 600;
+
 // The seconds of who has sent this address, or null
 function sentIn(hash) {
-  const took = Number(new URLSearchParams(hash.slice(1)).get("took"));
-  return took > 0 && took < 1e4 ? took : null;
+  const took = new URLSearchParams(hash.slice(1)).get("took");
+  const seconds = /^\d+(\.\d+)?$/.test(took) ? Number(took) : 0;
+  return between(QUICKEST, seconds, SLOWEST) === seconds ? seconds : null;
 }
 
 // The address is where the page is published, wherever it is read.

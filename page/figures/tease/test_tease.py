@@ -147,6 +147,12 @@ def test_a_dare_is_met_and_who_won_is_told(open_page, sent, words):
     assert text.endswith(f"{published}#took={seconds}")
 
 
+@pytest.mark.parametrize("sent", ["0.2", "14.1e1", "601", "-3", "NaN", ""])
+def test_seconds_that_no_run_takes_are_no_dare(open_page, sent):
+    page = open_page(anchor=f"#took={sent}")
+    expect(page.locator("#tease .theirs")).to_be_hidden()
+
+
 def test_a_closed_share_sheet_is_no_fault(open_page):
     page = open_page()
     card = take(page)
