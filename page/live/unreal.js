@@ -18,14 +18,16 @@ class Column {
   constructor() {
     this.hand = null; // where it is, in pixels of the screen
     this.dots = [];
+    this.fallen = 0; // so far
   }
 
   frame() {
     const { speed, apart, least, most, last } = DROPS;
     const { left, right } = COURT;
     const x = this.hand && between(left, this.hand.x - 1, right - BALL.wide);
-    this.dots = this.dots.map((dot) => ({ x: x ?? dot.x, y: dot.y + speed }))
-      .filter(({ y }) => y <= last);
+    const moved = this.dots.map((dot) => ({ x: x ?? dot.x, y: dot.y + speed }));
+    this.dots = moved.filter(({ y }) => y <= last);
+    this.fallen += moved.length - this.dots.length;
     if (!this.hand) return;
     const y = between(least, this.hand.y, most);
     const upper = this.dots.at(-1)?.y ?? Infinity;

@@ -16,7 +16,9 @@ figure("tease", async (box, $in) => {
   const TRAIL = 12; // places where the ball has been
   const ACROSS = 4; // pixels a frame, by an arrow key
   const KNOB = 16; // pixels a frame that a pointer moves the paddle's target
-  const WAITS = 70; // frames before the reader's ball comes
+  const READY = 3; // that is counted down from, before the reader's ball comes
+  const COUNTS = 40; // frames of each
+  const SERVED = 120; // the height at which it comes
   const LEAST = 600; // frames that the reader has to keep it for
   const MOST = 1800;
   const BALLS = 5;
@@ -270,14 +272,24 @@ figure("tease", async (box, $in) => {
   }
 
   // The reader plays a ball, and the page's hand drops the same balls.
-  function* keeps(frames) {
+  function* keeps() {
     board.classList.remove("invites");
     says.ariaLive = "polite";
-    say("Now you: keep the ball.");
-    const { lives } = game.breakout;
+    const frames = between(LEAST, best, MOST);
+    say(`Now you: keep the ball for ${secondsOf(frames)} seconds.`);
+    const { breakout } = game;
+    Object.assign(breakout, { easy: true, wait: READY * COUNTS });
+    game.center();
+    for (let left = READY; left; left--) {
+      const number = putOver(left, "ready", WIDTH / 2, SERVED);
+      for (let frame = 0; frame < COUNTS; frame++) yield* turn(wanted());
+      number.remove();
+    }
+    const { lives } = breakout;
     let kept = 0;
-    while (kept < frames && game.breakout.lives === lives) {
-      if (game.breakout.ball) {
+    column.fallen = 0;
+    while (kept < frames && breakout.lives === lives) {
+      if (breakout.ball) {
         kept += 1;
         lure(kept);
         say("The dashed balls aren’t there.");
@@ -285,7 +297,7 @@ figure("tease", async (box, $in) => {
       yield* turn(wanted());
     }
     isKeeping = false;
-    judge(kept, frames);
+    judge(kept, kept === frames);
     return null;
   }
 
@@ -316,22 +328,21 @@ figure("tease", async (box, $in) => {
       "It has practiced for 185 hours. You beat it with balls that aren’t there.",
       ".dare", ".control");
     $in(".dare").textContent = `Dare somebody: beat ${secondsOf(best)} s`;
+    $in(".control").textContent = "Would you fall for it?";
     $in(".again").textContent = `Again (best ${secondsOf(best)} s)`;
     say(`Its five balls, in ${seconds} seconds.`);
   }
 
-  function judge(kept, frames) {
+  // What the reader has done, beside what the agent did
+  function judge(kept, isKept) {
     card.classList.add("own");
-    $in(".again").textContent = "Play again";
-    if (kept === frames) {
-      show("You kept your ball.", "", `For ${secondsOf(kept)} seconds dashed balls ` +
-        "fell, and you let them fall. You know what a ball is.", ".again");
-      say("You know what a ball is.");
-    } else {
-      show(`<b>${secondsOf(kept)}</b> seconds`, "",
-        "Then the ball was lost. Did you run for a dashed one?", ".again");
-      say("Did you run for a dashed one?");
-    }
+    const his = `${isKept ? "Kept" : "Lost after"} ${secondsOf(kept)} s`;
+    show(isKept ? "You kept your ball." : "You lost your ball.", "",
+      `${his} under ${column.fallen} dashed balls. The agent lost five in ` +
+      `${secondsOf(best)} s.`, ".control", ".again");
+    $in(".control").textContent = "Keep a ball again";
+    $in(".again").textContent = `Take its five again (best ${secondsOf(best)} s)`;
+    say(isKept ? "You know what a ball is." : "Did you run for a dashed one?");
   }
 
   // What the reader does
@@ -368,9 +379,12 @@ figure("tease", async (box, $in) => {
     go();
   }
 
-  // Begin a game by a button: it is in sight whole.
+  // Begin a game by a button: it is in sight whole. The dare is about its five
+  // balls, not about the reader's.
   function begin(what) {
     card.hidden = true;
+    isKeeping = what === keeps;
+    $in(".theirs").hidden = !theirs || isKeeping;
     round = null;
     game = newGame();
     aim = null;
@@ -479,12 +493,7 @@ figure("tease", async (box, $in) => {
   pause.addEventListener("click", () => want(isPaused));
   calm.addEventListener("change", () => calm.matches && want(false));
   $in(".again").addEventListener("click", () => begin(alone));
-  $in(".control").addEventListener("click", () => {
-    begin(() => keeps(between(LEAST, best, MOST)));
-    Object.assign(game.breakout, { easy: true, wait: WAITS });
-    game.center();
-    isKeeping = true;
-  });
+  $in(".control").addEventListener("click", () => begin(keeps));
   $in(".close").addEventListener("click", () => begin(alone));
   card.addEventListener("keydown", ({ key }) => key === "Escape" && begin(alone));
   $in(".dare").addEventListener("click", () => send(card, secondsOf(best)));

@@ -1,5 +1,7 @@
 """Tests of the first screen: who takes over, what counts, and who is told."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -164,17 +166,26 @@ def test_a_closed_share_sheet_is_no_fault(open_page):
 
 
 def test_the_reader_keeps_a_ball_under_the_same_dashed_ones(open_page):
-    page = open_page()
+    page = open_page(anchor="#took=99.5")
+    dare = page.locator("#tease .theirs")
+    expect(dare).to_be_visible()
     card = take(page)
     press(page, "Would you fall for it?")
+    expect(dare).to_be_hidden()
+    run(page, 90)
+    assert tease(page, "ball") is None  # it gives him time
     while not card.is_visible():
         ball = tease(page, "ball")
         point(page, ball["x"] if ball else 80)
         run(page, 4)
     expect(card.locator(".took")).to_contain_text("kept")
+    # What he has done stands beside what the agent did.
+    expect(card).to_contain_text(re.compile(r"under \d\d dashed balls"))
+    expect(card).to_contain_text(f"lost five in {tease(page, 'best')} s")
     expect(card.get_by_role("button", name="Dare")).to_be_hidden()
     press(page, "Close")
     expect(card).to_be_hidden()
+    expect(dare).to_be_visible()
 
 
 def test_pause_is_pause_whatever_moves(open_page):
