@@ -47,14 +47,6 @@ def decoded(url):
     return cv2.imdecode(data, cv2.IMREAD_UNCHANGED)[..., [2, 1, 0, 3]]
 
 
-def pictures(figure, selector):
-    """The pictures in canvases, as they are seen."""
-    urls = figure.locator(f"{selector} canvas").evaluate_all(
-        "all => all.map((canvas) => canvas.toDataURL())"
-    )
-    yield from map(decoded, urls)
-
-
 def check(seen, made):
     """The pictures that are seen are those that were made."""
     for one, other in zip(seen, made, strict=True):

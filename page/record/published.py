@@ -5,8 +5,7 @@ round otherwise, and an action that is then sampled otherwise plays another
 game. The figures show what was recorded.
 """
 
-import functools
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,25 +16,6 @@ from paths import ROOT
 from record.recordings import BREAKOUT, pack
 
 SEED = 0
-
-
-class Moment(NamedTuple):
-    """The screen before a step, and what the agent did."""
-
-    screen: np.ndarray
-    action: int
-
-
-class Answer(NamedTuple):
-    """What the network says to some observations."""
-
-    values: np.ndarray  # (n,)
-    chances: np.ndarray  # (n, 4)
-
-
-@functools.cache
-def agent() -> torch.nn.Module:
-    return agent_of(torch.load(ROOT / "examples/breakout.pt", "cpu"))
 
 
 def agent_of(weights: dict[str, torch.Tensor]) -> torch.nn.Module:
@@ -50,37 +30,31 @@ def untrained(seed: int) -> torch.nn.Module:
     return ppo.Agent(4)
 
 
-def game_of() -> Game:
-    """The game that the agent plays."""
-    return Game(SEED, BREAKOUT, **TRAINING)
+@torch.no_grad()
+def ask(obs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the odds of the actions and the value, for each observation."""
+    network = agent_of(torch.load(ROOT / "examples/breakout.pt", "cpu"))
+    policy, values = network(torch.as_tensor(obs))
+    return policy.probs.numpy(), values.numpy()
 
 
 @torch.no_grad()
-def ask(obs: np.ndarray) -> Answer:
-    policy, values = agent()(torch.as_tensor(obs))
-    return Answer(values.numpy(), policy.probs.numpy())
-
-
-@torch.no_grad()
-def play(network: torch.nn.Module) -> list[Moment]:
-    """Play a game."""
+def play(network: torch.nn.Module) -> list[np.ndarray]:
+    """Play a game; return the screen before each step."""
     torch.manual_seed(SEED)
-    game = game_of()
-    moments: list[Moment] = []
+    game = Game(SEED, BREAKOUT, **TRAINING)
+    screens: list[np.ndarray] = []
     obs, info = game.reset(), None
     while info is None:
         policy, _ = network(torch.as_tensor(obs[None]))
-        action = policy.sample().item()
-        moments.append(Moment(game.render(), action))
-        obs, _, _, info = game.step(action)
-    return moments
+        screens.append(game.render())
+        obs, _, _, info = game.step(policy.sample().item())
+    return screens
 
 
-def film(part: list[Moment]) -> dict[str, Any]:
+def film(screens: list[np.ndarray]) -> dict[str, Any]:
     """The screens of a part of a game, as indices into `rgb`, packed."""
-    screens = np.array([moment.screen for moment in part])
-    rgb, indices = np.unique(
-        screens.reshape(-1, 3), axis=0, return_inverse=True
-    )
-    packed = pack(indices.reshape(screens.shape[:3]))
+    shown = np.array(screens)
+    rgb, indices = np.unique(shown.reshape(-1, 3), axis=0, return_inverse=True)
+    packed = pack(indices.reshape(shown.shape[:3]))
     return {"rgb": rgb.tolist(), "screens": packed}

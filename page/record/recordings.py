@@ -103,23 +103,6 @@ def play() -> list[Step]:
 # Recording
 
 
-class Colors(NamedTuple):
-    """Breakout's colors, as the emulator numbers them, in RGB and in gray."""
-
-    numbers: np.ndarray
-    rgb: np.ndarray
-    gray: np.ndarray
-
-
-@functools.cache
-def colors() -> Colors:
-    _, ale = make(BREAKOUT)
-    numbers, where = np.unique(ale.getScreen(), return_index=True)
-    rgb = ale.getScreenRGB().reshape(-1, 3)[where]
-    gray = ale.getScreenGrayscale().reshape(-1)[where]
-    return Colors(numbers, rgb, gray)
-
-
 def png(picture: np.ndarray) -> str:
     """A picture, in gray or in RGB, as a PNG in text."""
     smallest = [cv2.IMWRITE_PNG_COMPRESSION, 9]

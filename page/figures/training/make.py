@@ -28,15 +28,15 @@ def played(steps: int, network: Any) -> dict[str, Any]:
     """
     from record.published import film, play
 
-    moments = play(network)
-    there = [moment.screen[BEHIND].any() for moment in moments]
+    screens = play(network)
+    there = [screen[BEHIND].any() for screen in screens]
     behind = there.index(True) if any(there) else None
     start = max(0, (behind or 0) - SHOWN // 2)
     return {
         "run": RUN,
         "trained": steps,
         "behind": behind,
-        **film(moments[start : start + SHOWN]),
+        **film(screens[start : start + SHOWN]),
     }
 
 
