@@ -23,13 +23,17 @@ STEPPED = """{
       ticks.clear();
       time += 1000 / 60;
       for (const tick of due) tick(time);
-      for (const one of document.getAnimations()) {
-        one.pause();
-        one.currentTime = (one.currentTime ?? 0) + 1000 / 60;
-        if (one.currentTime > 900) one.finish();
-      }
     }
   };
+}"""
+# Two frames, and what is animated by styles as far
+GO_ON = """() => {
+  pass(2);
+  for (const one of document.getAnimations()) {
+    one.pause();
+    one.currentTime = (one.currentTime ?? 0) + 2000 / 60;
+    if (one.currentTime > 900) one.finish();
+  }
 }"""
 PICTURES = 138  # that are taken, of each second frame
 LAST = 1600  # ms that the last one stands for
@@ -50,7 +54,7 @@ def take() -> None:
         clip = box | {"height": box["height"] + LINE}
         pictures = []
         for _ in range(PICTURES):
-            page.evaluate("() => pass(2)")
+            page.evaluate(GO_ON)
             png = page.screenshot(clip=clip, animations="allow")
             pictures.append(Image.open(io.BytesIO(png)).convert("RGB"))
     first, *others = pictures

@@ -5,25 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-# Frames go by when the test says so.
-STEPPED = """{
-  let time = 0, number = 0;
-  const ticks = new Map();
-  performance.now = () => time;
-  requestAnimationFrame = (tick) => {
-    ticks.set(++number, tick);
-    return number;
-  };
-  cancelAnimationFrame = (one) => ticks.delete(one);
-  window.pass = (frames) => {
-    for (let frame = 0; frame < frames; frame++) {
-      const due = [...ticks.values()];
-      ticks.clear();
-      time += 1000 / 60;
-      for (const tick of due) tick(time);
-    }
-  };
-}"""
+from record.film import STEPPED
 
 
 @pytest.fixture
