@@ -336,9 +336,9 @@ figure("tease", async (box, $in) => {
   // What the reader has done, beside what the agent did
   function judge(kept, isKept) {
     card.classList.add("own");
-    const his = `${isKept ? "Kept" : "Lost after"} ${secondsOf(kept)} s`;
+    const his = `${isKept ? "For" : "After"} ${secondsOf(kept)} s`;
     show(isKept ? "You kept your ball." : "You lost your ball.", "",
-      `${his} under ${column.fallen} dashed balls. The agent lost five in ` +
+      `${his}, under ${column.fallen} dashed balls. The agent lost five in ` +
       `${secondsOf(best)} s.`, ".control", ".again");
     $in(".control").textContent = "Keep a ball again";
     $in(".again").textContent = `Take its five again (best ${secondsOf(best)} s)`;
