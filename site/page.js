@@ -655,14 +655,16 @@ class Column {
   constructor() {
     this.hand = null; // where it is, in pixels of the screen
     this.dots = [];
+    this.fallen = 0; // so far
   }
 
   frame() {
     const { speed, apart, least, most, last } = DROPS;
     const { left, right } = COURT;
     const x = this.hand && between(left, this.hand.x - 1, right - BALL.wide);
-    this.dots = this.dots.map((dot) => ({ x: x ?? dot.x, y: dot.y + speed }))
-      .filter(({ y }) => y <= last);
+    const moved = this.dots.map((dot) => ({ x: x ?? dot.x, y: dot.y + speed }));
+    this.dots = moved.filter(({ y }) => y <= last);
+    this.fallen += moved.length - this.dots.length;
     if (!this.hand) return;
     const y = between(least, this.hand.y, most);
     const upper = this.dots.at(-1)?.y ?? Infinity;
@@ -919,10 +921,15 @@ function clock(frame, draw) {
 
 // What a reader sends: his seconds, in words and in an address.
 
+// Seconds that a run can take: five balls fall, each within a minute.
+const QUICKEST = 1;
+const SLOWEST = 600;
+
 // The seconds of who has sent this address, or null
 function sentIn(hash) {
-  const took = Number(new URLSearchParams(hash.slice(1)).get("took"));
-  return took > 0 && took < 1e4 ? took : null;
+  const took = new URLSearchParams(hash.slice(1)).get("took");
+  const seconds = /^\d+(\.\d+)?$/.test(took) ? Number(took) : 0;
+  return between(QUICKEST, seconds, SLOWEST) === seconds ? seconds : null;
 }
 
 // The address is where the page is published, wherever it is read.
@@ -1217,7 +1224,7 @@ figure("ball", (box, $in) => {
   const SERVED = 10;
   const LONGEST = 240; // frames of a ball
   const MOVES = 280; // frames
-  const BUSY = 60; // ms of a screen, for the games
+  const BUSY = 200; // ms for the games, before they are drawn again
   const TOP = 53; // what is shown begins there
   const BOTTOM = 199;
   const colors = packed(COLORS);
@@ -1299,12 +1306,19 @@ figure("ball", (box, $in) => {
     serve.textContent = "Guess again";
   }
 
+  // What moves is drawn.
   function tick() {
-    running = isSeen && !document.hidden ? requestAnimationFrame(tick) : null;
+    const moving = kinds.filter(({ serves }) => !serves?.isOver);
     if (isPlaying) play();
-    else if (moves) for (const { game } of kinds) game.unreal.frame();
+    else for (const { game } of moving) game.unreal.frame();
+    for (const kind of moving) draw(kind);
     moves = Math.max(0, moves - 1);
-    for (const kind of kinds) draw(kind);
+    const goesOn = isSeen && (isPlaying || moves);
+    running = goesOn ? requestAnimationFrame(tick) : null;
+  }
+
+  function go() {
+    if (isSeen && !running) tick();
   }
 
   function ask() {
@@ -1321,6 +1335,7 @@ figure("ball", (box, $in) => {
     }
     says.textContent = "Which ones will it fall for? Tap them.";
     serve.textContent = "Ten serves of each";
+    go();
   }
 
   async function begin() {
@@ -1334,6 +1349,7 @@ figure("ball", (box, $in) => {
     isPlaying = true;
     serve.hidden = true;
     says.textContent = "Ten serves of each, as fast as they can be played here.";
+    go();
   }
 
   for (const kind of kinds) {
@@ -1352,7 +1368,7 @@ figure("ball", (box, $in) => {
   new IntersectionObserver((seen) => {
     isSeen = seen.at(-1).isIntersecting;
     if (!kinds[0].serves && !calm.matches) moves = MOVES;
-    if (isSeen && !running) tick();
+    go();
   }).observe(box);
 });
 }
@@ -1976,7 +1992,9 @@ figure("tease", async (box, $in) => {
   const TRAIL = 12; // places where the ball has been
   const ACROSS = 4; // pixels a frame, by an arrow key
   const KNOB = 16; // pixels a frame that a pointer moves the paddle's target
-  const WAITS = 70; // frames before the reader's ball comes
+  const READY = 3; // that is counted down from, before the reader's ball comes
+  const COUNTS = 40; // frames of each
+  const SERVED = 120; // the height at which it comes
   const LEAST = 600; // frames that the reader has to keep it for
   const MOST = 1800;
   const BALLS = 5;
@@ -2230,14 +2248,24 @@ figure("tease", async (box, $in) => {
   }
 
   // The reader plays a ball, and the page's hand drops the same balls.
-  function* keeps(frames) {
+  function* keeps() {
     board.classList.remove("invites");
     says.ariaLive = "polite";
-    say("Now you: keep the ball.");
-    const { lives } = game.breakout;
+    const frames = between(LEAST, best, MOST);
+    say(`Now you: keep the ball for ${secondsOf(frames)} seconds.`);
+    const { breakout } = game;
+    Object.assign(breakout, { easy: true, wait: READY * COUNTS });
+    game.center();
+    for (let left = READY; left; left--) {
+      const number = putOver(left, "ready", WIDTH / 2, SERVED);
+      for (let frame = 0; frame < COUNTS; frame++) yield* turn(wanted());
+      number.remove();
+    }
+    const { lives } = breakout;
     let kept = 0;
-    while (kept < frames && game.breakout.lives === lives) {
-      if (game.breakout.ball) {
+    column.fallen = 0;
+    while (kept < frames && breakout.lives === lives) {
+      if (breakout.ball) {
         kept += 1;
         lure(kept);
         say("The dashed balls aren’t there.");
@@ -2245,7 +2273,7 @@ figure("tease", async (box, $in) => {
       yield* turn(wanted());
     }
     isKeeping = false;
-    judge(kept, frames);
+    judge(kept, kept === frames);
     return null;
   }
 
@@ -2276,22 +2304,21 @@ figure("tease", async (box, $in) => {
       "It has practiced for 185 hours. You beat it with balls that aren’t there.",
       ".dare", ".control");
     $in(".dare").textContent = `Dare somebody: beat ${secondsOf(best)} s`;
+    $in(".control").textContent = "Would you fall for it?";
     $in(".again").textContent = `Again (best ${secondsOf(best)} s)`;
     say(`Its five balls, in ${seconds} seconds.`);
   }
 
-  function judge(kept, frames) {
+  // What the reader has done, beside what the agent did
+  function judge(kept, isKept) {
     card.classList.add("own");
-    $in(".again").textContent = "Play again";
-    if (kept === frames) {
-      show("You kept your ball.", "", `For ${secondsOf(kept)} seconds dashed balls ` +
-        "fell, and you let them fall. You know what a ball is.", ".again");
-      say("You know what a ball is.");
-    } else {
-      show(`<b>${secondsOf(kept)}</b> seconds`, "",
-        "Then the ball was lost. Did you run for a dashed one?", ".again");
-      say("Did you run for a dashed one?");
-    }
+    const his = `${isKept ? "For" : "After"} ${secondsOf(kept)} s`;
+    show(isKept ? "You kept your ball." : "You lost your ball.", "",
+      `${his}, under ${column.fallen} dashed balls. The agent lost five in ` +
+      `${secondsOf(best)} s.`, ".control", ".again");
+    $in(".control").textContent = "Keep a ball again";
+    $in(".again").textContent = `Take its five again (best ${secondsOf(best)} s)`;
+    say(isKept ? "You know what a ball is." : "Did you run for a dashed one?");
   }
 
   // What the reader does
@@ -2328,9 +2355,12 @@ figure("tease", async (box, $in) => {
     go();
   }
 
-  // Begin a game by a button: it is in sight whole.
+  // Begin a game by a button: it is in sight whole. The dare is about its five
+  // balls, not about the reader's.
   function begin(what) {
     card.hidden = true;
+    isKeeping = what === keeps;
+    $in(".theirs").hidden = !theirs || isKeeping;
     round = null;
     game = newGame();
     aim = null;
@@ -2439,12 +2469,7 @@ figure("tease", async (box, $in) => {
   pause.addEventListener("click", () => want(isPaused));
   calm.addEventListener("change", () => calm.matches && want(false));
   $in(".again").addEventListener("click", () => begin(alone));
-  $in(".control").addEventListener("click", () => {
-    begin(() => keeps(between(LEAST, best, MOST)));
-    Object.assign(game.breakout, { easy: true, wait: WAITS });
-    game.center();
-    isKeeping = true;
-  });
+  $in(".control").addEventListener("click", () => begin(keeps));
   $in(".close").addEventListener("click", () => begin(alone));
   card.addEventListener("keydown", ({ key }) => key === "Escape" && begin(alone));
   $in(".dare").addEventListener("click", () => send(card, secondsOf(best)));

@@ -6,7 +6,7 @@ figure("ball", (box, $in) => {
   const SERVED = 10;
   const LONGEST = 240; // frames of a ball
   const MOVES = 280; // frames
-  const BUSY = 60; // ms of a screen, for the games
+  const BUSY = 200; // ms for the games, before they are drawn again
   const TOP = 53; // what is shown begins there
   const BOTTOM = 199;
   const colors = packed(COLORS);
@@ -88,12 +88,19 @@ figure("ball", (box, $in) => {
     serve.textContent = "Guess again";
   }
 
+  // What moves is drawn.
   function tick() {
-    running = isSeen && !document.hidden ? requestAnimationFrame(tick) : null;
+    const moving = kinds.filter(({ serves }) => !serves?.isOver);
     if (isPlaying) play();
-    else if (moves) for (const { game } of kinds) game.unreal.frame();
+    else for (const { game } of moving) game.unreal.frame();
+    for (const kind of moving) draw(kind);
     moves = Math.max(0, moves - 1);
-    for (const kind of kinds) draw(kind);
+    const goesOn = isSeen && (isPlaying || moves);
+    running = goesOn ? requestAnimationFrame(tick) : null;
+  }
+
+  function go() {
+    if (isSeen && !running) tick();
   }
 
   function ask() {
@@ -110,6 +117,7 @@ figure("ball", (box, $in) => {
     }
     says.textContent = "Which ones will it fall for? Tap them.";
     serve.textContent = "Ten serves of each";
+    go();
   }
 
   async function begin() {
@@ -123,6 +131,7 @@ figure("ball", (box, $in) => {
     isPlaying = true;
     serve.hidden = true;
     says.textContent = "Ten serves of each, as fast as they can be played here.";
+    go();
   }
 
   for (const kind of kinds) {
@@ -141,6 +150,6 @@ figure("ball", (box, $in) => {
   new IntersectionObserver((seen) => {
     isSeen = seen.at(-1).isIntersecting;
     if (!kinds[0].serves && !calm.matches) moves = MOVES;
-    if (isSeen && !running) tick();
+    go();
   }).observe(box);
 });
