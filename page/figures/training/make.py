@@ -11,39 +11,61 @@ Games of the run whose weights aren't there any more stay as they are recorded.
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from fill.values import read_curves
+from game import TRAINING, Game
 from paths import ROOT
-from record.recordings import read
+from record.recordings import BREAKOUT, pack, read
 
 RUN = "3"
+SEED = 0  # of the games
 SHOWN = 150  # steps of a game
 BEHIND = slice(32, 57), slice(8, 152)  # of the screen: behind the wall
 LEFT, RIGHT, TOP, BOTTOM = 44, 466, 34, 260
 HIGHEST = 500  # points of the axis
 
 
+def play(network: Any) -> list[np.ndarray]:
+    """Play a game; return the screen before each step."""
+    import torch
+
+    torch.manual_seed(SEED)
+    game = Game(SEED, BREAKOUT, **TRAINING)
+    screens: list[np.ndarray] = []
+    obs, info = game.reset(), None
+    while info is None:
+        with torch.no_grad():
+            policy, _ = network(torch.as_tensor(obs[None]))
+        screens.append(game.render())
+        obs, _, _, info = game.step(policy.sample().item())
+    return screens
+
+
 def played(steps: int, network: Any) -> dict[str, Any]:
     """A part of a game: its beginning, or the moment in which the ball first
-    gets behind the wall, `behind` steps from the game's start.
+    gets behind the wall, `behind` steps from the game's start. Its screens are
+    indices into `rgb`, packed.
     """
-    from record.published import film, play
-
     screens = play(network)
     there = [screen[BEHIND].any() for screen in screens]
     behind = there.index(True) if any(there) else None
     start = max(0, (behind or 0) - SHOWN // 2)
+    shown = np.array(screens[start : start + SHOWN])
+    rgb, indices = np.unique(shown.reshape(-1, 3), axis=0, return_inverse=True)
     return {
         "run": RUN,
         "trained": steps,
         "behind": behind,
-        **film(screens[start : start + SHOWN]),
+        "rgb": rgb.tolist(),
+        "screens": pack(indices.reshape(shown.shape[:3])),
     }
 
 
 def record() -> dict[str, Any]:
     import torch
 
-    from record.published import agent_of, untrained
+    import ppo
 
     games = {
         game["trained"]: game
@@ -53,9 +75,12 @@ def record() -> dict[str, Any]:
     folder = ROOT / f"runs/Breakout-{RUN}"
     for path in folder.glob("checkpoint*.pt"):
         saved = torch.load(path, "cpu")
+        torch.manual_seed(saved["settings"]["seed"])
+        network = ppo.Agent(4)
+        games[0] = played(0, network)
+        network.load_state_dict(saved["weights"])
         steps = saved["progress"]["steps"]
-        games[0] = played(0, untrained(saved["settings"]["seed"]))
-        games[steps] = played(steps, agent_of(saved["weights"]))
+        games[steps] = played(steps, network)
     return {"training": [games[steps] for steps in sorted(games)]}
 
 
