@@ -16,16 +16,12 @@ function clock(frame, draw) {
     draw();
   }
 
-  return {
-    get running() {
-      return running !== null;
-    },
-    go(on) {
-      cancelAnimationFrame(running);
-      running = null;
-      if (!on) return;
-      due = performance.now();
-      running = requestAnimationFrame(tick);
-    },
+  // Let it run, or stop it.
+  return (on) => {
+    cancelAnimationFrame(running);
+    running = null;
+    if (!on) return;
+    due = performance.now();
+    running = requestAnimationFrame(tick);
   };
 }

@@ -63,23 +63,6 @@ const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1],
 const arrowOf = ({ key, altKey, ctrlKey, metaKey }) =>
   altKey || ctrlKey || metaKey ? null : ARROWS[key];
 
-// Drag something, by the left button or by one finger.
-function drags(element, begin, move) {
-  let by = null;
-  element.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0 || !event.isPrimary) return;
-    by = event.pointerId;
-    element.setPointerCapture(by);
-    begin(event);
-  });
-  element.addEventListener("pointermove", (event) => {
-    if (event.pointerId === by) move(event);
-  });
-  element.addEventListener("lostpointercapture", ({ pointerId }) => {
-    if (pointerId === by) by = null;
-  });
-}
-
 // The button of what plays. It plays by itself while it is in the middle of the
 // window, until the reader pauses it; readers who want less motion start it, and
 // what isn't `auto` is started by all. `go` is told to play or to stop. The

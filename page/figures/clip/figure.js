@@ -82,14 +82,18 @@ figure("clip", async (box, $in) => {
     dragged.value = dragged === ratio ? place : Math.abs(place - 1);
     show();
   }
-  drags(svg, (event) => {
+  svg.addEventListener("pointerdown", (event) => {
+    svg.setPointerCapture(event.pointerId);
     const far = (to) => Math.abs(at(event) - x(to));
     const epsilon = Number(clip.value);
     const edge = Math.min(far(1 - epsilon), far(1 + epsilon));
     const isEdge = edge < REACH && edge < far(Number(ratio.value));
     dragged = isEdge ? clip : ratio;
     move(event);
-  }, move);
+  });
+  svg.addEventListener("pointermove", (event) => {
+    if (svg.hasPointerCapture(event.pointerId)) move(event);
+  });
   $in("form").addEventListener("input", show);
   $in("form").addEventListener("submit", (event) => event.preventDefault());
   show();

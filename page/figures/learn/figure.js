@@ -1,5 +1,6 @@
 // Two players that learn a Breakout of 10 by 12 pixels, each by a table. One has
 // the picture before, too.
+const { clock } = window.Live;
 const TINY = { wide: 10, high: 12, top: 1, rows: 3, paddle: 2 };
 
 // The ball flies by one pixel a step, diagonally; the paddle sends it to either
@@ -174,8 +175,6 @@ figure("learn", async (box, $in) => {
   const cells = [...players.children].slice(0, 2);
   const lines = box.querySelectorAll("polyline");
   const tell = (words) => ($in(".tells").textContent = words);
-  let running = null; // the frame that is asked for
-  let before = 0; // its time, in milliseconds
   let act, seconds, hold, chosen, due, told;
 
   // From slow to an hour a second, in so many seconds
@@ -234,11 +233,8 @@ figure("learn", async (box, $in) => {
     return true;
   }
 
-  function tick(now) {
-    const MOST = 0.1; // seconds of a frame that are made up for
-    running = requestAnimationFrame(tick);
-    const passed = Math.min(MOST, (now - before) / 1000);
-    before = now;
+  function frame() {
+    const passed = 1 / 60; // seconds
     hold = Math.max(0, hold - passed);
     if (!hold) seconds += passed;
     const speeds = ACTS[act].speeds(pace());
@@ -251,7 +247,6 @@ figure("learn", async (box, $in) => {
       }
     });
     if (ACTS[act].over(Learn.players)) to(act + 1);
-    draw();
   }
 
   function draw() {
@@ -281,14 +276,6 @@ figure("learn", async (box, $in) => {
     return `${(steps / HOUR).toFixed(1)} hours`;
   }
 
-  function go(on) {
-    cancelAnimationFrame(running);
-    running = null;
-    if (!on) return;
-    before = performance.now();
-    running = requestAnimationFrame(tick);
-  }
-
   slider.min = Math.log(SLOW);
   slider.max = Math.log(HOUR);
   slider.addEventListener("input", () => {
@@ -298,5 +285,5 @@ figure("learn", async (box, $in) => {
   $in(".again").addEventListener("click", begin);
   if (Learn.players.length) restart();
   else begin();
-  plays(box, go);
+  plays(box, clock(frame, draw));
 });

@@ -39,7 +39,7 @@ figure("tease", async (box, $in) => {
   const opening = await read("tease");
   const column = new Column();
   const held = []; // arrow keys, the last one first
-  const time = clock(frame, draw);
+  const turnOn = clock(frame, draw);
   let game = newGame();
   game.goOn({ ...opening.moment, lives: BALLS });
   let act = opens(); // what goes on, a frame after the other
@@ -366,7 +366,7 @@ figure("tease", async (box, $in) => {
 
   function go() {
     const isOn = Agent.network && act && isSeen && !isPaused && !document.hidden;
-    time.go(Boolean(isOn));
+    turnOn(isOn);
     pause.textContent = isPaused ? "Play" : "Pause";
     pause.hidden = !act;
     draw();
