@@ -176,12 +176,6 @@ def test_it_plays_by_itself_while_it_is_seen(tutorial):
     expect(play).to_have_text("Play")
 
 
-def test_it_waits_for_a_reader_who_wants_less_motion(tutorial):
-    page = tutorial()
-    page.wait_for_timeout(1200)
-    expect(page.locator("#run .play")).to_have_text("Play")
-
-
 def test_keys_and_controls_go_through_the_lines(tutorial):
     fast = "const t = setTimeout; setTimeout = (call, ms) => t(call, ms / 10);"
     page = tutorial(script=f"{{ {fast} }}")

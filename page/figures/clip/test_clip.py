@@ -50,18 +50,6 @@ def test_it_counts_the_steps_of_the_minibatch_that_are_clipped(figure):
         assert f"{(moved > clip).sum()} " in counts
 
 
-def test_keys_move_it(figure):
-    turn(figure, 1, 1, 0.2)
-    slider(figure, "Ratio").press("ArrowRight")
-    assert shown(figure) == 1.01
-    slider(figure, "Ratio").press("End")
-    assert shown(figure) == 1.2
-    slider(figure, "Clip").press("ArrowLeft")
-    assert shown(figure) == 1.19
-    figure.locator("[name=advantage]").first.press("ArrowRight")
-    assert shown(figure) == -1.5
-
-
 def test_the_ratio_and_an_edge_can_be_dragged(figure):
     turn(figure, 1, 1, 0.1)
     for grip, field in (".point", "Ratio"), ("polyline.edge", "Clip"):
