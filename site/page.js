@@ -52,7 +52,7 @@ function figure(name, begin) {
   if (!box) return;
   let pressed = null;
   const press = ({ target }) => {
-    pressed = target.closest(".controls button, .begin") ?? pressed;
+    pressed = target.closest(".controls button") ?? pressed;
   };
   box.addEventListener("click", press);
   new IntersectionObserver(async (seen, observer) => {
@@ -218,23 +218,6 @@ const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1],
   ArrowDown: [0, 1] };
 const arrowOf = ({ key, altKey, ctrlKey, metaKey }) =>
   altKey || ctrlKey || metaKey ? null : ARROWS[key];
-
-// Drag something, by the left button or by one finger.
-function drags(element, begin, move) {
-  let by = null;
-  element.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0 || !event.isPrimary) return;
-    by = event.pointerId;
-    element.setPointerCapture(by);
-    begin(event);
-  });
-  element.addEventListener("pointermove", (event) => {
-    if (event.pointerId === by) move(event);
-  });
-  element.addEventListener("lostpointercapture", ({ pointerId }) => {
-    if (pointerId === by) by = null;
-  });
-}
 
 // The button of what plays. It plays by itself while it is in the middle of the
 // window, until the reader pauses it; readers who want less motion start it, and
@@ -905,17 +888,13 @@ function clock(frame, draw) {
     draw();
   }
 
-  return {
-    get running() {
-      return running !== null;
-    },
-    go(on) {
-      cancelAnimationFrame(running);
-      running = null;
-      if (!on) return;
-      due = performance.now();
-      running = requestAnimationFrame(tick);
-    },
+  // Let it run, or stop it.
+  return (on) => {
+    cancelAnimationFrame(running);
+    running = null;
+    if (!on) return;
+    due = performance.now();
+    running = requestAnimationFrame(tick);
   };
 }
 
@@ -1230,12 +1209,8 @@ figure("ball", (box, $in) => {
   const colors = packed(COLORS);
   const says = $in(".says");
   const serve = $in(".serve");
-  const kinds = [...$in(".kinds").children].map((button, i) => {
-    const name = Agent.changes[i];
-    const { game } = new Serves(i + 1, { change: name });
-    return { button, name, game, serves: null, isGuessed: false, lost: 0 };
-  });
-  for (const { game } of kinds) game.breakout.serve();
+  const kinds = [...$in(".kinds").children].map((button, i) =>
+    ({ button, name: Agent.changes[i] }));
   let isPlaying = false;
   let isSeen = false;
   let running = null;
@@ -1321,7 +1296,7 @@ figure("ball", (box, $in) => {
     if (isSeen && !running) tick();
   }
 
-  function ask() {
+  function reset() {
     for (const [i, kind] of kinds.entries()) {
       const { button } = kind;
       Object.assign(kind, { isGuessed: false, serves: null, lost: 0 });
@@ -1333,8 +1308,6 @@ figure("ball", (box, $in) => {
       button.querySelector("output").textContent = "\u00a0";
       button.querySelector(".bar i").style.width = "0";
     }
-    says.textContent = "Which ones will it fall for? Tap them.";
-    serve.textContent = "Ten serves of each";
     go();
   }
 
@@ -1344,7 +1317,6 @@ figure("ball", (box, $in) => {
       kind.serves = new Serves(newSeed(), { change: kind.name, balls: SERVED,
         longest: LONGEST });
       kind.game = kind.serves.game;
-      kind.lost = 0;
     }
     isPlaying = true;
     serve.hidden = true;
@@ -1362,9 +1334,15 @@ figure("ball", (box, $in) => {
     });
   }
   serve.addEventListener("click", () => {
-    if (kinds[0].serves) ask();
-    else begin();
+    if (kinds[0].serves) {
+      reset();
+      says.textContent = "Which ones will it fall for? Tap them.";
+      serve.textContent = "Ten serves of each";
+    } else {
+      begin();
+    }
   });
+  reset();
   new IntersectionObserver((seen) => {
     isSeen = seen.at(-1).isIntersecting;
     if (!kinds[0].serves && !calm.matches) moves = MOVES;
@@ -1458,14 +1436,18 @@ figure("clip", async (box, $in) => {
     dragged.value = dragged === ratio ? place : Math.abs(place - 1);
     show();
   }
-  drags(svg, (event) => {
+  svg.addEventListener("pointerdown", (event) => {
+    svg.setPointerCapture(event.pointerId);
     const far = (to) => Math.abs(at(event) - x(to));
     const epsilon = Number(clip.value);
     const edge = Math.min(far(1 - epsilon), far(1 + epsilon));
     const isEdge = edge < REACH && edge < far(Number(ratio.value));
     dragged = isEdge ? clip : ratio;
     move(event);
-  }, move);
+  });
+  svg.addEventListener("pointermove", (event) => {
+    if (svg.hasPointerCapture(event.pointerId)) move(event);
+  });
   $in("form").addEventListener("input", show);
   $in("form").addEventListener("submit", (event) => event.preventDefault());
   show();
@@ -1671,6 +1653,7 @@ figure("guess", async (_, $in) => {
 {
 // Two players that learn a Breakout of 10 by 12 pixels, each by a table. One has
 // the picture before, too.
+const { clock } = window.Live;
 const TINY = { wide: 10, high: 12, top: 1, rows: 3, paddle: 2 };
 
 // The ball flies by one pixel a step, diagonally; the paddle sends it to either
@@ -1845,8 +1828,6 @@ figure("learn", async (box, $in) => {
   const cells = [...players.children].slice(0, 2);
   const lines = box.querySelectorAll("polyline");
   const tell = (words) => ($in(".tells").textContent = words);
-  let running = null; // the frame that is asked for
-  let before = 0; // its time, in milliseconds
   let act, seconds, hold, chosen, due, told;
 
   // From slow to an hour a second, in so many seconds
@@ -1905,11 +1886,8 @@ figure("learn", async (box, $in) => {
     return true;
   }
 
-  function tick(now) {
-    const MOST = 0.1; // seconds of a frame that are made up for
-    running = requestAnimationFrame(tick);
-    const passed = Math.min(MOST, (now - before) / 1000);
-    before = now;
+  function frame() {
+    const passed = 1 / 60; // seconds
     hold = Math.max(0, hold - passed);
     if (!hold) seconds += passed;
     const speeds = ACTS[act].speeds(pace());
@@ -1922,7 +1900,6 @@ figure("learn", async (box, $in) => {
       }
     });
     if (ACTS[act].over(Learn.players)) to(act + 1);
-    draw();
   }
 
   function draw() {
@@ -1952,14 +1929,6 @@ figure("learn", async (box, $in) => {
     return `${(steps / HOUR).toFixed(1)} hours`;
   }
 
-  function go(on) {
-    cancelAnimationFrame(running);
-    running = null;
-    if (!on) return;
-    before = performance.now();
-    running = requestAnimationFrame(tick);
-  }
-
   slider.min = Math.log(SLOW);
   slider.max = Math.log(HOUR);
   slider.addEventListener("input", () => {
@@ -1969,7 +1938,7 @@ figure("learn", async (box, $in) => {
   $in(".again").addEventListener("click", begin);
   if (Learn.players.length) restart();
   else begin();
-  plays(box, go);
+  plays(box, clock(frame, draw));
 });
 }
 
@@ -2015,7 +1984,7 @@ figure("tease", async (box, $in) => {
   const opening = await read("tease");
   const column = new Column();
   const held = []; // arrow keys, the last one first
-  const time = clock(frame, draw);
+  const turnOn = clock(frame, draw);
   let game = newGame();
   game.goOn({ ...opening.moment, lives: BALLS });
   let act = opens(); // what goes on, a frame after the other
@@ -2342,7 +2311,7 @@ figure("tease", async (box, $in) => {
 
   function go() {
     const isOn = Agent.network && act && isSeen && !isPaused && !document.hidden;
-    time.go(Boolean(isOn));
+    turnOn(isOn);
     pause.textContent = isPaused ? "Play" : "Pause";
     pause.hidden = !act;
     draw();

@@ -29,7 +29,7 @@ def take(names: list[str]) -> None:
         for path in SITE.glob("*.html"):
             page.goto(path.as_uri())
             page.evaluate("() => Agent.load()")  # which some show
-            page.add_style_tag(content="header, .begin { display: none }")
+            page.add_style_tag(content="header { display: none }")
             page.evaluate("() => Learn.begin(1)")
             page.evaluate("() => Learn.step(8 * 3600 * 12)")
             # Its style covers the still, too, until the reader has guessed.

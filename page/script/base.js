@@ -34,7 +34,7 @@ function figure(name, begin) {
   if (!box) return;
   let pressed = null;
   const press = ({ target }) => {
-    pressed = target.closest(".controls button, .begin") ?? pressed;
+    pressed = target.closest(".controls button") ?? pressed;
   };
   box.addEventListener("click", press);
   new IntersectionObserver(async (seen, observer) => {

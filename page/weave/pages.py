@@ -22,7 +22,7 @@ from markdown_it.tree import SyntaxTreeNode
 from paths import HERE
 from weave.host import IMPORTS, contents, texts
 from weave.html import Page, colored, listing, template
-from weave.module import Module, Piece, Words, groups
+from weave.module import Module, Piece, groups
 
 # Where the pages are published, which a preview has to know; the workflow puts
 # the true address in its place.
@@ -110,10 +110,11 @@ class SourcePage(Page):
         line, and lists, which are folded unless the piece is.
         """
         self.piece = piece
-        words = "".join(map(self.of_words, piece.words))
+        words = lists = ""
         card = self.of_code(piece)
-        lists = ""
         for said in piece.words:
+            make = self.of_docstring if said.is_docstring else self.of_text
+            words += make(said.text)
             if said.lists:
                 html = self.of_docstring(said.lists)
                 lists += html if in_fold else self.folded(said.fold, html)
@@ -155,11 +156,6 @@ class SourcePage(Page):
             (anchors.get(row, ""), line)
             for row, line in zip(rows, lines, strict=True)
         )
-
-    def of_words(self, words: Words) -> str:
-        """Return words above code."""
-        make = self.of_docstring if words.is_docstring else self.of_text
-        return make(words.text)
 
     def of_docstring(self, text: str) -> str:
         return f'<div class="docstring">{self.of_text(text)}</div>\n'

@@ -12,12 +12,8 @@ figure("ball", (box, $in) => {
   const colors = packed(COLORS);
   const says = $in(".says");
   const serve = $in(".serve");
-  const kinds = [...$in(".kinds").children].map((button, i) => {
-    const name = Agent.changes[i];
-    const { game } = new Serves(i + 1, { change: name });
-    return { button, name, game, serves: null, isGuessed: false, lost: 0 };
-  });
-  for (const { game } of kinds) game.breakout.serve();
+  const kinds = [...$in(".kinds").children].map((button, i) =>
+    ({ button, name: Agent.changes[i] }));
   let isPlaying = false;
   let isSeen = false;
   let running = null;
@@ -103,7 +99,7 @@ figure("ball", (box, $in) => {
     if (isSeen && !running) tick();
   }
 
-  function ask() {
+  function reset() {
     for (const [i, kind] of kinds.entries()) {
       const { button } = kind;
       Object.assign(kind, { isGuessed: false, serves: null, lost: 0 });
@@ -115,8 +111,6 @@ figure("ball", (box, $in) => {
       button.querySelector("output").textContent = "\u00a0";
       button.querySelector(".bar i").style.width = "0";
     }
-    says.textContent = "Which ones will it fall for? Tap them.";
-    serve.textContent = "Ten serves of each";
     go();
   }
 
@@ -126,7 +120,6 @@ figure("ball", (box, $in) => {
       kind.serves = new Serves(newSeed(), { change: kind.name, balls: SERVED,
         longest: LONGEST });
       kind.game = kind.serves.game;
-      kind.lost = 0;
     }
     isPlaying = true;
     serve.hidden = true;
@@ -144,9 +137,15 @@ figure("ball", (box, $in) => {
     });
   }
   serve.addEventListener("click", () => {
-    if (kinds[0].serves) ask();
-    else begin();
+    if (kinds[0].serves) {
+      reset();
+      says.textContent = "Which ones will it fall for? Tap them.";
+      serve.textContent = "Ten serves of each";
+    } else {
+      begin();
+    }
   });
+  reset();
   new IntersectionObserver((seen) => {
     isSeen = seen.at(-1).isIntersecting;
     if (!kinds[0].serves && !calm.matches) moves = MOVES;
