@@ -211,6 +211,8 @@ def train(settings: Settings, config: PPOConfig) -> None:
                 # RLlib unpacks a list of a single game.
                 games = np.reshape(board.get("games", []), (-1, 2)).tolist()
                 run.add(int(steps), [Ended(*game) for game in games], {})
+            elif run.asked:
+                run.add(0, [], {})
 
 
 def main() -> None:

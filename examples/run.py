@@ -438,7 +438,8 @@ class Run:
     def _say_row(self, row: dict[str, Any]) -> None:
         speed, scored = row["steps_per_second"], self.settings.scored
         missing = max(0, self.settings.steps - self.steps)
-        minutes = round(missing / speed / 60)
+        # There is no speed if nobody has played.
+        minutes = round(missing / speed / 60) if speed else 0
         score = f"no {scored} has ended"
         if row["score"] is not None:
             score = f"score of a {scored} {row['score']:.1f}"
