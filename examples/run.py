@@ -115,7 +115,6 @@ def describe(settings: RunSettings) -> dict[str, Any]:
     return {
         "program": settings.program,
         "commit": commit_of(type(settings)),
-        "project": getattr(sys.modules.get("game"), "__version__", None),
         "python": platform.python_version(),
         "torch": str(torch.__version__),
         "ale-py": importlib.metadata.version("ale-py"),

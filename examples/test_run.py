@@ -20,7 +20,6 @@ import tyro
 from tensorboard.backend.event_processing import event_accumulator
 
 import dqn
-import game
 import play
 import ppo
 import run
@@ -358,7 +357,6 @@ def test_a_run_says_what_it_is_computed_on_and_by(start):
     assert about["device"] == "cpu" and about["precision"] == "float32"
     assert about["threads"] == torch.get_num_threads()
     assert about["torch"] == torch.__version__
-    assert about["project"] == game.__version__
     start("--steps 20")
     assert settings_file()["about"]["begun"] == about["begun"]
 
