@@ -48,7 +48,7 @@ def played(steps: int, network: Any) -> dict[str, Any]:
     indices into `rgb`, packed.
     """
     screens = play(network)
-    there = [screen[BEHIND].any() for screen in screens]
+    there = [bool(screen[BEHIND].any()) for screen in screens]
     behind = there.index(True) if any(there) else None
     start = max(0, (behind or 0) - SHOWN // 2)
     shown = np.array(screens[start : start + SHOWN])
