@@ -1,11 +1,14 @@
 """Tests of the workbench: it shows what `Game` returns."""
 
+import base64
 import functools
 
+import cv2
+import numpy as np
 import pytest
 
 import game
-from asking import check, decoded, look_at, page_of
+from asking import look_at, page_of
 from figures.workbench.make import SHOWN, TITLES
 
 
@@ -36,6 +39,12 @@ def seen_after(figure, ends):
         yield [decoded(url) for url in urls]
 
 
+def decoded(url):
+    """The picture of a canvas."""
+    data = np.frombuffer(base64.b64decode(url.split(",")[1]), np.uint8)
+    return cv2.imdecode(data, cv2.IMREAD_COLOR)
+
+
 @pytest.mark.parametrize("name", TITLES)
 def test_the_workbench_shows_what_game_returns(visit, name):
     """Bit for bit: with the module's settings at every step, and with others
@@ -62,4 +71,6 @@ def test_the_workbench_shows_what_game_returns(visit, name):
         before = len(title.actions) - SHOWN
         ends = range(4 * repeat, SHOWN + 1, every * repeat)
         for end, seen in zip(ends, seen_after(figure, ends), strict=True):
-            check(seen, played[(before + end) // repeat - 1])
+            made = played[(before + end) // repeat - 1]
+            for picture, gray in zip(seen, made, strict=True):
+                assert (picture == gray[..., None]).all()
