@@ -918,10 +918,9 @@ function lineOf(seconds) {
     `don’t exist. Beat that: ${address}#took=${seconds}`;
 }
 
-// Share it, or copy it, or show it to be copied.
+// Share it, or copy it, or show it.
 async function send(box, seconds) {
   const text = lineOf(seconds);
-  const field = box.querySelector("input");
   const status = box.querySelector("[role=status]");
   status.textContent = "";
   if (navigator.share) {
@@ -936,10 +935,7 @@ async function send(box, seconds) {
     await navigator.clipboard.writeText(text);
     status.textContent = "Copied. Paste it to somebody.";
   } catch {
-    status.textContent = "Copy this line:";
-    field.value = text;
-    field.hidden = false;
-    field.select();
+    status.textContent = text;
   }
 }
 
@@ -2254,7 +2250,6 @@ figure("tease", async (box, $in) => {
     $in(".dared").textContent = dared;
     $in(".fair").textContent = fair;
     $in(".told [role=status]").textContent = "";
-    $in(".told input").hidden = true;
     card.hidden = false;
     column.hand = null;
     pointer = null;
@@ -2418,7 +2413,7 @@ figure("tease", async (box, $in) => {
   addEventListener("keydown", (event) => {
     if (event.key === "Escape" && pointer) release();
     const [across] = arrowOf(event) ?? [0];
-    if (!across || !isMeant(event) || event.target.closest("input")) return;
+    if (!across || !isMeant(event)) return;
     if (isAsked) want(true);
     if (isPaused) return;
     event.preventDefault();

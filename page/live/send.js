@@ -18,10 +18,9 @@ function lineOf(seconds) {
     `don’t exist. Beat that: ${address}#took=${seconds}`;
 }
 
-// Share it, or copy it, or show it to be copied.
+// Share it, or copy it, or show it.
 async function send(box, seconds) {
   const text = lineOf(seconds);
-  const field = box.querySelector("input");
   const status = box.querySelector("[role=status]");
   status.textContent = "";
   if (navigator.share) {
@@ -36,9 +35,6 @@ async function send(box, seconds) {
     await navigator.clipboard.writeText(text);
     status.textContent = "Copied. Paste it to somebody.";
   } catch {
-    status.textContent = "Copy this line:";
-    field.value = text;
-    field.hidden = false;
-    field.select();
+    status.textContent = text;
   }
 }

@@ -309,7 +309,6 @@ figure("tease", async (box, $in) => {
     $in(".dared").textContent = dared;
     $in(".fair").textContent = fair;
     $in(".told [role=status]").textContent = "";
-    $in(".told input").hidden = true;
     card.hidden = false;
     column.hand = null;
     pointer = null;
@@ -473,7 +472,7 @@ figure("tease", async (box, $in) => {
   addEventListener("keydown", (event) => {
     if (event.key === "Escape" && pointer) release();
     const [across] = arrowOf(event) ?? [0];
-    if (!across || !isMeant(event) || event.target.closest("input")) return;
+    if (!across || !isMeant(event)) return;
     if (isAsked) want(true);
     if (isPaused) return;
     event.preventDefault();
