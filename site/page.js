@@ -2307,6 +2307,7 @@ figure("tease", async (box, $in) => {
   function go() {
     const isOn = Agent.network && act && isSeen && !isPaused && !document.hidden;
     turnOn(isOn);
+    board.style.touchAction = isOn ? "pinch-zoom" : ""; // a finger points
     pause.textContent = isPaused ? "Play" : "Pause";
     pause.hidden = !act;
     draw();

@@ -258,6 +258,8 @@ def test_a_finger_drops_a_column_in_a_board_that_is_in_sight(
     open_page, width, height
 ):
     page = open_page(width=width, height=height, has_touch=True)
+    # It points, and scrolls nothing, as long as the game goes on.
+    expect(page.locator("#board")).to_have_css("touch-action", "pinch-zoom")
     box = page.locator("#board").bounding_box()
     assert box["y"] >= page.locator("header").bounding_box()["height"]
     assert box["y"] + box["height"] <= height
