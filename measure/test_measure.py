@@ -47,7 +47,7 @@ def test_a_part_replaces_itself_and_nothing_else(publish, tmp_path):
 
 def test_the_benchmark_writes_a_part_for_each_title(publish, monkeypatch):
     names = ["games", "ale"]
-    part = benchmark.Part(names, ["Pong"], wait=0.001)
+    part = benchmark.Part(names, ["Pong"], {"num_envs": 2}, wait=0.001)
     monkeypatch.setitem(benchmark.PARTS, "waits", part)
     monkeypatch.setattr(benchmark, "TUNING", 0.1)
     folder = publish(benchmark, "waits", "--rounds=2", "--seconds=0.1")
@@ -63,16 +63,17 @@ def test_an_error_of_a_contender_arrives():
         contenders.Contender("games", {"title": "Nonesuch", "num_envs": 1})
 
 
-LOCKSTEP = benchmark.PARTS["lockstep"]
-PLAYERS = [*LOCKSTEP.names, "games_ready", "worker", *benchmark.ONE_GAME]
+LOCKSTEP = benchmark.PARTS["lockstep"].names
+PLAYERS = [*LOCKSTEP, "games_ready", "worker", *benchmark.ONE_GAME]
 
 
 @pytest.mark.parametrize("name", PLAYERS)
 def test_a_contender_plays_its_games_and_shows_four_pictures(name):
     threads = common.CORES if name in ("ale", "envpool") else None
-    _, options = benchmark.PLAYERS[name]
-    games = [options["num_envs"]] if "num_envs" in options else []
-    with benchmark.contender(name, LOCKSTEP, "Breakout", threads) as player:
+    games = [] if name in benchmark.ONE_GAME else [2]
+    options = {"num_envs": 2} if games else {}
+    part = benchmark.Part([], [], options)
+    with benchmark.contender(name, part, "Breakout", threads) as player:
         # SB3 has the pictures of a game last.
         assert sorted(player.shape) == sorted([*games, 4, 84, 84])
         assert player.dtype == np.uint8
