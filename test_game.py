@@ -746,21 +746,17 @@ def play_beside_the_model(make, script, options, seed):
 
 
 def test_the_program(monkeypatch, tmp_path, capsys):
-    """Its summary, and its picture: each game when it last won a point."""
+    """Its summary is about whole games, with raw points."""
     monkeypatch.setattr(sys, "argv", ["game", "--games=2", "--steps=300"])
     monkeypatch.chdir(tmp_path)
     game.main()
+    assert os.listdir() == ["game.png"]
     scores = []
-    rng = np.random.default_rng(0)
-    actions = rng.integers(4, size=(300, 2)).T
-    image = cv2.imread("game.png", cv2.IMREAD_GRAYSCALE)[::2, ::2]
-    for k, row in enumerate(np.vsplit(image, 2)):
+    actions = np.random.default_rng(0).integers(4, size=(300, 2))
+    for k in range(2):
         one = Game(k, **dict(TRAINING, on_life_loss="ignore"))
-        seen = one.reset()
-        for action in actions[k]:
-            obs_4, reward, _, info = one.step(action)
-            seen = obs_4 if reward > 0 else seen
-            scores += [info["reward"]] if info else []
-        assert same(np.array(np.hsplit(row, 4)), seen)
+        one.reset()
+        infos = [one.step(action)[3] for action in actions[:, k]]
+        scores += [info["reward"] for info in infos if info]
     words = f"mean {np.mean(scores):.2f}, best {max(scores):.0f}"
     assert f"\nscore: {words}\n" in capsys.readouterr().out
