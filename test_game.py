@@ -423,20 +423,18 @@ def test_what_was_returned_never_changes():
 # - A `Script` says what happens in a game, frame by frame.
 # - A `FakeALE` is an emulator that plays a script, and a `FakeEnv` Gymnasium's
 #   environment around it. Frame n lights one band of the dark screen, ten rows
-#   high, with a brightness of its own. Ten rows of 210 become exactly four of
-#   84, so `seen` reads off an observation which frames are in it.
+#   high, with a brightness of its own.
 # - A `Model` is what `Game` should return of a script, in numbers of frames.
 MEANINGS = ["NOOP", "FIRE", "RIGHT"]
-BANDS = 21
 
 
-def lit(shape, band, frames):
-    """Return a screen or a picture, with bands so high, that shows frames."""
-    image = np.zeros(shape, np.uint8)
+def lit(*frames):
+    """Return a dark screen with a band for each of these frames."""
+    screen = np.zeros((210, 160), np.uint8)
     for frame in frames:
-        first = frame % BANDS * band
-        image[first : first + band] = 200 - frame
-    return image
+        first = frame % 21 * 10
+        screen[first : first + 10] = 200 - frame
+    return screen
 
 
 def shrunk(screen, size=(84, 84)):
@@ -446,18 +444,8 @@ def shrunk(screen, size=(84, 84)):
 
 @functools.cache
 def picture_of(frames, size=(84, 84), grayscale=True):
-    screen = lit((210, 160), 10, frames)
+    screen = lit(*frames)
     return shrunk(screen if grayscale else np.dstack([screen] * 3), size)
-
-
-def seen(observation):
-    """Return which frames are in each of an observation's four pictures."""
-    pictures = []
-    for picture in observation:
-        values = set(picture[:, 0].tolist()) - {0}
-        pictures.append(tuple(sorted(200 - value for value in values)))
-    assert same(observation, np.array(list(map(picture_of, pictures))))
-    return pictures
 
 
 @dataclasses.dataclass
@@ -466,7 +454,6 @@ class Script:
     rewards: dict = dataclasses.field(default_factory=dict)  # and by action
     over: float = math.inf  # the frame in which the game is lost
     limit: float = math.inf  # the frame in which it is cut short
-    draw: dict = dataclasses.field(default_factory=dict)  # screens by frame
     meanings: list = dataclasses.field(default_factory=lambda: MEANINGS)
     # Called with the game's last seed whenever the emulator is used.
     ghost: typing.Callable = lambda seed: None
@@ -507,9 +494,7 @@ class FakeALE:
         return cut or self.frame >= self.script.over
 
     def getScreenGrayscale(self):
-        if self.frame in self.script.draw:
-            return self.script.draw[self.frame].copy()
-        return lit((210, 160), 10, [self.frame])
+        return lit(self.frame)
 
     def getScreenRGB(self):
         self.script.ghost(self.seed)
@@ -540,48 +525,13 @@ def replace_titles(patch, script):
     patch.setattr(gym, "make", lambda *_, **__: FakeEnv(script))
 
 
-@pytest.fixture
-def fake(monkeypatch):
-    """Return a function that makes a game of a script and of options."""
-
-    def play(seed=0, make=Game, **kwargs):
-        of_script = {field.name for field in dataclasses.fields(Script)}
-        names = of_script & kwargs.keys()
-        script = Script(**{name: kwargs.pop(name) for name in names})
-        replace_titles(monkeypatch, script)
-        one = make(seed, **kwargs)
-        return one, one.env.ale
-
-    return play
-
-
-def test_fire_starts_every_episode(fake):
-    """After the no-op frames it is held for a step.
-
-    The points of these frames count in the score, as on the console.
-    """
-    one, ale = fake(
-        fire_on_reset=True,
-        noop_max=1,
-        on_life_loss="continue",
-        rewards={1: 1, 2: 10, 6: 100, 8: 1000, 9: 1e4, 13: 1e5, 14: 1e6},
-        lives={0: 4, 3: 3, 8: 2, 10: 1},
-        over=14,
-    )
-    assert seen(one.reset()) == [(5,)] * 4
-    assert one.step(RIGHT)[1] == 1100
-    score = dict(reward=1111111.0, length=2, truncated=False)
-    assert one.step(RIGHT)[1:] == (1.1e6, True, score)
-    assert seen(one.final_obs)[-1] == (14,)
-    assert ale.played[-5:] == ["NOOP"] + ["FIRE"] * 4
-
-
 @each("meanings, fired", [("NOOP UP FIRE", 4), ("NOOP UP UPFIRE", 0)])
-def test_fire_is_found_by_its_name(fake, meanings, fired):
+def test_fire_is_found_by_its_name(monkeypatch, meanings, fired):
     """UPFIRE isn't FIRE, and a game without it is left alone."""
-    one, ale = fake(meanings=meanings.split(), fire_on_reset=True)
-    assert seen(one.reset()) == [(fired,)] * 4
-    assert ale.played == ["reset"] + ["FIRE"] * fired
+    replace_titles(monkeypatch, Script(meanings=meanings.split()))
+    one = Game(0, fire_on_reset=True)
+    one.reset()
+    assert one.env.ale.played == ["reset"] + ["FIRE"] * fired
 
 
 # A title with all that can happen: lives lost, points for frames and actions.
@@ -677,7 +627,7 @@ class Model:
         return np.array([picture_of(it, *look) for it in self.pictures])
 
     def render(self):
-        return lit((210, 160, 3), 10, [self.frame])
+        return np.dstack([lit(self.frame)] * 3)
 
 
 def write_into(*results):
@@ -722,6 +672,7 @@ any_settings = hypothesis.settings(
 
 @any_settings
 @any_game
+@hypothesis.example(LIFELIKE, DEFAULTS | TRAINING | {"noop_max": 1}, 0)
 def test_any_game(script, options, seed):
     """All that it returns and shows, and what it tells of an end."""
     play_beside_the_model(Game, script, options, seed)

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from stand_ins import trap  # noqa: F401
-from test_game import fake, nothing_is_left_running  # noqa: F401
+from test_game import nothing_is_left_running  # noqa: F401
 
 collect_ignore_glob = [] if sys.platform == "linux" else ["test_*.py"]
 

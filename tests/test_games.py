@@ -25,12 +25,15 @@ from test_game import (
     OLD,
     PONG,
     STILL,
+    FakeALE,
+    Script,
     any_game,
     any_settings,
     each,
     gymnasiums,
     play_beside_the_model,
     random_actions,
+    replace_titles,
     same,
     shrunk,
 )
@@ -267,7 +270,9 @@ def test_what_was_returned_never_changes():
     [(height, (84, 84)) for height in (210, 214, 220, 230, 250)]
     + [(210, (64, 161))],
 )
-def test_what_has_not_changed_is_as_if_it_were_resized(fake, height, size):
+def test_what_has_not_changed_is_as_if_it_were_resized(
+    monkeypatch, height, size
+):
     """However little changes, the picture is that of the whole screen."""
     random = np.random.default_rng(height)
     screens = [random.integers(256, size=(height, 160)).astype(np.uint8)]
@@ -275,7 +280,13 @@ def test_what_has_not_changed_is_as_if_it_were_resized(fake, height, size):
         y, x, h, w = random.integers((height, 160, 60, 60))
         screens.append(screens[-1].copy())
         screens[-1][y : y + h, x : x + w] = random.integers(256)
-    one, _ = fake(make=FastGame, draw=dict(enumerate(screens)), size=size)
+
+    def draw(ale):
+        return screens[ale.frame].copy()
+
+    monkeypatch.setattr(FakeALE, "getScreenGrayscale", draw)
+    replace_titles(monkeypatch, Script())
+    one = FastGame(0, size=size)
     one.reset()
     for frame in range(4, 200, 4):
         whole = shrunk(np.maximum(screens[frame - 1], screens[frame]), size)
