@@ -399,15 +399,6 @@ def test_a_stopped_worker_is_closed():
         os.kill(worker.process.pid, signal.SIGSTOP)
 
 
-@each("make", [gym.Env, gym.make("CartPole-v1"), lambda *_, **__: gym.Env()])
-def test_an_environment_is_no_game(make):
-    """The error says where it is written what a game is."""
-    says = pytest.raises(ValueError, match="docs/reference.md")
-    with Worker(0, make=make) as worker, says as raised:
-        ask(worker, "reset")
-    assert "\n" not in str(raised.value)
-
-
 def test_what_was_returned_never_changes():
     kept = []
     breakout = Game(0, on_life_loss="continue")

@@ -13,10 +13,10 @@ from gymnasium.vector import AutoresetMode
 
 import game
 import games
-from game import TRAINING, Game
+from game import TRAINING, Game, Worker
 from games import FastGame, Games
 from stand_ins import NEEDED, workers_now
-from test_game import DEFAULTS, FIRE, NOOP, RIGHT, each, same
+from test_game import DEFAULTS, FIRE, NOOP, RIGHT, ask, each, same
 
 REFUSED = ValueError, TypeError  # how bad input is answered
 
@@ -231,15 +231,19 @@ def test_options_are_attributes():
         assert same(getattr(one, name), value)
 
 
-def test_an_environment_is_no_game():
+def make_env(*_, **__):
+    return gym.Env()
+
+
+@each("make", [gym.Env, gym.make("CartPole-v1"), make_env])
+def test_an_environment_is_no_game(make):
     """The error says in a line where it is written what a game is."""
-
-    def make(seed, env_id, **options):
-        return gym.make(env_id)
-
-    with pytest.raises(ValueError, match="a-game-of-your-own") as raised:
-        Games(2, make=make)
+    says = pytest.raises(ValueError, match="a-game-of-your-own")
+    with Worker(0, make=make) as worker, says as raised:
+        ask(worker, "reset")
     assert "\n" not in str(raised.value)
+    with says:
+        Games(2, make=make_env)
 
 
 @each("start", [1, -1])

@@ -33,6 +33,7 @@ from test_game import (
     FIRE,
     NOOP,
     SEAQUEST,
+    ask,
     each,
     random_actions,
     same,
@@ -66,12 +67,6 @@ def test_a_game_of_ones_own(method):
         first, _ = many.reset()
         assert same(first[0], one.reset(3))
         assert first in many.observation_space
-
-
-def ask(worker, command, data=None):
-    """Give a command to a worker, and return its answer."""
-    worker.child.send((command, data))
-    return worker.child.recv()
 
 
 def test_errors_of_a_worker(trap):
