@@ -350,23 +350,13 @@ def play_beside_gymnasium(
         assert same(ours.render(), theirs.unwrapped.ale.getScreenRGB())
 
 
+OTHER = dict(action_repeat=3, stack=5, size=(125, 80), grayscale=False)
+
+
 @each("title", SOME_TITLES + NO_NOOP)
-@each("mode, noop_max", [("restart", 0), ("ignore", 30)])
-def test_a_title_equals_gymnasiums(title, mode, noop_max):
-    play_beside_gymnasium(title, mode, noop_max)
-
-
-@each(
-    "title, mode, looks",
-    [
-        ("Breakout", "restart", dict(stack=1)),
-        ("Pong", "ignore", dict(action_repeat=1, stack=2, size=(256, 240))),
-        ("Seaquest", "restart", dict(action_repeat=8, grayscale=False)),
-        ("AirRaid", "ignore", dict(stack=5, size=(125, 80), grayscale=False)),
-    ],
-)
-def test_with_other_options_it_equals_gymnasiums(title, mode, looks):
-    play_beside_gymnasium(title, mode, 30, **looks)
+@each("mode, noop_max, looks", [("restart", 0, {}), ("ignore", 30, OTHER)])
+def test_a_title_equals_gymnasiums(title, mode, noop_max, looks):
+    play_beside_gymnasium(title, mode, noop_max, **looks)
 
 
 def test_ids_of_one_title_make_the_same_game():
