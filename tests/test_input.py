@@ -66,7 +66,9 @@ WRONG_ARGUMENTS = {
     ],
     "seed": [*BAD_SEEDS, None],
     **dict.fromkeys(COUNTS, [0, -1, 1.5, "3", None, [2], True, 2**64]),
-    **dict.fromkeys(["processes", "noop_max"], [-1, 1.5, "3", [2], False]),
+    **dict.fromkeys(
+        ["processes", "noop_max"], [-1, 1.5, "3", [2], False, 2**64]
+    ),
     **dict.fromkeys(SWITCHES, ["False", 1]),
     "timeout": [0, -1, math.nan, "a second", None, True],
     "context": ["telepathy", 3],
