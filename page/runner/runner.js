@@ -178,7 +178,12 @@ if ($("run")) (() => {
     const same = values.find(({ name }) => name === set);
     if (same) return `<code>${set}</code> is still ${same.text}.`;
     const indent = (of) => code.get(of)?.line.textContent.search(/\S/);
-    return indent(lines[at + 1]?.[0]) > indent(row) ? "Yes." : "No.";
+    const enters = indent(lines[at + 1]?.[0]) > indent(row);
+    const [word] = code.get(row).line.textContent.match(/\w+/);
+    if (word === "if") return `The condition is ${enters}.`;
+    if (word === "for" && !enters) return "The loop is over.";
+    if (word === "break") return "The loop is left.";
+    return "Nothing that is shown here changes.";
   }
 
   function pause() {
