@@ -11,7 +11,7 @@ const stamps = {
  "data/network5.js": "98533635",
  "data/network6.js": "6da5cc37",
  "data/network7.js": "b0f8c762",
- "data/steps.js": "261c7a72",
+ "data/steps.js": "4a143bd5",
  "data/tease.js": "a3ed457f",
  "data/training.js": "2928aec0",
  "data/workbench.js": "d7737aaf"
@@ -1129,7 +1129,12 @@ if ($("run")) (() => {
     const same = values.find(({ name }) => name === set);
     if (same) return `<code>${set}</code> is still ${same.text}.`;
     const indent = (of) => code.get(of)?.line.textContent.search(/\S/);
-    return indent(lines[at + 1]?.[0]) > indent(row) ? "Yes." : "No.";
+    const enters = indent(lines[at + 1]?.[0]) > indent(row);
+    const [word] = code.get(row).line.textContent.match(/\w+/);
+    if (word === "if") return `The condition is ${enters}.`;
+    if (word === "for" && !enters) return "The loop is over.";
+    if (word === "break") return "The loop is left.";
+    return "Nothing that is shown here changes.";
   }
 
   function pause() {
