@@ -310,7 +310,7 @@ class Run:
 
     def _check_new(self) -> None:
         """See that no run would be overwritten."""
-        for name in ("checkpoint*.pt", "curve.csv", "settings.json"):
+        for name in ("checkpoint*.pt", "curve.csv", "settings.json", EVENTS):
             for found in self.folder.glob(name):
                 raise RunError(
                     f"{found} is of a run that has no checkpoint.pt; the one "

@@ -240,13 +240,13 @@ def test_what_a_continued_run_does_not_use_is_refused(
     assert {path: path.read_bytes() for path in FOLDER.iterdir()} == before
 
 
-@pytest.mark.parametrize("left", ["curve.csv", "checkpoint-20.pt"])
+@pytest.mark.parametrize("left", ["curve.csv", "checkpoint-20.pt", "events"])
 def test_a_run_without_its_checkpoint_is_not_begun_anew(start, left):
     """Nor overwritten; it goes on from the one before."""
     start("--steps 20 --save-every 1 --keep-every 10")
     shutil.copy(FOLDER / "checkpoint-20.pt", "elsewhere.pt")
     for path in FOLDER.iterdir():
-        if path.name not in (left, "lock"):
+        if not path.name.startswith((left, "lock")):
             path.unlink()
     before = sorted(FOLDER.iterdir())
     with refused(FOLDER / left):
