@@ -28,16 +28,9 @@ from stand_ins import (
     kill,
     workers_now,
 )
-from test_game import (
-    BREAKOUT,
-    FIRE,
-    NOOP,
-    SEAQUEST,
-    ask,
-    each,
-    random_actions,
-    same,
-)
+from test_game import BREAKOUT, FIRE, NOOP, ask, each, random_actions, same
+
+SEAQUEST = "SeaquestNoFrameskip-v4"
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
