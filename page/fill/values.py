@@ -134,7 +134,7 @@ def rounded(ratio: float) -> str:
     return f"{ratio:.2f}" if ratio < 1.1 else f"{ratio:.1f}"
 
 
-def speed_table(columns: Parts) -> str:
+def speed_table(columns: Parts, a_row_for_each_title: bool = False) -> str:
     """How many times as fast `Games` is as each of the others."""
     ratios = [beside_all(column) for column in columns.values()]
     found = {name for column in ratios for name in column}
@@ -145,7 +145,10 @@ def speed_table(columns: Parts) -> str:
         for name, words in NAMES.items()
         if name in found
     ]
-    return table(["`Games` beside", *columns], rows)
+    lines = [["`Games` beside", *columns], *rows]
+    if a_row_for_each_title:
+        lines = [list(column) for column in zip(*lines, strict=True)]
+    return table(lines[0], lines[1:])
 
 
 def by_title(parts: Parts, ours: str, other: str) -> str:
@@ -293,7 +296,8 @@ def speed_values() -> dict[str, str]:
         "rounds": rounds(everything),
         "compared_on": measured([*compared.values(), *waits.values()]),
         "measured_on": measured(everything),
-        "speed_table": speed_table(compared),
+        "play_table": speed_table(lockstep, a_row_for_each_title=True),
+        "speed_table": speed_table(updates | restart),
         "updates_precision": update["precision"],
         "itself": by_title(itself, "games", "again"),
         "old_games": by_title(old, "games", "old"),

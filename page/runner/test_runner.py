@@ -135,7 +135,13 @@ def test_each_line_is_seen(tutorial, width):
 
 @pytest.mark.parametrize(
     "width, height, least",
-    [(1280, 640, 240), (1280, 800, 240), (390, 664, 150), (320, 568, 120)],
+    [
+        (1280, 640, 240),
+        (1280, 800, 240),
+        (1024, 768, 240),
+        (390, 664, 150),
+        (320, 568, 120),
+    ],
 )
 def test_the_picture_and_the_line_are_in_sight(tutorial, width, height, least):
     page = tutorial(width, height)

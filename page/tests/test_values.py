@@ -41,6 +41,10 @@ def test_the_number_under_each_head_is_its_own(order):
     found = cells(values.speed_table(columns))
     assert found["ALE's engine", "Pong"] == "3.10 (3.00–3.20)"
     assert found["EnvPool", "Breakout"] == "1.00 (1.00–1.00)"
+    turned = cells(values.speed_table(columns, a_row_for_each_title=True))
+    assert turned == {
+        (title, name): cell for (name, title), cell in found.items()
+    }
 
 
 @pytest.mark.parametrize(
