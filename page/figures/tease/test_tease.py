@@ -251,6 +251,15 @@ def test_less_motion_chosen_later_stops_it(open_page):
     assert tease(page, "ball") == before
 
 
+@pytest.mark.parametrize("width, height", [(844, 390), (2560, 1440)])
+def test_the_board_leaves_the_title_its_place(open_page, width, height):
+    """No word is wider than the place, nor covered by the board."""
+    title = open_page(width=width, height=height).locator("h1")
+    assert title.evaluate("(h1) => h1.scrollWidth <= h1.clientWidth")
+    box = title.bounding_box()
+    assert box["width"] > box["height"]
+
+
 @pytest.mark.parametrize(
     "width, height", [(390, 664), (844, 390), (375, 553), (1024, 520)]
 )
