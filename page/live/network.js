@@ -21,7 +21,6 @@ function weightsOf({ bits, weight, scale, bias }) {
 // are added up at a time.
 function respond(rows, places, { weights, bias, size }) {
   const made = new Float32Array(bias.length * places);
-  const channels = bias.length - bias.length % 4;
   const where = new Int32Array(size);
   const values = new Float32Array(size);
   for (let place = 0; place < places; place++) {
@@ -33,7 +32,7 @@ function respond(rows, places, { weights, bias, size }) {
       values[count] = value;
       count += 1;
     }
-    for (let channel = 0; channel < channels; channel += 4) {
+    for (let channel = 0; channel < bias.length; channel += 4) {
       let one = bias[channel];
       let two = bias[channel + 1];
       let three = bias[channel + 2];
@@ -51,15 +50,6 @@ function respond(rows, places, { weights, bias, size }) {
       made[(channel + 1) * places + place] = two;
       made[(channel + 2) * places + place] = three;
       made[(channel + 3) * places + place] = four;
-    }
-  }
-  for (let channel = channels; channel < bias.length; channel++) {
-    for (let place = 0; place < places; place++) {
-      let sum = bias[channel];
-      for (let i = 0; i < size; i++) {
-        sum += rows[place * size + i] * weights[channel * size + i];
-      }
-      made[channel * places + place] = sum;
     }
   }
   return made;
@@ -94,10 +84,10 @@ function look(network, pictures) {
     seen = positive(respond(rows, places, network[layer.name]));
   }
   const last = positive(respond(seen, 1, network["body.7"]));
-  const [value] = respond(last, 1, network.value);
+  const { weights, bias: [bias] } = network.value;
+  const value = bias + sum(last.map((number, i) => number * weights[i]));
   const scores = Array.from(respond(last, 1, network.policy));
   const most = Math.max(...scores);
   const shares = scores.map((score) => Math.exp(score - most));
-  const all = shares.reduce((sum, share) => sum + share);
-  return { odds: shares.map((share) => share / all), value };
+  return { odds: shares.map((share) => share / sum(shares)), value };
 }
