@@ -13,7 +13,7 @@ from fill.marks import bare, filled
 from fill.options import options_table
 from fill.values import values
 from paths import DOCS, FIGURES, HERE, ROOT, SITE, STYLE
-from record.weights import scripts
+from record import weights
 from runner.trace import recorded
 from weave.host import game_md
 from weave.module import Module
@@ -44,7 +44,7 @@ KEPT = [
     "tease.webp",
     "game.png",
     "figures/*.png",
-    "data/network*.js",
+    "data/network.js",
 ]
 # All scripts use the names of these. Each room below stands in a block, so its
 # names are its own.
@@ -109,8 +109,8 @@ def made() -> Iterator[tuple[Path, str, str]]:
     for name, (source, text) in recordings.items():
         yield SITE / name, source, text
     stamps = {name: stamp(text) for name, (_, text) in recordings.items()}
-    for path in sorted(SITE.glob("data/network*.js")):
-        stamps[f"data/{path.name}"] = stamp(path.read_text("utf-8"))
+    network = (SITE / "data/network.js").read_text("utf-8")
+    stamps["data/network.js"] = stamp(network)
     known = json.dumps(stamps, indent=1, sort_keys=True)
     script = f'"use strict";\nconst stamps = {known};\n{script}'
     yield SITE / "page.css", "the style sheets in page/", css
@@ -219,8 +219,7 @@ def record(figure: str) -> None:
         film.take()
         return
     if figure == "weights":
-        for name, text in scripts().items():
-            (SITE / name).write_text(text, "utf-8")
+        (SITE / "data/network.js").write_text(weights.script(), "utf-8")
         return
     for name, data in maker(figure).record().items():
         path = FIGURES / figure / f"{name}.json"

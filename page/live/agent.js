@@ -1,5 +1,4 @@
 // The published agent, which plays in the page. Its network is loaded once.
-const PARTS = 8; // scripts of the network
 const FRAMES = 4; // that an action is held for
 const LONGEST = 60 * 60; // frames of a ball: a minute
 const PIXELS = SIZE ** 2;
@@ -9,13 +8,9 @@ const Agent = {
   network: null,
 
   load: once(async () => {
-    let text = "";
-    for (let part = 0; part < PARTS; part++) text += await read(`network${part}`);
-    const network = {};
-    for (const [name, layer] of Object.entries(JSON.parse(text))) {
-      network[name] = weightsOf(layer);
-    }
-    Agent.network = network;
+    const layers = Object.entries(await read("network"));
+    Agent.network = Object.fromEntries(
+      layers.map(([name, layer]) => [name, weightsOf(layer)]));
   }),
 
   // What it makes of four pictures, 4·84·84 bytes, the oldest first.

@@ -18,7 +18,7 @@ function weightsOf({ bits, weight, scale, bias }) {
 
 // What a layer makes of `places` rows of `size` numbers: of each channel a
 // number for each place. Zeros are left out, which are most, and four channels
-// are added up at a time.
+// are added up at a time, of which each layer has a multiple.
 function respond(rows, places, { weights, bias, size }) {
   const made = new Float32Array(bias.length * places);
   const where = new Int32Array(size);

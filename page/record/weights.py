@@ -1,7 +1,7 @@
 """The published agent's weights, for the pages.
 
-`python page/build.py --record weights` makes site/data/network*.js of
-examples/breakout.pt. That takes PyTorch, so a build leaves these files alone.
+`python page/build.py --record weights` makes site/data/network.js of
+examples/breakout.pt. That takes PyTorch, so a build leaves this file alone.
 
 Each output channel has a scale, and its weights are whole numbers. The layer
 with 1.6 million weights has 8 bits for each, the others, which are small, 16:
@@ -18,11 +18,10 @@ from paths import ROOT
 
 SOURCE = "examples/breakout.pt"
 LARGE = 1_000_000  # weights, of a layer that has 8 bits for each
-PARTS = 8  # scripts that the weights are loaded by, to tell how far it is
 
 
-def scripts() -> dict[str, str]:
-    """Return the scripts by their names in `site/`, and their texts."""
+def script() -> str:
+    """Return the text of the script that has the weights."""
     import torch
 
     given = torch.load(ROOT / SOURCE, "cpu")
@@ -30,14 +29,8 @@ def scripts() -> dict[str, str]:
     names = sorted(name.rpartition(".")[0] for name in arrays)
     layers = {name: layer(name, arrays) for name in names}
     text = json.dumps(layers, separators=(",", ":"))
-    size = -(-len(text) // PARTS)
     head = f"// Made by page/build.py --record weights of {SOURCE}."
-    made = {}
-    for number in range(PARTS):
-        part = json.dumps(text[number * size : (number + 1) * size])
-        name = f"network{number}"
-        made[f"data/{name}.js"] = f"{head}\ngiven.{name} = {part};\n"
-    return made
+    return f"{head}\ngiven.network = {text};\n"
 
 
 def layer(name: str, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
