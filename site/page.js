@@ -3,14 +3,7 @@
 const stamps = {
  "data/clip.js": "0ac8c047",
  "data/guess.js": "63030609",
- "data/network0.js": "12c581d2",
- "data/network1.js": "36a407fd",
- "data/network2.js": "a2c7aeaf",
- "data/network3.js": "7da095dd",
- "data/network4.js": "b95bfa09",
- "data/network5.js": "98533635",
- "data/network6.js": "6da5cc37",
- "data/network7.js": "b0f8c762",
+ "data/network.js": "6a0ada26",
  "data/steps.js": "4a143bd5",
  "data/tease.js": "a3ed457f",
  "data/training.js": "2928aec0",
@@ -534,10 +527,9 @@ function weightsOf({ bits, weight, scale, bias }) {
 
 // What a layer makes of `places` rows of `size` numbers: of each channel a
 // number for each place. Zeros are left out, which are most, and four channels
-// are added up at a time.
+// are added up at a time, of which each layer has a multiple.
 function respond(rows, places, { weights, bias, size }) {
   const made = new Float32Array(bias.length * places);
-  const channels = bias.length - bias.length % 4;
   const where = new Int32Array(size);
   const values = new Float32Array(size);
   for (let place = 0; place < places; place++) {
@@ -549,7 +541,7 @@ function respond(rows, places, { weights, bias, size }) {
       values[count] = value;
       count += 1;
     }
-    for (let channel = 0; channel < channels; channel += 4) {
+    for (let channel = 0; channel < bias.length; channel += 4) {
       let one = bias[channel];
       let two = bias[channel + 1];
       let three = bias[channel + 2];
@@ -567,15 +559,6 @@ function respond(rows, places, { weights, bias, size }) {
       made[(channel + 1) * places + place] = two;
       made[(channel + 2) * places + place] = three;
       made[(channel + 3) * places + place] = four;
-    }
-  }
-  for (let channel = channels; channel < bias.length; channel++) {
-    for (let place = 0; place < places; place++) {
-      let sum = bias[channel];
-      for (let i = 0; i < size; i++) {
-        sum += rows[place * size + i] * weights[channel * size + i];
-      }
-      made[channel * places + place] = sum;
     }
   }
   return made;
@@ -610,12 +593,12 @@ function look(network, pictures) {
     seen = positive(respond(rows, places, network[layer.name]));
   }
   const last = positive(respond(seen, 1, network["body.7"]));
-  const [value] = respond(last, 1, network.value);
+  const { weights, bias: [bias] } = network.value;
+  const value = bias + sum(last.map((number, i) => number * weights[i]));
   const scores = Array.from(respond(last, 1, network.policy));
   const most = Math.max(...scores);
   const shares = scores.map((score) => Math.exp(score - most));
-  const all = shares.reduce((sum, share) => sum + share);
-  return { odds: shares.map((share) => share / all), value };
+  return { odds: shares.map((share) => share / sum(shares)), value };
 }
 
 // What is in the agent's pictures alone: balls that fall from a hand, or one of
@@ -681,7 +664,6 @@ class Change {
 }
 
 // The published agent, which plays in the page. Its network is loaded once.
-const PARTS = 8; // scripts of the network
 const FRAMES = 4; // that an action is held for
 const LONGEST = 60 * 60; // frames of a ball: a minute
 const PIXELS = SIZE ** 2;
@@ -691,13 +673,9 @@ const Agent = {
   network: null,
 
   load: once(async () => {
-    let text = "";
-    for (let part = 0; part < PARTS; part++) text += await read(`network${part}`);
-    const network = {};
-    for (const [name, layer] of Object.entries(JSON.parse(text))) {
-      network[name] = weightsOf(layer);
-    }
-    Agent.network = network;
+    const layers = Object.entries(await read("network"));
+    Agent.network = Object.fromEntries(
+      layers.map(([name, layer]) => [name, weightsOf(layer)]));
   }),
 
   // What it makes of four pictures, 4·84·84 bytes, the oldest first.

@@ -85,9 +85,9 @@ def test_a_pointer_takes_over_the_running_game_at_once(open_page):
     assert tease(page, "hand") == pytest.approx(120, abs=1)
     ball = tease(page, "ball")
     assert abs(ball["x"] - before["x"]) < 10
-    paddle = tease(page, "paddle")
+    assert tease(page, "paddle") < 80
     run(page, 60)
-    assert tease(page, "paddle") > paddle + 40
+    assert tease(page, "paddle") > 95
 
 
 def test_what_only_crosses_the_board_begins_nothing(open_page):
