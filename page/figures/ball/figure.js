@@ -5,6 +5,7 @@ const { Agent, Serves, screenOf, BALL, COLORS, PADDLE, COURT } = window.Live;
 figure("ball", (box, $in) => {
   const SERVED = 10;
   const LONGEST = 240; // frames of a ball
+  const FALLS = 3; // lost balls, of those served, by which it falls for a change
   const MOVES = 280; // frames
   const BUSY = 200; // ms for the games, before they are drawn again
   const TOP = 53; // what is shown begins there
@@ -39,11 +40,16 @@ figure("ball", (box, $in) => {
     }
   }
 
-  function count(kind) {
-    const { button, serves, lost } = kind;
-    const { balls } = serves;
-    button.querySelector(".bar i").style.width = `${100 * lost / SERVED}%`;
-    button.querySelector("output").textContent = `lost ${lost} of ${balls}`;
+  function count({ button, serves, lost }) {
+    grow(button, serves.balls, lost);
+    button.querySelector("output").textContent =
+      `lost ${lost} of ${serves.balls}`;
+  }
+
+  function grow(button, balls, lost) {
+    const bar = button.querySelector(".bar");
+    bar.style.setProperty("--played", `${100 * balls / SERVED}%`);
+    bar.firstChild.style.width = `${100 * lost / SERVED}%`;
   }
 
   // Play a part of what is left, of each a bit.
@@ -73,13 +79,14 @@ figure("ball", (box, $in) => {
     isPlaying = false;
     let right = 0;
     for (const { button, isGuessed, lost } of kinds) {
-      const isRight = isGuessed === lost > SERVED / 2;
+      const isRight = isGuessed === lost >= FALLS;
       right += isRight;
       button.classList.toggle("right", isRight);
       button.querySelector(".guess").textContent =
         `You: ${isGuessed ? "it falls" : "it plays on"}. ${isRight ? "✓" : "✗"}`;
     }
-    says.textContent = `You were right about ${right} of ${kinds.length}.`;
+    says.textContent = `You were right about ${right} of ${kinds.length}. It ` +
+      "falls for what costs it three balls or more.";
     serve.hidden = false;
     serve.textContent = "Guess again";
   }
@@ -109,7 +116,7 @@ figure("ball", (box, $in) => {
       button.ariaPressed = "false";
       button.querySelector(".guess").textContent = "\u00a0";
       button.querySelector("output").textContent = "\u00a0";
-      button.querySelector(".bar i").style.width = "0";
+      grow(button, 0, 0);
     }
     go();
   }
@@ -145,6 +152,7 @@ figure("ball", (box, $in) => {
       begin();
     }
   });
+  calm.addEventListener("change", () => (moves = 0));
   reset();
   new IntersectionObserver((seen) => {
     isSeen = seen.at(-1).isIntersecting;
