@@ -1181,6 +1181,7 @@ const { Agent, Serves, screenOf, BALL, COLORS, PADDLE, COURT } = window.Live;
 figure("ball", (box, $in) => {
   const SERVED = 10;
   const LONGEST = 240; // frames of a ball
+  const FALLS = 3; // lost balls, of those served, by which it falls for a change
   const MOVES = 280; // frames
   const BUSY = 200; // ms for the games, before they are drawn again
   const TOP = 53; // what is shown begins there
@@ -1215,11 +1216,16 @@ figure("ball", (box, $in) => {
     }
   }
 
-  function count(kind) {
-    const { button, serves, lost } = kind;
-    const { balls } = serves;
-    button.querySelector(".bar i").style.width = `${100 * lost / SERVED}%`;
-    button.querySelector("output").textContent = `lost ${lost} of ${balls}`;
+  function count({ button, serves, lost }) {
+    grow(button, serves.balls, lost);
+    button.querySelector("output").textContent =
+      `lost ${lost} of ${serves.balls}`;
+  }
+
+  function grow(button, balls, lost) {
+    const bar = button.querySelector(".bar");
+    bar.style.setProperty("--played", `${100 * balls / SERVED}%`);
+    bar.firstChild.style.width = `${100 * lost / SERVED}%`;
   }
 
   // Play a part of what is left, of each a bit.
@@ -1249,13 +1255,14 @@ figure("ball", (box, $in) => {
     isPlaying = false;
     let right = 0;
     for (const { button, isGuessed, lost } of kinds) {
-      const isRight = isGuessed === lost > SERVED / 2;
+      const isRight = isGuessed === lost >= FALLS;
       right += isRight;
       button.classList.toggle("right", isRight);
       button.querySelector(".guess").textContent =
         `You: ${isGuessed ? "it falls" : "it plays on"}. ${isRight ? "✓" : "✗"}`;
     }
-    says.textContent = `You were right about ${right} of ${kinds.length}.`;
+    says.textContent = `You were right about ${right} of ${kinds.length}. It ` +
+      "falls for what costs it three balls or more.";
     serve.hidden = false;
     serve.textContent = "Guess again";
   }
@@ -1285,7 +1292,7 @@ figure("ball", (box, $in) => {
       button.ariaPressed = "false";
       button.querySelector(".guess").textContent = "\u00a0";
       button.querySelector("output").textContent = "\u00a0";
-      button.querySelector(".bar i").style.width = "0";
+      grow(button, 0, 0);
     }
     go();
   }
@@ -1321,6 +1328,7 @@ figure("ball", (box, $in) => {
       begin();
     }
   });
+  calm.addEventListener("change", () => (moves = 0));
   reset();
   new IntersectionObserver((seen) => {
     isSeen = seen.at(-1).isIntersecting;
@@ -2165,9 +2173,11 @@ figure("tease", async (box, $in) => {
     }
   }
 
-  // The reader takes its five balls, in the game that is running. What only
-  // crosses the board has begun nothing.
-  function* takes() {
+  // The reader takes its five balls, in the game that is running. After what
+  // only crosses the board, what went on before goes on.
+  function* takes(before) {
+    const words = says.textContent;
+    const invited = board.classList.contains("invites");
     board.classList.remove("invites");
     says.ariaLive = "polite";
     if (!game.breakout.lives) game = newGame();
@@ -2183,7 +2193,10 @@ figure("tease", async (box, $in) => {
         round.isMeant ||= pointer.isMeant || pointer.frames > CROSSES;
       } else if (!round.isMeant) {
         round = null;
-        return alone();
+        says.ariaLive = "off";
+        say(words);
+        board.classList.toggle("invites", invited);
+        return before;
       }
       count();
       yield* turn();
@@ -2293,6 +2306,7 @@ figure("tease", async (box, $in) => {
     board.style.touchAction = isOn ? "pinch-zoom" : ""; // a finger points
     pause.textContent = isPaused ? "Play" : "Pause";
     pause.hidden = !act;
+    board.classList.toggle("rests", !isOn);
     draw();
   }
 
@@ -2334,7 +2348,7 @@ figure("tease", async (box, $in) => {
     pointer = { frames: 0, ...options };
     if (round) return;
     clear();
-    act = takes();
+    act = takes(act);
   }
 
   function clear() {

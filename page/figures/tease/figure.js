@@ -241,9 +241,11 @@ figure("tease", async (box, $in) => {
     }
   }
 
-  // The reader takes its five balls, in the game that is running. What only
-  // crosses the board has begun nothing.
-  function* takes() {
+  // The reader takes its five balls, in the game that is running. After what
+  // only crosses the board, what went on before goes on.
+  function* takes(before) {
+    const words = says.textContent;
+    const invited = board.classList.contains("invites");
     board.classList.remove("invites");
     says.ariaLive = "polite";
     if (!game.breakout.lives) game = newGame();
@@ -259,7 +261,10 @@ figure("tease", async (box, $in) => {
         round.isMeant ||= pointer.isMeant || pointer.frames > CROSSES;
       } else if (!round.isMeant) {
         round = null;
-        return alone();
+        says.ariaLive = "off";
+        say(words);
+        board.classList.toggle("invites", invited);
+        return before;
       }
       count();
       yield* turn();
@@ -369,6 +374,7 @@ figure("tease", async (box, $in) => {
     board.style.touchAction = isOn ? "pinch-zoom" : ""; // a finger points
     pause.textContent = isPaused ? "Play" : "Pause";
     pause.hidden = !act;
+    board.classList.toggle("rests", !isOn);
     draw();
   }
 
@@ -410,7 +416,7 @@ figure("tease", async (box, $in) => {
     pointer = { frames: 0, ...options };
     if (round) return;
     clear();
-    act = takes();
+    act = takes(act);
   }
 
   function clear() {

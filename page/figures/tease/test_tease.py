@@ -100,6 +100,8 @@ def test_what_only_crosses_the_board_begins_nothing(open_page):
     assert tease(page, "seconds") == 0
     assert tease(page, "hand") is None
     expect(page.locator("#tease .score")).to_be_hidden()
+    run(page, 60)
+    assert tease(page, "hand") is not None  # the page's, as without it
 
 
 def test_seconds_run_while_somebody_points(open_page):
