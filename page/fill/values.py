@@ -122,11 +122,15 @@ def in_short(comparisons: Mapping[str, Ratios]) -> str:
         for title, ratios in comparisons.items()
         if not is_level(ratios)
     }
-    if len(apart) == len(comparisons):
-        ends = [f(apart.values(), key=float) for f in (min, max)]
-        return " to ".join(dict.fromkeys(ends))
+    level = [title for title in comparisons if title not in apart]
     if not apart:
         return "level"
+    ends = [f(apart.values(), key=float) for f in (min, max)]
+    reach = " to ".join(dict.fromkeys(ends))
+    if not level:
+        return reach
+    if len(apart) > 3:
+        return f"{reach}, but level in {', '.join(level)}"
     return f"{', '.join(f'{r} ({t})' for t, r in apart.items())}, else level"
 
 
@@ -266,9 +270,10 @@ def values() -> dict[str, str]:
 
 
 def speed_values() -> dict[str, str]:
-    lockstep = read_titles("lockstep")
-    lockstep |= read_titles("lockstep64", "64 games")
-    lockstep |= read_titles("lockstep256", "256 games")
+    eight = read_titles("lockstep")
+    more = read_titles("lockstep64", "64 games")
+    more |= read_titles("lockstep256", "256 games")
+    lockstep = eight | more
     restart = read_titles("restart", "restarts")
     updates = read_titles("updates", "an update of PPO")
     [update] = updates.values()
@@ -290,7 +295,10 @@ def speed_values() -> dict[str, str]:
         for name, ratios in beside_all(update).items()
     }
     for name in ("envpool", "ale", "gymnasium", "sb3"):
-        short[f"{name}_play"] = in_short(ratios_of(lockstep, "games", name))
+        words = [in_short(ratios_of(eight, "games", name))]
+        for count, ratios in ratios_of(more, "games", name).items():
+            words.append(f"{in_short({count: ratios})} ({count})")
+        short[f"{name}_play"] = "; ".join(words)
     return {
         **short,
         "rounds": rounds(everything),

@@ -60,6 +60,10 @@ def test_the_number_under_each_head_is_its_own(order):
             {"Breakout": [0.8, 0.9, 0.97], "Pong": [0.8, 1.2, 1.3]},
             "0.90 (Breakout), else level",
         ),
+        (
+            dict.fromkeys("ABCD", [0.8, 0.9, 0.97]) | {"E": [0.9, 1, 1.1]},
+            "0.90, but level in E",
+        ),
     ],
 )
 def test_it_is_level_where_the_interval_holds_1(comparisons, words):
