@@ -126,7 +126,7 @@ def test_a_dare_is_met_and_who_won_is_told(open_page, sent, words):
     box = card.bounding_box()
     assert box["y"] >= page.locator("header").bounding_box()["height"]
     assert box["y"] + box["height"] <= 664
-    seconds = f"{tease(page, 'seconds'):.1f}"
+    seconds = tease(page, "seconds.toFixed(1)")
     expect(card.locator(".took")).to_contain_text(seconds)
     sent = "(text) => { window.sent = text; return Promise.resolve(); }"
     page.evaluate(f"navigator.clipboard.writeText = {sent}")
