@@ -90,17 +90,19 @@ def wait_for_ends(pids):
 
 
 def ending(how, context):
+    global worker, many  # until the interpreter ends
+    # A forked `Worker` has the handlers that the program had before.
+    if how not in DEAF:
+        worker = Worker(1, context=context)
+        worker.child.send(("reset", None))
+        worker.child.recv()
+
     def save(*_):
         os.write(1, b"saved\n")
         sys.exit()
 
     signal.signal(signal.SIGTERM, save)
     signal.signal(signal.SIGHUP, save)
-    global worker, many  # until the interpreter ends
-    if how not in DEAF:
-        worker = Worker(1, context=context)
-        worker.child.send(("reset", None))
-        worker.child.recv()
     many = Games(2, processes=2, context=context)
     many.reset()
     many.step_async([0, 0])
